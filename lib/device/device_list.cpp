@@ -1,4 +1,5 @@
 #include "device/opencl.hpp"
+#include "device/session.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 

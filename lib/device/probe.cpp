@@ -1,7 +1,7 @@
 #include "device/probe.hpp"
 
 #include "device/kernels.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 
 #include <fmt/format.h>
 
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,9 +55,8 @@ constexpr std::uint32_t growth = 8;
 
 class SelfTest {
 public:
-  SelfTest(const DeviceInfo& info, Session session)
-      : info_(info), session_(std::move(session)),
-        scale_(info.type == DeviceType::cpu ? cpu_scale : gpu_scale) {
+  SelfTest(const DeviceInfo& info, const Session& session)
+      : info_(info), session_(session), scale_(info.type == DeviceType::cpu ? cpu_scale : gpu_scale) {
     scale_.workgroup_size = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(scale_.workgroup_size, std::max<std::uint64_t>(info.max_workgroup_size, 1)));
   }
@@ -95,7 +95,7 @@ private:
     const int turns = info_.platform == "Oclgrind" ? 1 : 3; // a simulator is slow
     const std::uint32_t groups = profile.co_resident_groups;
     profile.trials.clear();
-    std::vector<Result<cl::Program>> programs;
+    std::vector<Result<Program>> programs;
     for (const Ordering ordering : {Ordering::ptx, Ordering::c11, Ordering::fence, Ordering::classic}) {
       programs.push_back(build(ordering));
       profile.trials.push_back({.ordering = ordering});
@@ -119,60 +119,61 @@ private:
     }
   }
 
-  Result<cl::Program> build(Ordering ordering) {
+  Result<Program> build(Ordering ordering) {
     const bool nvidia = info_.extensions.find("cl_nv_device_attribute_query") != std::string::npos;
     if (ordering == Ordering::ptx && !nvidia) {
-      return tl::unexpected(opencl_failure("building for PTX", CL_BUILD_PROGRAM_FAILURE));
+      return tl::unexpected(opencl_failure("building for PTX", build_program_failure));
     }
     // Parses "OpenCL 3.0 …", because drivers differ in what they report for OpenCL C 1.2 devices.
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
     const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
-    return build_program(session_, kernel_source("common/self_test.cl"),
-                         fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
-                                     static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));
+    return session_.build(kernel_source("common/self_test.cl"),
+                          fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
+                                      static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));
   }
 
-  cl::Buffer buffer(std::size_t words) {
-    cl_int status = CL_SUCCESS;
-    cl::Buffer made(session_.context, CL_MEM_READ_WRITE, words * sizeof(cl_uint), nullptr, &status);
-    require(status, "allocating a buffer");
+  Buffer buffer(std::size_t words) {
+    Buffer made = require(session_.allocate(words * sizeof(std::uint32_t)), "allocating a buffer");
     clear(made, words);
     return made;
   }
 
-  void clear(const cl::Buffer& cleared, std::size_t words) {
-    const std::vector<cl_uint> zeros(words);
-    require(session_.queue.enqueueWriteBuffer(cleared, CL_TRUE, 0, words * sizeof(cl_uint), zeros.data()),
+  void clear(const Buffer& cleared, std::size_t words) {
+    const std::vector<std::uint32_t> zeros(words);
+    require(session_.write(cleared, 0, std::as_bytes(std::span(zeros)), Transferred::now),
             "clearing a buffer");
   }
 
-  std::vector<cl_uint> read(const cl::Buffer& source, std::size_t words) {
-    std::vector<cl_uint> values(words);
-    require(session_.queue.enqueueReadBuffer(source, CL_TRUE, 0, words * sizeof(cl_uint), values.data()),
+  std::vector<std::uint32_t> read(const Buffer& source, std::size_t words) {
+    std::vector<std::uint32_t> values(words);
+    require(session_.read(source, 0, std::as_writable_bytes(std::span(values)), Transferred::now),
             "reading a buffer back");
     return values;
   }
 
+  Status set(const Kernel& kernel, std::uint32_t index, const Buffer& buffer) {
+    return session_.set_object(kernel, index, buffer);
+  }
+  Status set(const Kernel& kernel, std::uint32_t index, std::uint32_t value) {
+    return session_.set_value(kernel, index, value);
+  }
+
   template <class... Arguments>
-  cl::Kernel kernel(const cl::Program& program, const char* name, const Arguments&... arguments) {
-    cl_int status = CL_SUCCESS;
-    cl::Kernel made(program, name, &status);
-    require(status, "making a kernel");
-    cl_uint index = 0;
-    (require(made.setArg(index++, arguments), "setting an argument"), ...);
+  Kernel kernel(const Program& program, const char* name, const Arguments&... arguments) {
+    Kernel made = require(session_.make_kernel(program, name), "making a kernel");
+    std::uint32_t index = 0;
+    (require(set(made, index++, arguments), "setting an argument"), ...);
     return made;
   }
 
   // Launches `groups` work-groups and, with `wait`, waits for them. Returns seconds.
-  double launch(const cl::Kernel& launched, std::uint32_t groups, bool wait = true,
+  double launch(const Kernel& launched, std::uint32_t groups, bool wait = true,
                 std::uint32_t work_items = 0) {
     const auto start = Clock::now();
     const std::size_t size = work_items == 0 ? scale_.workgroup_size : work_items;
-    require(session_.queue.enqueueNDRangeKernel(launched, cl::NullRange, cl::NDRange(groups * size),
-                                                cl::NDRange(size)),
-            "launching a kernel");
+    require(session_.launch(launched, work_groups(groups, size), nullptr), "launching a kernel");
     if (wait) {
-      require(session_.queue.finish(), "running a kernel");
+      require(session_.finish(), "running a kernel");
     }
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
@@ -187,7 +188,7 @@ private:
     return size;
   }
 
-  std::uint32_t co_resident_groups(const cl::Program& program) {
+  std::uint32_t co_resident_groups(const Program& program) {
     if (info_.type == DeviceType::cpu) {
       // CPU drivers deal groups to threads in chunks that run one after another, so discovery would not work;
       // one group per unit runs at a time.
@@ -196,11 +197,11 @@ private:
     constexpr std::size_t participants_line = 3;
     constexpr std::size_t gave_up_line = 4;
     constexpr std::size_t words = 6 * line_words;
-    constexpr cl_uint settle_polls = 1000;
-    const cl::Buffer state = buffer(words);
-    launch(kernel(program, "discover", state, cl_uint{scale_.most_polls}, settle_polls),
+    constexpr std::uint32_t settle_polls = 1000;
+    const Buffer state = buffer(words);
+    launch(kernel(program, "discover", state, std::uint32_t{scale_.most_polls}, settle_polls),
            std::max(info_.compute_units, 1U) * scale_.offered_per_unit);
-    const std::vector<cl_uint> result = read(state, words);
+    const std::vector<std::uint32_t> result = read(state, words);
     if (result[gave_up_line * line_words] != 0) {
       throw Refused{{.code = ErrorCode::opencl_failure,
                      .message = "the discovery of resident work-groups did not come to an end",
@@ -211,7 +212,7 @@ private:
 
   // Returns true if kernels with barriers compute the same results as cases of one kernel, in both kinds of
   // launch, as they do when launched alone.
-  bool barrier_kernels_share(const cl::Program& program) {
+  bool barrier_kernels_share(const Program& program) {
     struct Set {
       std::string name;
       std::vector<std::string> cases;
@@ -226,28 +227,27 @@ private:
     }
   }
 
-  bool set_is_right(const cl::Program& program, const std::string& set,
-                    const std::vector<std::string>& cases) {
-    constexpr cl_uint tiles = 9;
-    constexpr cl_uint rounds = 3;
+  bool set_is_right(const Program& program, const std::string& set, const std::vector<std::string>& cases) {
+    constexpr std::uint32_t tiles = 9;
+    constexpr std::uint32_t rounds = 3;
     constexpr std::uint32_t groups = 2;
     constexpr std::size_t words = tiles * std::size_t{trial_items};
-    const auto jobs = static_cast<cl_uint>(cases.size() * tiles);
-    std::vector<cl_uint> numbers(words);
+    const auto jobs = static_cast<std::uint32_t>(cases.size() * tiles);
+    std::vector<std::uint32_t> numbers(words);
     std::ranges::generate(numbers, [next = 1U]() mutable { return next = next * 1664525U + 1013904223U; });
-    const cl::Buffer input = buffer(words);
-    require(session_.queue.enqueueWriteBuffer(input, CL_TRUE, 0, words * sizeof(cl_uint), numbers.data()),
+    const Buffer input = buffer(words);
+    require(session_.write(input, 0, std::as_bytes(std::span(numbers)), Transferred::now),
             "writing a buffer");
-    std::vector<cl_uint> expected;
+    std::vector<std::uint32_t> expected;
     for (const std::string& name : cases) {
-      const cl::Buffer output = buffer(words);
+      const Buffer output = buffer(words);
       launch(kernel(program, ("alone_" + name).c_str(), input, output), tiles, true, trial_items);
-      const std::vector<cl_uint> part = read(output, words);
+      const std::vector<std::uint32_t> part = read(output, words);
       expected.insert(expected.end(), part.begin(), part.end());
     }
-    const cl::Buffer launched = buffer(expected.size());
-    const cl::Buffer persistent = buffer(expected.size());
-    const cl::Buffer arrivals = buffer(1);
+    const Buffer launched = buffer(expected.size());
+    const Buffer persistent = buffer(expected.size());
+    const Buffer arrivals = buffer(1);
     launch(kernel(program, ("launch_" + set).c_str(), input, launched, tiles), jobs, true, trial_items);
     launch(kernel(program, ("persistent_" + set).c_str(), input, persistent, tiles, jobs, rounds, arrivals),
            groups, true, trial_items);
@@ -255,7 +255,7 @@ private:
            read(arrivals, 1).front() == rounds * groups;
   }
 
-  void prove(const cl::Program& program, std::uint32_t groups, OrderingTrial& trial) {
+  void prove(const Program& program, std::uint32_t groups, OrderingTrial& trial) {
     try {
       trial.verdict = litmus(program, groups);
     } catch (const Refused&) {
@@ -263,16 +263,16 @@ private:
     }
   }
 
-  TrialVerdict litmus(const cl::Program& program, std::uint32_t groups) {
+  TrialVerdict litmus(const Program& program, std::uint32_t groups) {
     const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // includes one line per group
-    const cl::Buffer counters = buffer(counter_words);
-    const cl::Buffer errors = buffer(1);
-    const cl::Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
+    const Buffer counters = buffer(counter_words);
+    const Buffer errors = buffer(1);
+    const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
     grow(scale_.most_litmus_rounds, [&](std::uint32_t rounds) {
       clear(counters, counter_words);
-      return launch(
-          kernel(program, "litmus", data, counters, errors, cl_uint{rounds}, cl_uint{scale_.most_polls}),
-          groups);
+      return launch(kernel(program, "litmus", data, counters, errors, std::uint32_t{rounds},
+                           std::uint32_t{scale_.most_polls}),
+                    groups);
     });
     if (read(counters, counter_words)[line_words] != 0) {
       return TrialVerdict::hung;
@@ -282,7 +282,7 @@ private:
 
   // Uses the median of all turns, because noise may affect either of the two lengths whose difference counts.
   // A timeout in any turn sets the verdict.
-  void time_barriers(const cl::Program& program, std::uint32_t groups, OrderingTrial& trial,
+  void time_barriers(const Program& program, std::uint32_t groups, OrderingTrial& trial,
                      std::vector<double>& times) {
     trial.barrier_ns.reset();
     try {
@@ -302,24 +302,25 @@ private:
   // out. Takes the difference of two lengths to cancel the launch time, and the best of several tries. If
   // `data.tiles` is set, the kernel takes `data.memory` as its first argument and the tiles as its third.
   struct RoundData {
-    cl::Buffer memory;
-    cl_uint tiles = 0;
+    Buffer memory;
+    std::uint32_t tiles = 0;
   };
-  std::optional<double> time_rounds(const cl::Program& program, const char* name, std::uint32_t groups,
+  std::optional<double> time_rounds(const Program& program, const char* name, std::uint32_t groups,
                                     const RoundData& data) {
     constexpr int tries = 3;
     constexpr std::uint32_t few_rounds = 8;
     const std::size_t counter_words = (2 + std::size_t{groups}) * line_words;
-    const cl::Buffer counters = buffer(counter_words);
+    const Buffer counters = buffer(counter_words);
     const auto seconds = [&](std::uint32_t rounds) {
       double best = 0;
       for (int i = 0; i < tries; ++i) {
         clear(counters, counter_words);
-        const double once = launch(
-            data.tiles == 0 ? kernel(program, name, counters, cl_uint{rounds}, cl_uint{scale_.most_polls})
-                            : kernel(program, name, data.memory, counters, data.tiles, cl_uint{rounds},
-                                     cl_uint{scale_.most_polls}),
-            groups);
+        const double once =
+            launch(data.tiles == 0 ? kernel(program, name, counters, std::uint32_t{rounds},
+                                            std::uint32_t{scale_.most_polls})
+                                   : kernel(program, name, data.memory, counters, data.tiles,
+                                            std::uint32_t{rounds}, std::uint32_t{scale_.most_polls}),
+                   groups);
         best = i == 0 ? once : std::min(best, once);
       }
       return best;
@@ -405,10 +406,10 @@ private:
   }
 
   // Measures a persistent launch and the wait for its end, as a run does it.
-  void measure_start(const cl::Program& program, DeviceCosts& costs) {
+  void measure_start(const Program& program, DeviceCosts& costs) {
     constexpr int times = 15;
-    const cl::Buffer counters = buffer(3 * line_words);
-    const cl::Kernel once = kernel(program, "barriers", counters, cl_uint{0}, cl_uint{1});
+    const Buffer counters = buffer(3 * line_words);
+    const Kernel once = kernel(program, "barriers", counters, std::uint32_t{0}, std::uint32_t{1});
     const std::uint32_t groups = std::max(info_.compute_units, 1U);
     std::vector<double> seconds;
     for (int i = 0; i < times; ++i) {
@@ -418,17 +419,17 @@ private:
     costs.persistent_start_ns = seconds[times / 2] * 1e9;
   }
 
-  void measure_launches(const cl::Program& program, DeviceProfile& profile) {
+  void measure_launches(const Program& program, DeviceProfile& profile) {
     constexpr int launches = 64;
-    const cl::Buffer unused = buffer(1);
-    const cl::Kernel empty = kernel(program, "nothing", unused);
+    const Buffer unused = buffer(1);
+    const Kernel empty = kernel(program, "nothing", unused);
     launch(empty, 1); // the first launch compiles or uploads
     std::vector<double> round_trips;
     const auto start = Clock::now();
     for (int i = 0; i < launches; ++i) {
       launch(empty, 1, false);
     }
-    require(session_.queue.finish(), "running a kernel");
+    require(session_.finish(), "running a kernel");
     profile.launch_ns = std::chrono::duration<double>(Clock::now() - start).count() * 1e9 / launches;
     for (int i = 0; i < launches; ++i) {
       round_trips.push_back(launch(empty, 1));
@@ -437,12 +438,13 @@ private:
     profile.launch_round_trip_ns = round_trips[launches / 2] * 1e9;
   }
 
-  void measure_claims(const cl::Program& program, DeviceProfile& profile) {
-    const cl::Buffer next = buffer(1);
-    const cl::Buffer items = buffer(scale_.most_claimed_items);
+  void measure_claims(const Program& program, DeviceProfile& profile) {
+    const Buffer next = buffer(1);
+    const Buffer items = buffer(scale_.most_claimed_items);
     double best = 0;
     const std::uint32_t claimed = grow(scale_.most_claimed_items, [&](std::uint32_t count) {
-      const cl::Kernel claims = kernel(program, "claims", next, items, cl_uint{count}, cl_uint{claim_batch});
+      const Kernel claims =
+          kernel(program, "claims", next, items, std::uint32_t{count}, std::uint32_t{claim_batch});
       for (int i = 0; i < 3; ++i) {
         clear(next, 1);
         const double once = launch(claims, profile.co_resident_groups);
@@ -454,7 +456,7 @@ private:
   }
 
   const DeviceInfo& info_;
-  Session session_;
+  const Session& session_;
   Scale scale_;
 };
 
@@ -466,7 +468,7 @@ Result<DeviceProfile> probe(const DeviceInfo& device) {
     return tl::unexpected(std::move(session.error()));
   }
   try {
-    return SelfTest(device, std::move(*session)).run();
+    return SelfTest(device, **session).run();
   } catch (Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

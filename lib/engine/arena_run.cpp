@@ -19,22 +19,21 @@ namespace {
 
 // The kernel is compiled before the waves run.
 void compile_now(const device::Session& session, const CompiledProgram& compiled, BuiltKernel& kernel) {
-  const cl::Buffer nothing = allocate(session, poll_bytes);
+  const device::Buffer nothing = allocate(session, poll_bytes);
   const BoundObjects placeholders(session, compiled.program, compiled.tables.objects, kernel.kernel,
                                   first_object_argument(compiled.strategy.strategy));
   std::size_t most_groups = 1;
   if (compiled.persistent()) {
-    device::require(session.queue.enqueueFillBuffer(nothing, cl_uchar{0}, 0, poll_bytes),
-                    "clearing a buffer");
+    device::require(session.clear(nothing, poll_bytes), "clearing a buffer");
     PersistentArguments arguments{.most_polls = 1}; // without iterations it only counts itself and returns
-    arguments.memory.fill(nothing);
-    arguments.set(kernel.kernel, compiled.tables.dynamic_local_bytes);
+    arguments.memory.fill(&nothing);
+    arguments.set(session, kernel.kernel, compiled.tables.dynamic_local_bytes);
   } else {
     for (const StageRow& stage : compiled.tables.stages) {
       most_groups = std::max<std::size_t>(most_groups, stage.tiles);
     }
-    StageArguments{.arena = nothing, .entries = nothing, .words = nothing}.set(
-        kernel.kernel, compiled.tables.dynamic_local_bytes);
+    StageArguments{.arena = &nothing, .entries = &nothing, .words = &nothing}.set(
+        session, kernel.kernel, compiled.tables.dynamic_local_bytes);
   }
   compile_by_launching(session, kernel, compiled.schedule.group_size, most_groups);
 }
@@ -92,10 +91,10 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
                                   first_object_argument(compiled.strategy.strategy));
   const std::uint32_t resident =
       resident_groups(session, device, *built.kernel, compiled.schedule.group_size,
-                      [&](const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
+                      [&](const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls) {
                         PersistentArguments arguments{.budget = settle_polls, .most_polls = most_polls};
-                        arguments.memory.fill(poll); // iterations are 0, so nothing else is read
-                        arguments.set(built.kernel->kernel, compiled.tables.dynamic_local_bytes);
+                        arguments.memory.fill(&poll); // iterations are 0, so nothing else is read
+                        arguments.set(session, built.kernel->kernel, compiled.tables.dynamic_local_bytes);
                       });
   return {.resident = resident, .workers = asked_for ? *asked_for : workers_for(compiled, resident)};
 }
@@ -131,14 +130,14 @@ bool has_failed(const QueueOutcome& queue) {
 
 // Clears buffers without contents that a program may rely on. Some drivers allocate only now.
 void clear_rest(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                const cl::Buffer& arena) {
+                const device::Buffer& arena) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     if (buffer.in_arena() && first[i].empty() && !buffer.transient()) {
       engine::clear(session, arena, compiled.memory.offsets[i], buffer.bytes);
     }
   }
-  device::require(session.queue.finish(), "clearing the buffers");
+  device::require(session.finish(), "clearing the buffers");
 }
 
 Transferred transferred(const HostContents& memory) {
@@ -147,7 +146,7 @@ Transferred transferred(const HostContents& memory) {
 
 // Uploads first contents; returns the bytes.
 std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                   const cl::Buffer& arena) {
+                   const device::Buffer& arena) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena() && !first[i].empty()) {
@@ -188,7 +187,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   run.uploaded_bytes = fill(session, compiled, first, arena.memory);
   run.uploaded_bytes += fill_images(session, program, first, images);
   touch(session, arena);
-  device::require(session.queue.finish(), "filling the buffers");
+  device::require(session.finish(), "filling the buffers");
   run.upload_ns = elapsed_ns(cleared);
   run.publish_ns = elapsed_ns(start);
 
@@ -214,7 +213,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     run.outcome.bytes_read_back += outputs[i].size();
   }
   run.queues = queues.read();
-  device::require(session.queue.finish(), "reading device memory back");
+  device::require(session.finish(), "reading device memory back");
   run.read_back_ns = elapsed_ns(run.outcome.ended_at);
   if (run.outcome.status == RunStatus::done && std::ranges::any_of(run.queues, has_failed)) {
     run.outcome.status = RunStatus::queue_failed;

@@ -1,7 +1,7 @@
 // One run of a built program in its arena, from the first upload to the last read-back.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"

@@ -35,12 +35,12 @@ std::byte pattern(std::uint64_t offset) {
 // Every buffer between two guards in one block of memory, or each alone without guards. Images have no
 // guards, because devices discard writes outside of them.
 struct GuardedMemory {
-  std::vector<cl::Buffer> buffers; // by buffer
-  cl::Buffer arena;
+  std::vector<device::Buffer> buffers; // by buffer
+  device::Buffer arena;
   std::vector<std::uint64_t> offsets; // by buffer, in the arena; empty without guards
 };
 
-void write_guard(const device::Session& session, const cl::Buffer& arena, std::uint64_t begin) {
+void write_guard(const device::Session& session, const device::Buffer& arena, std::uint64_t begin) {
   std::vector<std::byte> guard(guard_bytes);
   for (std::uint64_t i = 0; i < guard_bytes; ++i) {
     guard[i] = pattern(begin + i);
@@ -49,7 +49,7 @@ void write_guard(const device::Session& session, const cl::Buffer& arena, std::u
 }
 
 // Returns the distance from the buffer's edge to the nearest changed byte of the guard at `begin`.
-std::optional<std::uint64_t> changed(const device::Session& session, const cl::Buffer& arena,
+std::optional<std::uint64_t> changed(const device::Session& session, const device::Buffer& arena,
                                      std::uint64_t begin, bool behind) {
   std::vector<std::byte> guard(guard_bytes);
   download(session, arena, begin, guard);
@@ -87,7 +87,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       memory.buffers.emplace_back();
       continue;
     }
-    memory.buffers.push_back(sub_buffer(memory.arena, memory.offsets[i], program.buffers[i].bytes));
+    memory.buffers.push_back(sub_buffer(session, memory.arena, memory.offsets[i], program.buffers[i].bytes));
     write_guard(session, memory.arena, memory.offsets[i] - guard_bytes);
     write_guard(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes);
   }
@@ -123,7 +123,8 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const ResolvedProgram& program = compiled.program;
   const auto& places = compiled.schedule.places;
   const device::PrintsToStandardError prints;
-  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  const device::Session& session = *opened;
   check_images(session, program);
   TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
   const std::vector<std::uint32_t> order = program_order(program);
@@ -131,7 +132,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const PlainPrograms programs(session, program, order);
   const GuardedMemory memory = allocate_guarded(session, device, program);
   fill_apart(session, program, first, memory.buffers);
-  device::require(session.queue.finish(), "filling the buffers");
+  device::require(session.finish(), "filling the buffers");
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory.buffers, images);

@@ -1,7 +1,7 @@
 #include "engine/compiler_macros.hpp"
 
 #include "core/files.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "opencl_c/macros.hpp"
 
@@ -72,18 +72,17 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
 }
 
 // Returns the text from the built program. Throws device::Refused.
-std::string run_program(const device::Session& session, const cl::Program& program) {
-  cl_int status = CL_SUCCESS;
-  cl::Kernel kernel(program, "tg_answer", &status);
-  device::require(status, "making the kernel that queries the compiler");
+std::string run_program(const device::Session& session, const device::Program& program) {
+  const auto kernel = device::require(session.make_kernel(program, "tg_answer"),
+                                      "making the kernel that queries the compiler");
   std::vector<std::byte> text(4096);
-  for (cl_uint size = 0;;) {
-    const cl::Buffer size_buffer = allocate(session, sizeof size);
-    const cl::Buffer text_buffer = allocate(session, text.size());
-    (void)kernel.setArg(0, size_buffer);
-    (void)kernel.setArg(1, text_buffer);
-    (void)kernel.setArg(2, static_cast<cl_uint>(text.size()));
-    device::require(session.queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1)),
+  for (std::uint32_t size = 0;;) {
+    const device::Buffer size_buffer = allocate(session, sizeof size);
+    const device::Buffer text_buffer = allocate(session, text.size());
+    (void)session.set_object(kernel, 0, size_buffer);
+    (void)session.set_object(kernel, 1, text_buffer);
+    (void)session.set_value(kernel, 2, static_cast<std::uint32_t>(text.size()));
+    device::require(session.launch(kernel, device::work_groups(1, 1), nullptr),
                     "asking the compiler for its macros");
     std::vector<std::byte> size_bytes(sizeof size);
     download(session, size_buffer, 0, size_bytes);
@@ -100,7 +99,7 @@ std::string run_program(const device::Session& session, const cl::Program& progr
 // is a name that cannot be quoted, or an invalid condition.
 Result<void> ask(const device::Session& session, const std::string& options,
                  std::span<const Question> questions, bool quoted, Answers& answers) {
-  auto program = device::build_program(session, program_text(questions, quoted), options);
+  auto program = session.build(program_text(questions, quoted), options);
   if (program) {
     const std::string text = run_program(session, *program);
     std::size_t at = 0;
@@ -244,7 +243,7 @@ private:
   std::string options_;
   std::filesystem::path entry_; // cache entry; empty: no cache
   Answers answers_;
-  std::optional<device::Session> session_;
+  std::unique_ptr<device::Session> session_;
 };
 
 } // namespace

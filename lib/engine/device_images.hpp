@@ -1,6 +1,6 @@
 // Images and samplers on a device.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_objects.hpp"
 #include "work/resolved_program.hpp"
@@ -13,7 +13,7 @@
 namespace tidegate::engine {
 
 // By buffer index; empty for other buffers.
-using DeviceImages = std::vector<cl::Memory>;
+using DeviceImages = std::vector<device::Image>;
 
 // Throws device::Refused with unsupported_kernel if the device lacks an image's format for its use in
 // kernels, or its size.
@@ -23,9 +23,9 @@ void check_images(const device::Session& session, const ResolvedProgram& program
 DeviceImages allocate_images(const device::Session& session, const ResolvedProgram& program);
 
 // Writes or reads a whole image and waits for it. Throws device::Refused.
-void upload_image(const device::Session& session, const cl::Memory& to, const ImageShape& shape,
+void upload_image(const device::Session& session, const device::Image& to, const ImageShape& shape,
                   std::span<const std::byte> texels);
-void download_image(const device::Session& session, const cl::Memory& from, const ImageShape& shape,
+void download_image(const device::Session& session, const device::Image& from, const ImageShape& shape,
                     std::span<std::byte> texels);
 
 // Uploads first contents and clears the other images; returns the bytes of the contents. Throws
@@ -34,7 +34,7 @@ std::uint64_t fill_images(const device::Session& session, const ResolvedProgram&
                           const HostContents& first, const DeviceImages& images);
 
 // Throws device::Refused.
-cl::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
+device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
 
 // Images and samplers set as arguments of a generated kernel from index `first` on; owns what it created for
 // them.
@@ -42,18 +42,18 @@ class BoundObjects {
 public:
   // Binds the memory of a run. Throws device::Refused.
   BoundObjects(const device::Session& session, const std::vector<KernelObject>& objects,
-               const DeviceImages& images, cl::Kernel& kernel, std::uint32_t first);
+               const DeviceImages& images, const device::Kernel& kernel, std::uint32_t first);
 
   // Binds images of one texel, for a launch that accesses none. Throws device::Refused.
   BoundObjects(const device::Session& session, const ResolvedProgram& program,
-               const std::vector<KernelObject>& objects, cl::Kernel& kernel, std::uint32_t first);
+               const std::vector<KernelObject>& objects, const device::Kernel& kernel, std::uint32_t first);
 
 private:
-  void bind(const device::Session& session, const std::vector<KernelObject>& objects, cl::Kernel& kernel,
-            std::uint32_t first);
+  void bind(const device::Session& session, const std::vector<KernelObject>& objects,
+            const device::Kernel& kernel, std::uint32_t first);
 
-  std::vector<cl::Memory> images_; // by object
-  std::vector<cl::Sampler> samplers_;
+  std::vector<device::Image> images_; // by object
+  std::vector<device::Sampler> samplers_;
 };
 
 } // namespace tidegate::engine

@@ -1,6 +1,5 @@
 #include "engine/device_memory.hpp"
 
-#include "device/opencl.hpp"
 #include "work/buffers.hpp"
 #include "work/image_files.hpp"
 #include <tidegate/core/error.hpp>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace tidegate::engine {
@@ -26,12 +26,9 @@ std::uint64_t block_bytes(const std::vector<std::uint64_t>& sizes) {
   return bytes;
 }
 
-std::optional<device::PinnedMemory> pin(const device::Session& session, std::uint64_t bytes,
-                                        std::uint64_t most_bytes) {
-  if (session.on_host || bytes == 0 || bytes > most_bytes) {
-    return {};
-  }
-  return device::PinnedMemory::allocate(session, bytes);
+std::shared_ptr<std::byte> pin(const device::Session& session, std::uint64_t bytes,
+                               std::uint64_t most_bytes) {
+  return session.on_host || bytes == 0 || bytes > most_bytes ? nullptr : session.pin(bytes);
 }
 
 std::vector<std::span<std::byte>> parts_of(std::byte* block, const std::vector<std::uint64_t>& sizes) {
@@ -63,7 +60,7 @@ HostContents::HostContents(const device::Session& session, BufferContents conten
   }
   pinned_ = pin(session, block_bytes(sizes), most_pinned_bytes);
   if (pinned_) {
-    of_ = parts_of(pinned_->bytes().data(), sizes);
+    of_ = parts_of(pinned_.get(), sizes);
     for (std::size_t i = 0; i < owned_.size(); ++i) {
       std::ranges::copy(owned_[i], of_[i].begin());
     }
@@ -78,7 +75,7 @@ HostContents::HostContents(const device::Session& session, const std::vector<std
   if (!pinned_) {
     block_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
   }
-  of_ = parts_of(pinned_ ? pinned_->bytes().data() : block_.get(), sizes);
+  of_ = parts_of(pinned_ ? pinned_.get() : block_.get(), sizes);
 }
 
 bool operator==(const HostContents& a, const HostContents& b) {
@@ -130,23 +127,14 @@ HostContents output_room(const device::Session& session, const ResolvedProgram& 
   return {session, sizes, most_pinned_bytes};
 }
 
-cl::Buffer allocate(const device::Session& session, std::uint64_t bytes, cl_mem_flags flags) {
-  cl_int status = CL_SUCCESS;
-  cl::Buffer memory(session.context, flags, std::max<std::uint64_t>(bytes, 1), nullptr, &status);
-  if (status != CL_SUCCESS) {
-    throw device::Refused{
-        device::opencl_failure(fmt::format("allocating {} of device memory", bytes_text(bytes)), status)};
-  }
-  return memory;
+device::Buffer allocate(const device::Session& session, std::uint64_t bytes) {
+  return require(session.allocate(std::max<std::uint64_t>(bytes, 1)),
+                 fmt::format("allocating {} of device memory", bytes_text(bytes)));
 }
 
-cl::Buffer sub_buffer(const cl::Buffer& whole, std::uint64_t offset, std::uint64_t bytes) {
-  const cl_buffer_region region{offset, bytes};
-  cl_int status = CL_SUCCESS;
-  cl::Buffer view =
-      cl::Buffer(whole).createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-  require(status, "making a sub-buffer");
-  return view;
+device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
+                          std::uint64_t bytes) {
+  return require(session.part_of(whole, offset, bytes), "making a sub-buffer");
 }
 
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
@@ -157,85 +145,56 @@ Arena allocate_arena(const device::Session& session, const ResolvedProgram& prog
       arena.views.emplace_back();
       continue;
     }
-    arena.views.push_back(sub_buffer(arena.memory, layout.offsets[i], program.buffers[i].bytes));
+    arena.views.push_back(sub_buffer(session, arena.memory, layout.offsets[i], program.buffers[i].bytes));
   }
   return arena;
 }
 
 void touch(const device::Session& session, const Arena& arena) {
-  std::vector<cl_mem> views;
-  for (const cl::Buffer& view : arena.views) {
-    if (view() != nullptr) {
-      views.push_back(view());
-    }
-  }
+  std::vector<device::Buffer> views;
+  std::ranges::copy_if(arena.views, std::back_inserter(views), [](const auto& view) { return bool(view); });
   if (!views.empty() && !session.on_host) {
-    require(clEnqueueMigrateMemObjects(session.queue(), static_cast<cl_uint>(views.size()), views.data(), 0,
-                                       0, nullptr, nullptr),
-            "making sub-buffers known to the device");
+    require(session.migrate(views), "making sub-buffers known to the device");
   }
 }
 
-std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
-  std::vector<cl::Buffer> buffers;
+std::vector<device::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
+  std::vector<device::Buffer> buffers;
   for (const ProgramBuffer& buffer : program.buffers) {
-    buffers.push_back(buffer.image ? cl::Buffer() : allocate(session, buffer.bytes));
+    buffers.push_back(buffer.image ? device::Buffer() : allocate(session, buffer.bytes));
   }
   return buffers;
 }
 
-void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
-          std::span<const std::byte> pattern, cl_event* event) {
-  constexpr std::uint64_t most_end = std::uint64_t{1} << 31U;
-  constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20U;
-  const std::uint64_t begin = to.getInfo<CL_MEM_OFFSET>() + offset;
-  const auto fill_with = [&](const cl::Buffer& memory, std::uint64_t at, std::uint64_t size, cl_event* done) {
-    require(clEnqueueFillBuffer(session.queue(), memory(), pattern.data(), pattern.size(), at, size, 0,
-                                nullptr, done),
-            "filling device memory");
-  };
-  if (begin + bytes <= most_end) {
-    fill_with(to, offset, bytes, event);
-    return;
-  }
-  const std::uint64_t piece = std::min(bytes, piece_bytes);
-  const cl::Buffer from = allocate(session, piece);
-  fill_with(from, 0, piece, nullptr);
-  for (std::uint64_t at = 0; at < bytes; at += piece) {
-    const std::uint64_t size = std::min(piece, bytes - at);
-    require(clEnqueueCopyBuffer(session.queue(), from(), to(), 0, offset + at, size, 0, nullptr,
-                                at + size == bytes ? event : nullptr),
-            "filling device memory");
-  }
+void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+          std::span<const std::byte> pattern, device::Event* event) {
+  require(session.fill(to, offset, bytes, pattern, event), "filling device memory");
 }
 
-void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes) {
+void clear(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
+           std::uint64_t bytes) {
   constexpr std::byte zero{0};
   fill(session, to, offset, bytes, std::span(&zero, 1));
 }
 
-void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
+void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
             std::span<const std::byte> bytes, Transferred when) {
-  const cl_bool blocking = when == Transferred::now ? CL_TRUE : CL_FALSE;
   for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
     const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.queue.enqueueWriteBuffer(to, blocking, offset + at, size, bytes.data() + at),
-            "writing to device memory");
+    require(session.write(to, offset + at, bytes.subspan(at, size), when), "writing to device memory");
   }
 }
 
-void download(const device::Session& session, const cl::Buffer& from, std::uint64_t offset,
+void download(const device::Session& session, const device::Buffer& from, std::uint64_t offset,
               std::span<std::byte> bytes, Transferred when) {
-  const cl_bool blocking = when == Transferred::now ? CL_TRUE : CL_FALSE;
   for (std::uint64_t at = 0; at < bytes.size(); at += transfer_bytes) {
     const std::uint64_t size = std::min<std::uint64_t>(transfer_bytes, bytes.size() - at);
-    require(session.queue.enqueueReadBuffer(from, blocking, offset + at, size, bytes.data() + at),
-            "reading device memory back");
+    require(session.read(from, offset + at, bytes.subspan(at, size), when), "reading device memory back");
   }
 }
 
 void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
-                const std::vector<cl::Buffer>& memory) {
+                const std::vector<device::Buffer>& memory) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (program.buffers[i].image) {
       continue;

@@ -1,6 +1,6 @@
 // A program's buffers in device memory and their contents in host memory.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/memory_layout.hpp"
 #include "work/buffers.hpp"
 #include "work/resolved_program.hpp"
@@ -18,6 +18,8 @@ namespace tidegate::engine {
 // Contents of each buffer in host memory, before or after a run. All are in one block. It is pinned if the
 // device is across a bus and the block is small enough: locking pages takes time, and memory from other
 // programs.
+
+using device::Transferred;
 
 bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 
@@ -41,7 +43,7 @@ public:
 
   // True if transfers may continue after the call that enqueued them: pinned memory is released after them in
   // the queue.
-  [[nodiscard]] bool pinned() const { return pinned_.has_value(); }
+  [[nodiscard]] bool pinned() const { return pinned_ != nullptr; }
 
   // Compares byte for byte.
   friend bool operator==(const HostContents& a, const HostContents& b);
@@ -49,7 +51,7 @@ public:
 private:
   BufferContents owned_;
   std::unique_ptr<std::byte[]> block_; // neither zeroed nor touched before it is written
-  std::optional<device::PinnedMemory> pinned_;
+  std::shared_ptr<std::byte> pinned_;
   std::vector<std::span<std::byte>> of_;
 };
 
@@ -63,46 +65,42 @@ HostContents output_room(const device::Session& session, const ResolvedProgram& 
 
 // One block of memory with a view of each buffer.
 struct Arena {
-  cl::Buffer memory;
-  std::vector<cl::Buffer> views; // by buffer; empty outside the arena; created on request
+  device::Buffer memory;
+  std::vector<device::Buffer> views; // by buffer; empty outside the arena; created on request
 };
 
 // Allocates device memory. Throws device::Refused.
-cl::Buffer allocate(const device::Session& session, std::uint64_t bytes,
-                    cl_mem_flags flags = CL_MEM_READ_WRITE);
+device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
 
 // Allocates the arena of a layout; with `views` for plain launches. Throws device::Refused.
 Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
                      const MemoryLayout& layout, bool views);
 
 // Returns a view of a part of a buffer. Throws device::Refused.
-cl::Buffer sub_buffer(const cl::Buffer& whole, std::uint64_t offset, std::uint64_t bytes);
+device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
+                          std::uint64_t bytes);
 
 // Enqueues the migration of sub-buffers to the device. On NVIDIA's driver the first launch that uses one
 // takes an extra microsecond for each; this keeps it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
 
 // Allocates each buffer separately; empty for images. Throws device::Refused.
-std::vector<cl::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
+std::vector<device::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
 
-// Completion of a transfer: when the call returns, or when the queue has finished.
-enum class Transferred : std::uint8_t { now, later };
-
-// Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. NVIDIA's clEnqueueFillBuffer
-// (driver 580) fails and breaks the queue if offset + size exceeds 2 GiB: beyond that a filled piece is
-// copied. Throws device::Refused.
-void fill(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
-          std::span<const std::byte> pattern, cl_event* event = nullptr);
-void clear(const device::Session& session, const cl::Buffer& to, std::uint64_t offset, std::uint64_t bytes);
+// Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. Throws device::Refused.
+void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+          std::span<const std::byte> pattern, device::Event* event = nullptr);
+void clear(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
+           std::uint64_t bytes);
 
 // Enqueues the first contents of buffers in separate memory, or zeros. Throws device::Refused.
 void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
-                const std::vector<cl::Buffer>& memory);
+                const std::vector<device::Buffer>& memory);
 
 // Writes or reads bytes. Throws device::Refused.
-void upload(const device::Session& session, const cl::Buffer& to, std::uint64_t offset,
+void upload(const device::Session& session, const device::Buffer& to, std::uint64_t offset,
             std::span<const std::byte> bytes, Transferred when = Transferred::now);
-void download(const device::Session& session, const cl::Buffer& from, std::uint64_t offset,
+void download(const device::Session& session, const device::Buffer& from, std::uint64_t offset,
               std::span<std::byte> bytes, Transferred when = Transferred::now);
 
 } // namespace tidegate::engine

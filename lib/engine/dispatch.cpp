@@ -60,25 +60,25 @@ struct SpanPlaces {
 SpanPlaces span_places(std::size_t groups, std::size_t room) {
   SpanPlaces places{.counts = TG_SPAN_COUNTS(groups)};
   places.spans = room == 0 ? places.counts : TG_SPANS(groups);
-  places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(cl_uint);
+  places.end = places.spans + groups * room * sizeof(SpanRow) / sizeof(std::uint32_t);
   return places;
 }
 
-std::uint64_t two_words(std::span<const cl_uint> words, std::size_t at) {
+std::uint64_t two_words(std::span<const std::uint32_t> words, std::size_t at) {
   return words[at] | std::uint64_t{words[at + 1]} << 32U;
 }
 
 template <class T>
-cl::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
-  cl::Buffer memory = allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(cl_ulong)));
+device::Buffer upload_rows(const device::Session& session, const std::vector<T>& rows) {
+  device::Buffer memory =
+      allocate(session, std::max<std::uint64_t>(rows.size() * sizeof(T), sizeof(std::uint64_t)));
   upload(session, memory, 0, std::as_bytes(std::span(rows)));
   return memory;
 }
 
-cl::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
-  cl::Buffer memory = allocate(session, words * sizeof(cl_uint));
-  require(session.queue.enqueueFillBuffer(memory, cl_uint{0}, 0, words * sizeof(cl_uint)),
-          "clearing counters");
+device::Buffer allocate_cleared(const device::Session& session, std::size_t words) {
+  device::Buffer memory = allocate(session, words * sizeof(std::uint32_t));
+  require(session.clear(memory, words * sizeof(std::uint32_t)), "clearing counters");
   return memory;
 }
 
@@ -100,7 +100,7 @@ bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& va
 Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
                        TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
-                       const cl::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
+                       const device::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
       monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()),
@@ -127,8 +127,8 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }
   progress_ = allocate_cleared(session_, span_places(limits_.workers, span_room_).end);
-  require(session_.queue.enqueueFillBuffer(progress_, cl_uint{span_room_}, span_room_word * sizeof(cl_uint),
-                                           sizeof(cl_uint)),
+  require(session_.fill(progress_, span_room_word * sizeof(std::uint32_t), sizeof(std::uint32_t),
+                        std::as_bytes(std::span(&span_room_, 1)), nullptr),
           "clearing counters");
 }
 
@@ -174,33 +174,31 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 }
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
-  PersistentArguments arguments{.memory = {arena_, stages_, entries_, waits_, words_, counters_->memory(),
-                                           progress_, counters_->memory()},
-                                .stage_count = static_cast<cl_uint>(tables_.stages.size()),
-                                .wait_count = static_cast<cl_uint>(tables_.waits.size()),
+  PersistentArguments arguments{.memory = {&arena_, &stages_, &entries_, &waits_, &words_,
+                                           &counters_->memory(), &progress_, &counters_->memory()},
+                                .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
+                                .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
                                 .stage_end = rows.stage_end,
                                 .repeat_begin = rows.repeat_begin,
                                 .repeat_end = rows.repeat_end,
                                 .steps = tables_.steps,
                                 .phase_count = schedule_.phases(),
                                 .entries_per_phase = tables_.entries_per_phase,
-                                .order = static_cast<cl_uint>(order_),
+                                .order = static_cast<std::uint32_t>(order_),
                                 .iterations = program_.iterations,
                                 .iteration = position.iteration,
                                 .stage = position.stage,
                                 .round = position.round,
-                                .budget = static_cast<cl_uint>(budget_),
+                                .budget = static_cast<std::uint32_t>(budget_),
                                 .arrivals = arrivals_,
                                 .arrivals_per_barrier = limits_.arrivals_per_barrier,
                                 .most_polls = limits_.most_polls};
-  arguments.set(kernel_->kernel, tables_.dynamic_local_bytes);
+  arguments.set(session_, kernel_->kernel, tables_.dynamic_local_bytes);
 
-  std::array<cl_uint, head_words> head{};
+  std::array<std::uint32_t, head_words> head{};
   const auto launch = [&] {
-    require(session_.queue.enqueueNDRangeKernel(
-                kernel_->kernel, cl::NullRange,
-                cl::NDRange(std::size_t{limits_.workers} * schedule_.group_size),
-                cl::NDRange(schedule_.group_size), nullptr, times_.event({}, position.iteration)),
+    require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
+                            times_.event({}, position.iteration)),
             "launching the persistent kernel");
   };
   const std::uint64_t elapsed = loop_.run(1, launch, progress_, std::as_writable_bytes(std::span(head)));
@@ -253,8 +251,8 @@ std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& row
 
 // Returns the recorded spans in the host's time.
 Trace Dispatcher::trace() const {
-  require(session_.queue.finish(), "running the waves");
-  Trace trace{.launches = times_.spans(), .tasks = {}, .left_out = times_.left_out()};
+  require(session_.finish(), "running the waves");
+  Trace trace{.launches = times_.spans(session_), .tasks = {}, .left_out = times_.left_out()};
   std::vector<SliceTimes> slices;
   for (const LaunchSpan& launch : trace.launches) {
     if (!launch.stage) {
@@ -264,14 +262,15 @@ Trace Dispatcher::trace() const {
     }
   }
   const SpanPlaces places = span_places(limits_.workers, span_room_);
-  std::vector<cl_uint> counts(span_room_ == 0 ? 0 : limits_.workers);
-  download(session_, progress_, places.counts * sizeof(cl_uint), std::as_writable_bytes(std::span(counts)));
+  std::vector<std::uint32_t> counts(span_room_ == 0 ? 0 : limits_.workers);
+  download(session_, progress_, places.counts * sizeof(std::uint32_t),
+           std::as_writable_bytes(std::span(counts)));
   std::vector<SpanRow> rows;
   for (std::uint32_t group = 0; group < counts.size(); ++group) {
     rows.resize(std::min<std::size_t>(counts[group], span_room_));
     trace.left_out += counts[group] - rows.size();
     download(session_, progress_,
-             places.spans * sizeof(cl_uint) + std::size_t{group} * span_room_ * sizeof(SpanRow),
+             places.spans * sizeof(std::uint32_t) + std::size_t{group} * span_room_ * sizeof(SpanRow),
              std::as_writable_bytes(std::span(rows)));
     const auto spans = task_spans(limits_.clock, slices, group, rows);
     trace.tasks.insert(trace.tasks.end(), spans.begin(), spans.end());
@@ -355,22 +354,20 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
   return true;
 }
 
-void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event) {
+void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event) {
   const std::uint32_t phase = iteration % schedule_.phases();
-  cl::Kernel& kernel = kernel_->kernel;
+  const device::Kernel& kernel = kernel_->kernel;
   const std::uint64_t first =
       std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
-  StageArguments{.arena = arena_,
-                 .entries = entries_,
-                 .words = words_,
-                 .first_entry = static_cast<cl_uint>(first),
-                 .iteration = static_cast<cl_uint>(iteration)}
-      .set(kernel, tables_.dynamic_local_bytes);
-  require(session_.queue.enqueueNDRangeKernel(
-              kernel, cl::NullRange,
-              cl::NDRange(std::size_t{tables_.stages[row].tiles} * schedule_.group_size),
-              cl::NDRange(schedule_.group_size), nullptr, event),
-          "launching a stage");
+  StageArguments{.arena = &arena_,
+                 .entries = &entries_,
+                 .words = &words_,
+                 .first_entry = static_cast<std::uint32_t>(first),
+                 .iteration = static_cast<std::uint32_t>(iteration)}
+      .set(session_, kernel, tables_.dynamic_local_bytes);
+  require(
+      session_.launch(kernel, device::work_groups(tables_.stages[row].tiles, schedule_.group_size), event),
+      "launching a stage");
   ++outcome_.launches;
   ++monitor_.in_flight;
 }
@@ -387,7 +384,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
   if (recorded_.empty() || !recorded_.front() || launches > batch_) {
     return run_stages(schedule_.repeat_begin, schedule_.repeat_end, iteration);
   }
-  recorded_[iteration % phases]->enqueue();
+  require(session_.enqueue(recorded_[iteration % phases]), "launching what was recorded");
   monitor_.in_flight += launches;
   outcome_.launches += launches;
   outcome_.recorded_launches += launches;
@@ -404,15 +401,12 @@ bool Dispatcher::may_record() const {
 }
 
 // Nothing where the device has no command buffers.
-std::optional<CommandBuffer> Dispatcher::record(std::uint32_t phase) const {
-  auto commands = CommandBuffer::begin(session_);
-  for (std::size_t i = schedule_.repeat_begin; commands && i < schedule_.repeat_end; ++i) {
-    plain_->record(schedule_.stages[i].waves.front(), phase, *commands);
+device::Recording Dispatcher::record(std::uint32_t phase) const {
+  std::vector<device::Launch> launches;
+  for (std::size_t i = schedule_.repeat_begin; i < schedule_.repeat_end; ++i) {
+    launches.push_back(plain_->repeated_launch(schedule_.stages[i].waves.front(), phase));
   }
-  if (commands) {
-    commands->end();
-  }
-  return commands;
+  return session_.record(launches);
 }
 
 // After a wait for all launches.
@@ -432,15 +426,15 @@ bool Dispatcher::settle(bool always) {
     loop_.finish();
     forget_batches();
   } else {
-    cl::Event end_of_batch;
-    require(session_.queue.enqueueMarkerWithWaitList(nullptr, &end_of_batch), "marking the end of a batch");
-    require(session_.queue.flush(), "running the waves");
-    const cl::Event awaited = std::exchange(end_of_batch_, end_of_batch);
-    if (awaited() == nullptr) {
+    device::Event end_of_batch;
+    require(session_.mark(end_of_batch), "marking the end of a batch");
+    require(session_.flush(), "running the waves");
+    const device::Event awaited = std::exchange(end_of_batch_, end_of_batch);
+    if (!awaited) {
       in_batches_before_ = in_batch;
       return true;
     }
-    require(awaited.wait(), "running the waves");
+    require(session_.wait(awaited), "running the waves");
     monitor_.in_flight = in_batch;
     in_batches_before_ = in_batch;
     outcome_.ended_at = Clock::now();

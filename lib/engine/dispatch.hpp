@@ -1,7 +1,7 @@
 // Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
 #include "engine/kernel_cache.hpp"
@@ -29,7 +29,7 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
-             PlainWaves* plain, const QueueStates& queues, const cl::Buffer& arena,
+             PlainWaves* plain, const QueueStates& queues, const device::Buffer& arena,
              const DispatchLimits& limits, Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -59,9 +59,9 @@ private:
   void stage_by_stage();
   bool run_iteration(std::uint32_t iteration);
   [[nodiscard]] bool may_record() const;
-  [[nodiscard]] std::optional<CommandBuffer> record(std::uint32_t phase) const;
+  [[nodiscard]] device::Recording record(std::uint32_t phase) const;
   bool run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration);
-  void launch_stage(std::size_t row, std::uint32_t iteration, cl::Event* event);
+  void launch_stage(std::size_t row, std::uint32_t iteration, device::Event* event);
   [[nodiscard]] std::uint32_t row_of(std::size_t stage) const;
   void forget_batches();
   bool settle(bool always);
@@ -82,21 +82,21 @@ private:
   BuiltKernel* const kernel_;
   PlainWaves* const plain_;
   const QueueStates& queues_;
-  const cl::Buffer& arena_;
+  const device::Buffer& arena_;
   const DispatchLimits limits_;
   Monitor& monitor_;
 
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
-  cl::Buffer stages_, entries_, waits_, words_, progress_;
-  std::optional<Counters> counters_;                   // where there is a kernel
-  std::vector<std::uint64_t> row_tiles_;               // by row of the tables
-  cl_uint arrivals_ = 0;                               // at the barrier, so far
-  std::uint64_t budget_;                               // rounds of the next slice
-  std::uint64_t batch_ = 64;                           // launches between two waits of the host
-  cl::Event end_of_batch_;                             // of the last one, if it was not waited for
-  std::uint64_t in_batches_before_ = 0;                // of the launches under way
-  std::vector<std::optional<CommandBuffer>> recorded_; // an iteration, by phase; empty where none may be
+  device::Buffer stages_, entries_, waits_, words_, progress_;
+  std::optional<Counters> counters_;        // where there is a kernel
+  std::vector<std::uint64_t> row_tiles_;    // by row of the tables
+  std::uint32_t arrivals_ = 0;              // at the barrier, so far
+  std::uint64_t budget_;                    // rounds of the next slice
+  std::uint64_t batch_ = 64;                // launches between two waits of the host
+  device::Event end_of_batch_;              // of the last one, if it was not waited for
+  std::uint64_t in_batches_before_ = 0;     // of the launches under way
+  std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be
   Clock::time_point settled_at_;
   std::uint32_t span_room_ = 0; // spans that are kept of a work-group
   LaunchTimes times_;

@@ -53,9 +53,10 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   std::optional<device::PrintsToStandardError> prints(std::in_place);
 
   // Open a context and a queue for the run, and load first contents.
-  TIDEGATE_TRY(const device::Session session,
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
                device::open_session(device, options.compile.trace ? device::Profiling::always
                                                                   : device::Profiling::as_needed));
+  const device::Session& session = *opened;
   check_images(session, compiled.program);
   TIDEGATE_TRY(const HostContents first,
                first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes));

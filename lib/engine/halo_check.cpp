@@ -32,20 +32,20 @@ using Places = std::vector<std::vector<std::uint32_t>>;
 // Constants of kernels/wave/halo_check.cl.
 constexpr std::uint64_t shadow_words = 12;
 constexpr std::size_t verdict_words = 8;
-constexpr cl_uint writes = 2;
-constexpr cl_ulong looks = 1;
-constexpr cl_ulong by_number = 2;
+constexpr std::uint32_t writes = 2;
+constexpr std::uint64_t looks = 1;
+constexpr std::uint64_t by_number = 2;
 constexpr std::size_t most_verdict_rows = 31; // each row has a bit for recorded accesses
 
 struct Row {
-  cl_ulong argument = 0;
-  cl_ulong flags = 0;
-  cl_ulong shadow = 0; // first word
-  cl_ulong elements = 0;
-  cl_ulong unit = 0; // bytes of an element
-  std::array<cl_ulong, 3> halo{};
+  std::uint64_t argument = 0;
+  std::uint64_t flags = 0;
+  std::uint64_t shadow = 0; // first word
+  std::uint64_t elements = 0;
+  std::uint64_t unit = 0; // bytes of an element
+  std::array<std::uint64_t, 3> halo{};
 };
-static_assert(sizeof(Row) == 8 * sizeof(cl_ulong));
+static_assert(sizeof(Row) == 8 * sizeof(std::uint64_t));
 
 // Key of a shadow, which records the tiles of a wave that touched a buffer through one argument.
 struct ShadowKey {
@@ -168,13 +168,13 @@ public:
   Checker(const device::Session& session, const ResolvedProgram& program, const Watch& watch,
           const std::map<std::uint32_t, opencl_c::WatchedUnit>& units)
       : session_(session), program_(program), watch_(watch), units_(units),
-        shadow_(allocate(session, watch.words * sizeof(cl_uint))), looked_at_(watch.stated.size()) {
+        shadow_(allocate(session, watch.words * sizeof(std::uint32_t))), looked_at_(watch.stated.size()) {
     clear(shadow_, 0, watch.words);
     for (const auto& [at, rows] : watch.rows) {
       rows_[at] = allocate(session, rows.size() * sizeof(Row));
       upload(session, rows_[at], 0, std::as_bytes(std::span(rows)));
       const std::uint64_t words = std::uint64_t{program.waves[at.first].range.tiles()} * verdict_words;
-      verdicts_[at] = allocate(session, words * sizeof(cl_uint));
+      verdicts_[at] = allocate(session, words * sizeof(std::uint32_t));
       clear(verdicts_[at], 0, words);
     }
   }
@@ -187,15 +187,16 @@ public:
   }
 
   // Sets the last four arguments of the wave's kernel, and clears its records.
-  void prepare(WaveInPhase at, cl::Kernel& kernel) {
-    auto next = static_cast<cl_uint>(program_.waves[at.first].arguments.size());
+  void prepare(WaveInPhase at, const device::Kernel& kernel) {
+    auto next = static_cast<std::uint32_t>(program_.waves[at.first].arguments.size());
     const auto rows = watch_.rows.find(at); // none if only other waves of the kernel are checked
     const bool any = rows != watch_.rows.end();
-    require(kernel.setArg(next++, any ? rows_.at(at) : shadow_), "handing over what to watch");
-    require(kernel.setArg(next++, static_cast<cl_uint>(any ? rows->second.size() : 0)),
+    require(session_.set_object(kernel, next++, any ? rows_.at(at) : shadow_), "handing over what to watch");
+    require(session_.set_value(kernel, next++, static_cast<std::uint32_t>(any ? rows->second.size() : 0)),
             "handing over what to watch");
-    require(kernel.setArg(next++, shadow_), "handing over what to watch");
-    require(kernel.setArg(next, any ? verdicts_.at(at) : shadow_), "handing over what to watch");
+    require(session_.set_object(kernel, next++, shadow_), "handing over what to watch");
+    require(session_.set_object(kernel, next, any ? verdicts_.at(at) : shadow_),
+            "handing over what to watch");
     for (const auto& [key, shadow] : watch_.shadows) {
       if (key.wave == at.first && key.in_iteration) {
         clear(shadow_, shadow.kept, shadow.words);
@@ -210,20 +211,21 @@ public:
     }
     for (const auto& [key, shadow] : watch_.shadows) {
       if (key.wave == at.first) {
-        require(session_.queue.enqueueCopyBuffer(shadow_, shadow_, shadow.kept * sizeof(cl_uint),
-                                                 shadow.seen * sizeof(cl_uint),
-                                                 shadow.words * sizeof(cl_uint)),
+        require(session_.copy(shadow_, shadow.kept * sizeof(std::uint32_t), shadow_,
+                              shadow.seen * sizeof(std::uint32_t), shadow.words * sizeof(std::uint32_t),
+                              nullptr),
                 "keeping what was touched");
       }
     }
     const ProgramWave& wave = program_.waves[at.first];
     const NdRange& range = wave.range;
-    std::vector<cl_uint> words(std::size_t{range.tiles()} * verdict_words);
+    std::vector<std::uint32_t> words(std::size_t{range.tiles()} * verdict_words);
     download(session_, verdicts_.at(at), 0, std::as_writable_bytes(std::span(words)));
     const auto stated = watch_.halos.find(at);
     std::optional<HaloViolation> found;
     for (std::uint32_t tile = 0; stated != watch_.halos.end() && tile < range.tiles(); ++tile) {
-      const std::span<const cl_uint> verdict = std::span(words).subspan(tile * verdict_words, verdict_words);
+      const std::span<const std::uint32_t> verdict =
+          std::span(words).subspan(tile * verdict_words, verdict_words);
       for (std::size_t row = 0; row < stated->second.size(); ++row) {
         const bool looked = (verdict[7] >> std::min(row, most_verdict_rows) & 1U) != 0;
         looked_at_[stated->second[row]] = looked_at_[stated->second[row]] || looked;
@@ -266,18 +268,18 @@ public:
   }
 
 private:
-  void clear(const cl::Buffer& memory, std::uint64_t begin, std::uint64_t words) {
-    engine::clear(session_, memory, begin * sizeof(cl_uint),
-                  std::max<std::uint64_t>(words, 1) * sizeof(cl_uint));
+  void clear(const device::Buffer& memory, std::uint64_t begin, std::uint64_t words) {
+    engine::clear(session_, memory, begin * sizeof(std::uint32_t),
+                  std::max<std::uint64_t>(words, 1) * sizeof(std::uint32_t));
   }
 
   const device::Session& session_;
   const ResolvedProgram& program_;
   const Watch& watch_;
   const std::map<std::uint32_t, opencl_c::WatchedUnit>& units_;
-  cl::Buffer shadow_;
-  std::map<WaveInPhase, cl::Buffer> rows_;
-  std::map<WaveInPhase, cl::Buffer> verdicts_;
+  device::Buffer shadow_;
+  std::map<WaveInPhase, device::Buffer> rows_;
+  std::map<WaveInPhase, device::Buffer> verdicts_;
   std::vector<bool> looked_at_; // by stated halo
 };
 
@@ -289,7 +291,8 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   if (watch.stated.empty()) {
     return HaloReport{};
   }
-  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  const device::Session& session = *opened;
   check_images(session, program);
   TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
   const auto units = watched_units(program, watch);
@@ -318,13 +321,13 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   monitor.activity = Activity::building;
   const std::vector<std::uint32_t> order = program_order(program);
   const PlainPrograms programs(session, program, order, texts);
-  const std::vector<cl::Buffer> memory = allocate_apart(session, program);
+  const std::vector<device::Buffer> memory = allocate_apart(session, program);
   fill_apart(session, program, first, memory);
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
   PlainWaves waves(session, programs, program, order, places, memory, images);
   Checker checker(session, program, watch, units);
-  require(session.queue.finish(), "filling the buffers");
+  require(session.finish(), "filling the buffers");
 
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);

@@ -1,7 +1,6 @@
 #include "engine/kernel_cache.hpp"
 
 #include "core/files.hpp"
-#include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -109,18 +108,19 @@ bool keeps_binaries_itself(const device::DeviceInfo& device) {
 }
 
 // Ignores failures: they only cost the next run a build.
-void write_entry(const device::DeviceInfo& device, const std::filesystem::path& path,
-                 const cl::Program& program, std::uint32_t resident) {
+void write_entry(const device::Session& session, const device::DeviceInfo& device,
+                 const std::filesystem::path& path, const device::Program& program, std::uint32_t resident) {
   if (path.empty()) {
     return;
   }
-  std::vector<std::vector<unsigned char>> binaries(1);
-  if (!keeps_binaries_itself(device) && (program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS ||
-                                         binaries.empty() || binaries.front().empty())) {
-    return;
+  std::vector<unsigned char> binary;
+  if (!keeps_binaries_itself(device)) {
+    binary = session.binary_of(program);
+    if (binary.empty()) {
+      return;
+    }
   }
-  const std::string entry =
-      encode_entry({.resident_groups = resident, .binary = std::move(binaries.front())});
+  const std::string entry = encode_entry({.resident_groups = resident, .binary = std::move(binary)});
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
   if (auto output = Output::open(path.string()); output && output->write(entry)) {
@@ -128,37 +128,19 @@ void write_entry(const device::DeviceInfo& device, const std::filesystem::path& 
   }
 }
 
-std::optional<cl::Program> load(const device::Session& session, const std::vector<unsigned char>& binary,
-                                const std::string& options) {
-  cl_int status = CL_SUCCESS;
-  cl::Program program(session.context, {session.device}, {binary}, nullptr, &status);
-  if (status != CL_SUCCESS || program.build(session.device, options.c_str()) != CL_SUCCESS) {
-    return {};
-  }
-  return program;
-}
-
-// Returns the program, assembled for few work-groups a compute unit. Without that statement NVIDIA's assembler saves
+// Returns the program, if the driver can, assembled for few work-groups a compute unit. Without that statement NVIDIA's assembler saves
 // registers for the sake of many resident groups and runs loops of a kernel with few groups in order, one load at a
 // time: an n-body program takes 2.8 times as long. OpenCL C cannot say it; PTX, NVIDIA's form of a binary, can.
-std::optional<cl::Program> with_more_registers(const device::Session& session, const cl::Program& program,
-                                               const KernelSource& source) {
-  std::vector<std::vector<unsigned char>> binaries(1);
-  if (source.groups_per_unit == 0 || program.getInfo(CL_PROGRAM_BINARIES, &binaries) != CL_SUCCESS ||
-      binaries.empty()) {
+device::Program with_more_registers(const device::Session& session, const device::Program& program,
+                                    const KernelSource& source) {
+  if (source.groups_per_unit == 0) {
     return {};
   }
-  const auto& binary = binaries.front();
+  const std::vector<unsigned char> binary = session.binary_of(program);
   const auto text =
       stating_groups_per_unit({binary.begin(), binary.end()}, source.kernel, source.groups_per_unit);
-  return text ? load(session, {text->begin(), text->end()}, source.options) : std::nullopt;
-}
-
-cl::Kernel kernel_of(const cl::Program& program, const std::string& name) {
-  cl_int status = CL_SUCCESS;
-  cl::Kernel kernel(program, name.c_str(), &status);
-  require(status, "making the generated kernel");
-  return kernel;
+  return text ? session.load(std::vector<unsigned char>(text->begin(), text->end()), source.options)
+              : device::Program();
 }
 
 } // namespace
@@ -190,9 +172,8 @@ Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size, s
 
 void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,
                std::uint32_t group_size) {
-  std::size_t most = 0;
-  if (kernel.kernel.getWorkGroupInfo(session.device, CL_KERNEL_WORK_GROUP_SIZE, &most) == CL_SUCCESS &&
-      most < group_size) {
+  const std::size_t most = session.largest_work_group(kernel.kernel);
+  if (most != 0 && most < group_size) {
     throw device::Refused{does_not_fit(device, group_size, most)};
   }
 }
@@ -203,29 +184,28 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
   BuiltKernel built{.entry = entry_path(device, source, dynamic_local_bytes, folder)};
   const auto entry = read_entry(built.entry);
   if (entry && !entry->binary.empty()) {
-    cl_int status = CL_SUCCESS;
-    if (auto program = load(session, entry->binary, source.options)) {
-      built.kernel = cl::Kernel(*program, source.kernel.c_str(), &status);
-      if (status == CL_SUCCESS) {
-        built.program = std::move(*program);
+    if (device::Program program = session.load(entry->binary, source.options)) {
+      if (auto kernel = session.make_kernel(program, source.kernel)) {
+        built.program = std::move(program);
+        built.kernel = *std::move(kernel);
         built.from_cache = true;
         built.resident_groups = entry->resident_groups;
         return built;
       }
     }
   }
-  auto program = device::build_program(session, source.source, source.options);
+  auto program = session.build(source.source, source.options);
   if (!program) {
     throw device::Refused{std::move(program.error())};
   }
   built.program = std::move(*program);
   if (auto assembled = with_more_registers(session, built.program, source)) {
-    built.program = std::move(*assembled);
+    built.program = std::move(assembled);
   }
-  built.kernel = kernel_of(built.program, source.kernel);
+  built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
   built.from_cache = entry && keeps_binaries_itself(device); // in the driver's cache
   if (!built.from_cache) {
-    write_entry(device, built.entry, built.program, 0);
+    write_entry(session, device, built.entry, built.program, 0);
   }
   return built;
 }
@@ -233,11 +213,10 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
                           std::size_t most_groups) {
   for (const std::size_t groups : {std::size_t{1}, most_groups}) {
-    require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, cl::NDRange(groups * group_size),
-                                               cl::NDRange(group_size)),
+    require(session.launch(kernel.kernel, device::work_groups(groups, group_size), nullptr),
             "compiling the generated kernel");
   }
-  require(session.queue.finish(), "compiling the generated kernel");
+  require(session.finish(), "compiling the generated kernel");
 }
 
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
@@ -259,15 +238,14 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
   // Twice the most work-items of a compute unit on any known device.
   const std::uint32_t offered = std::clamp(4096U / group_size, 4U, 64U);
 
-  std::vector<cl_uint> words(poll_bytes / sizeof(cl_uint));
-  const cl::Buffer poll = allocate(session, poll_bytes);
+  std::vector<std::uint32_t> words(poll_bytes / sizeof(std::uint32_t));
+  const device::Buffer poll = allocate(session, poll_bytes);
   upload(session, poll, 0, std::as_bytes(std::span(words)));
   set_arguments(poll, settle_polls, most_polls);
-  cl_int status = session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange,
-                                                     cl::NDRange(std::size_t{units} * offered * group_size),
-                                                     cl::NDRange(group_size));
-  status = status == CL_SUCCESS ? session.queue.finish() : status;
-  if (status == CL_OUT_OF_RESOURCES || status == CL_INVALID_WORK_GROUP_SIZE) {
+  device::Status status =
+      session.launch(kernel.kernel, device::work_groups(std::size_t{units} * offered, group_size), nullptr);
+  status = status == device::success ? session.finish() : status;
+  if (status == device::out_of_resources || status == device::invalid_work_group_size) {
     throw device::Refused{does_not_fit(device, group_size, 0)};
   }
   require(status, "discovering how many work-groups are resident together");
@@ -278,7 +256,7 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                            .fix = "try again when the device is not busy, or take --strategy launch"}};
   }
   kernel.resident_groups = std::max(words[participants], 1U);
-  write_entry(device, kernel.entry, kernel.program, kernel.resident_groups);
+  write_entry(session, device, kernel.entry, kernel.program, kernel.resident_groups);
   return kernel.resident_groups;
 }
 

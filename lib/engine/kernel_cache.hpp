@@ -1,6 +1,6 @@
 // Builds generated kernels and caches them: compilers take seconds, runs milliseconds.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/generate.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -34,8 +34,8 @@ std::optional<std::string> stating_groups_per_unit(std::string ptx, std::string_
                                                    std::uint32_t groups);
 
 struct BuiltKernel {
-  cl::Program program;
-  cl::Kernel kernel;
+  device::Program program;
+  device::Kernel kernel;
   bool from_cache = false;
   std::uint32_t resident_groups = 0; // 0: not known
   std::filesystem::path entry;       // cache entry; empty: not cached
@@ -58,12 +58,12 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
 void compile_by_launching(const device::Session& session, const BuiltKernel& kernel, std::size_t group_size,
                           std::size_t most_groups);
 
-inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(cl_uint); // of kernels/common/occupancy.cl
+inline constexpr std::size_t poll_bytes = 6 * 64 * sizeof(std::uint32_t); // of kernels/common/occupancy.cl
 
 // Sets a persistent kernel's arguments so that it only counts its resident groups: `poll` is the memory of
 // kernels/common/occupancy.cl and replaces all other memory.
 using SetPollArguments =
-    std::function<void(const cl::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls)>;
+    std::function<void(const device::Buffer& poll, std::uint32_t settle_polls, std::uint32_t most_polls)>;
 
 // Returns the number of concurrent work-groups of the persistent kernel: compute units on a CPU, otherwise
 // discovered with the kernel itself and cached with it. Throws device::Refused.

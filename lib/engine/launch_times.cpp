@@ -7,17 +7,7 @@
 #include <limits>
 
 namespace tidegate::engine {
-namespace {
-
-std::int64_t profiled(const cl::Event& event, cl_profiling_info what) {
-  cl_ulong value = 0;
-  device::require(event.getProfilingInfo(what, &value), "asking when a launch ran");
-  return static_cast<std::int64_t>(value);
-}
-
-} // namespace
-
-cl::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {
+device::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t iteration) {
   if (launches_.size() == room_) {
     left_out_ += room_ == 0 ? 0 : 1;
     return nullptr;
@@ -28,17 +18,19 @@ cl::Event* LaunchTimes::event(std::optional<std::uint32_t> stage, std::uint32_t 
 
 // The device's clock has an unknown origin. A launch is never queued before the host enqueues it, so the
 // smallest difference between these times is the offset of the clocks.
-std::vector<LaunchSpan> LaunchTimes::spans() const {
+std::vector<LaunchSpan> LaunchTimes::spans(const device::Session& session) const {
   std::int64_t apart = std::numeric_limits<std::int64_t>::min();
+  std::vector<device::EventTimes> times;
   for (const Launch& launch : launches_) {
-    apart = std::max(apart, static_cast<std::int64_t>(launch.host_ns) -
-                                profiled(launch.event, CL_PROFILING_COMMAND_QUEUED));
+    times.push_back(device::require(session.times_of(launch.event), "asking when a launch ran"));
+    apart = std::max(apart, static_cast<std::int64_t>(launch.host_ns - times.back().queued));
   }
   std::vector<LaunchSpan> spans;
   std::int64_t last_end = 0; // launches run in order; clocks are accurate to a few microseconds
-  for (const Launch& launch : launches_) {
-    const std::int64_t begin = std::max(last_end, profiled(launch.event, CL_PROFILING_COMMAND_START) + apart);
-    last_end = std::max(begin, profiled(launch.event, CL_PROFILING_COMMAND_END) + apart);
+  for (std::size_t i = 0; i < launches_.size(); ++i) {
+    const Launch& launch = launches_[i];
+    const std::int64_t begin = std::max(last_end, static_cast<std::int64_t>(times[i].started) + apart);
+    last_end = std::max(begin, static_cast<std::int64_t>(times[i].ended) + apart);
     spans.push_back({.begin_ns = static_cast<std::uint64_t>(begin),
                      .end_ns = static_cast<std::uint64_t>(last_end),
                      .stage = launch.stage,

@@ -1,6 +1,6 @@
 // Times of launches and of work-groups' tasks in a run, converted to the host's clock.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/generate.hpp"
 
 #include <chrono>
@@ -50,16 +50,16 @@ public:
   LaunchTimes(std::uint64_t room, Clock::time_point start) : room_(room), start_(start) {}
 
   // Returns an event for the next launch, or null if there is no room.
-  cl::Event* event(std::optional<std::uint32_t> stage, std::uint32_t iteration);
+  device::Event* event(std::optional<std::uint32_t> stage, std::uint32_t iteration);
 
   // Returns the spans of all launches so far; their queue must have finished. Throws device::Refused.
-  [[nodiscard]] std::vector<LaunchSpan> spans() const;
+  [[nodiscard]] std::vector<LaunchSpan> spans(const device::Session& session) const;
 
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
 private:
   struct Launch {
-    cl::Event event;
+    device::Event event;
     std::optional<std::uint32_t> stage;
     std::uint32_t iteration = 0;
     std::uint64_t host_ns = 0; // just before it was enqueued

@@ -2,7 +2,6 @@
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "device/opencl.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
 #include "engine/generate.hpp"
@@ -21,12 +20,12 @@ namespace {
 
 using device::require;
 
-cl::NDRange nd_range(std::uint32_t dimensions, const auto& sizes) {
-  switch (dimensions) {
-  case 1: return cl::NDRange(sizes[0]);
-  case 2: return cl::NDRange(sizes[0], sizes[1]);
-  default: return cl::NDRange(sizes[0], sizes[1], sizes[2]);
-  }
+device::LaunchRange launch_range(const NdRange& range) {
+  device::LaunchRange launched{.dimensions = range.dimensions};
+  std::ranges::copy(range.offset, launched.offset.begin());
+  std::ranges::copy(range.global, launched.global.begin());
+  std::ranges::copy(range.local, launched.local.begin());
+  return launched;
 }
 
 // Returns the program's options plus include folders for the driver's preprocessor, which does not know them.
@@ -67,7 +66,7 @@ std::string size_checks(const ResolvedProgram& program, const std::vector<std::u
 PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgram& program,
                              const std::vector<std::uint32_t>& waves,
                              const std::map<std::uint32_t, std::string>& instead)
-    : program_(program) {
+    : session_(session), program_(program) {
   for (const std::uint32_t wave : waves) {
     const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
     if (units_.contains(unit) || program.units[unit].built_in) {
@@ -85,12 +84,10 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
     }
     // A #line directive precedes the source, so that logs name the file as the user does.
     const auto& [before, after] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
-    auto built =
-        device::build_program(session,
-                              fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
-                                          program.units[unit].path, *source, after,
-                                          given != instead.end() ? "" : size_checks(program, waves, unit)),
-                              driver_options(program.units[unit], program.folder));
+    auto built = session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program),
+                                           before, program.units[unit].path, *source, after,
+                                           given != instead.end() ? "" : size_checks(program, waves, unit)),
+                               driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }
@@ -98,18 +95,16 @@ PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgr
   }
 }
 
-cl::Kernel PlainPrograms::kernel(std::uint32_t op) const {
-  cl_int status = CL_SUCCESS;
+device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
   const std::string& name = program_.function(op).name;
-  cl::Kernel kernel(units_.at(program_.ops[op].unit), name.c_str(), &status);
-  require(status, "making the kernel " + in_quotes(name));
-  return kernel;
+  return require(session_.make_kernel(units_.at(program_.ops[op].unit), name),
+                 "making the kernel " + in_quotes(name));
 }
 
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
                        const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
-                       const std::vector<cl::Buffer>& memory, const DeviceImages& images, QueueWay way)
+                       const std::vector<device::Buffer>& memory, const DeviceImages& images, QueueWay way)
     : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
   for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
@@ -126,30 +121,29 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
                         QueueRounds(session, programs, program, wave, memory, places[phase], way));
         continue;
       }
-      Prepared prepared{.kernel = programs.kernel(spec.op),
-                        .offset = nd_range(spec.range.dimensions, spec.range.offset),
-                        .global = nd_range(spec.range.dimensions, spec.range.global),
-                        .local = nd_range(spec.range.dimensions, spec.range.local)};
-      for (cl_uint i = 0; i < spec.arguments.size(); ++i) {
+      Prepared prepared{.kernel = programs.kernel(spec.op), .range = launch_range(spec.range)};
+      for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
         const ProgramArgument& argument = spec.arguments[i];
-        cl_int status = CL_SUCCESS;
+        device::Status status = device::success;
         switch (argument.kind) {
         case ProgramArgument::Kind::buffer:
-          status = prepared.kernel.setArg(i, memory[places[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, memory[places[phase][argument.buffer]]);
           break;
-        case ProgramArgument::Kind::null: status = prepared.kernel.setArg(i, sizeof(cl_mem), nullptr); break;
+        case ProgramArgument::Kind::null:
+          status = session.set_object(prepared.kernel, i, device::Buffer());
+          break;
         case ProgramArgument::Kind::image:
-          status = prepared.kernel.setArg(i, images[places[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, images[places[phase][argument.buffer]]);
           break;
         case ProgramArgument::Kind::sampler:
           prepared.samplers.push_back(make_sampler(session, argument.sampler));
-          status = prepared.kernel.setArg(i, prepared.samplers.back());
+          status = session.set_object(prepared.kernel, i, prepared.samplers.back());
           break;
         case ProgramArgument::Kind::local:
-          status = prepared.kernel.setArg(i, argument.local_bytes, nullptr);
+          status = session.set_local(prepared.kernel, i, argument.local_bytes);
           break;
         case ProgramArgument::Kind::value:
-          status = prepared.kernel.setArg(i, argument.value.size(), argument.value.data());
+          status = session.set_bytes(prepared.kernel, i, argument.value);
           break;
         }
         require(status, fmt::format("setting argument {} of {}", i, program.wave_text(wave)));
@@ -159,25 +153,23 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
   }
 }
 
-void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel) {
+void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel) {
   const auto& arguments = program_.waves[wave].arguments;
-  for (cl_uint i = 0; i < arguments.size(); ++i) {
+  for (std::uint32_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].progression) {
       const std::vector<std::byte> value = value_in(*arguments[i].progression, iteration);
-      require(kernel.setArg(i, value.size(), value.data()),
+      require(session_.set_bytes(kernel, i, value),
               fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
     }
   }
 }
 
-cl_int PlainWaves::transfer(const Transfer& what, const Prepared& prepared, cl::Event* event) {
+device::Status PlainWaves::transfer(const Transfer& what, const Prepared& prepared, device::Event* event) {
   if (what.from) {
-    return session_.queue.enqueueCopyBuffer(prepared.from, prepared.to, what.from_offset, what.to_offset,
-                                            what.bytes, nullptr, event);
+    return session_.copy(prepared.from, what.from_offset, prepared.to, what.to_offset, what.bytes, event);
   }
-  fill(session_, prepared.to, what.to_offset, what.bytes, what.pattern,
-       event == nullptr ? nullptr : &(*event)());
-  return CL_SUCCESS;
+  fill(session_, prepared.to, what.to_offset, what.bytes, what.pattern, event);
+  return device::success;
 }
 
 bool PlainWaves::repeats(std::uint32_t wave) const {
@@ -188,13 +180,13 @@ bool PlainWaves::repeats(std::uint32_t wave) const {
          });
 }
 
-void PlainWaves::record(std::uint32_t wave, std::uint32_t phase, CommandBuffer& commands) const {
+device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t phase) const {
   const Prepared& prepared = prepared_.at({wave, phase});
-  commands.add(prepared.kernel, prepared.offset, prepared.global, prepared.local);
+  return {.kernel = &prepared.kernel, .range = prepared.range};
 }
 
 bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
-                        std::chrono::steady_clock::time_point deadline, cl::Event* event) {
+                        std::chrono::steady_clock::time_point deadline, device::Event* event) {
   if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
     QueueRounds& rounds = queue->second;
     const std::uint64_t launches_before = rounds.launches();
@@ -205,23 +197,22 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
     return drained;
   }
   ++launches_;
-  Prepared& prepared = prepared_.at({wave, iteration % phases_});
+  const Prepared& prepared = prepared_.at({wave, iteration % phases_});
   const auto& what = program_.waves[wave].transfer;
   const ProgramWave& spec = program_.waves[wave];
   const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
-  cl::Event launched;
+  device::Event launched;
   event = first && event == nullptr ? &launched : event;
-  cl_int status = CL_SUCCESS;
+  device::Status status = device::success;
   if (what) {
     status = transfer(*what, prepared, event);
   } else {
     set_progressions(wave, iteration, prepared.kernel);
-    status = session_.queue.enqueueNDRangeKernel(prepared.kernel, prepared.offset, prepared.global,
-                                                 prepared.local, nullptr, event);
+    status = session_.launch(prepared.kernel, prepared.range, event);
   }
-  if (status != CL_SUCCESS) {
+  if (status != device::success) {
     Error error = device::opencl_failure(fmt::format("launching {}", program_.wave_text(wave)), status);
-    if (status == CL_INVALID_WORK_GROUP_SIZE && spec.range.ragged()) {
+    if (status == device::invalid_work_group_size && spec.range.ragged()) {
       error.code = ErrorCode::invalid_program; // not the device's fault
       error.message =
           fmt::format("{} has a local_size that does not divide its global_size: its kernel would be "
@@ -245,7 +236,7 @@ bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
   monitor.iterations = iteration;
   monitor.in_flight = 1;
   launch(wave, iteration, deadline);
-  require(session_.queue.finish(), "running " + program_.wave_text(wave));
+  require(session_.finish(), "running " + program_.wave_text(wave));
   monitor.in_flight = 0;
   return !InterruptWatch::interrupted() &&
          Monitor::Clock::now() < deadline + std::chrono::nanoseconds(compile_ns_);

@@ -1,7 +1,7 @@
 // Waves as ordinary launches of the user's kernels, as in a host program.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_images.hpp"
 #include "engine/queue_rounds.hpp"
 #include "work/resolved_program.hpp"
@@ -31,11 +31,12 @@ public:
                 const std::map<std::uint32_t, std::string>& instead = {});
 
   // Returns a new kernel object for an op.
-  [[nodiscard]] cl::Kernel kernel(std::uint32_t op) const;
+  [[nodiscard]] device::Kernel kernel(std::uint32_t op) const;
 
 private:
+  const device::Session& session_;
   const ResolvedProgram& program_;
-  std::map<std::uint32_t, cl::Program> units_;
+  std::map<std::uint32_t, device::Program> units_;
 };
 
 // Kernel objects with all arguments set, one for each wave and swap phase, so that a launch does nothing
@@ -46,14 +47,14 @@ public:
   // memory. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
-             const std::vector<cl::Buffer>& memory, const DeviceImages& images,
+             const std::vector<device::Buffer>& memory, const DeviceImages& images,
              QueueWay way = QueueWay::check);
 
   // Enqueues one wave in an iteration. On a CPU it waits for the first launch of each op and work-group size,
   // in which the driver compiles. `event` may be null. Returns false if a queue was not drained, possibly
   // because of `deadline`. Throws device::Refused.
   bool launch(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
-              cl::Event* event = nullptr);
+              device::Event* event = nullptr);
 
   // Launches a wave and waits for its end; returns false if time is up.
   bool run(std::uint32_t wave, std::uint32_t iteration, std::chrono::steady_clock::time_point deadline,
@@ -62,11 +63,11 @@ public:
   // Returns true if a wave is the same launch in every iteration of a swap phase.
   [[nodiscard]] bool repeats(std::uint32_t wave) const;
 
-  // Records a repeating wave in a swap phase. Throws device::Refused.
-  void record(std::uint32_t wave, std::uint32_t phase, CommandBuffer& commands) const;
+  // Returns the launch of a repeating wave in a swap phase.
+  [[nodiscard]] device::Launch repeated_launch(std::uint32_t wave, std::uint32_t phase) const;
 
   // Returns the kernel of a wave in a swap phase, for arguments after those of the wave.
-  [[nodiscard]] cl::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) {
+  [[nodiscard]] const device::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) const {
     return prepared_.at({wave, phase}).kernel;
   }
 
@@ -78,14 +79,14 @@ public:
 
 private:
   struct Prepared {
-    cl::Kernel kernel;
-    cl::NDRange offset, global, local;
-    cl::Buffer from, to; // of a transfer, which has no kernel
-    std::vector<cl::Sampler> samplers{};
+    device::Kernel kernel;
+    device::LaunchRange range;
+    device::Buffer from, to; // of a transfer, which has no kernel
+    std::vector<device::Sampler> samplers{};
   };
 
-  void set_progressions(std::uint32_t wave, std::uint32_t iteration, cl::Kernel& kernel);
-  cl_int transfer(const Transfer& what, const Prepared& prepared, cl::Event* event);
+  void set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel);
+  device::Status transfer(const Transfer& what, const Prepared& prepared, device::Event* event);
 
   const device::Session& session_;
   const ResolvedProgram& program_;

@@ -154,12 +154,12 @@ Reference::Reference(const device::Session& session, const ResolvedProgram& prog
       programs_(session, program, waves_) {}
 
 PlainRun Reference::run(Clock::time_point deadline) {
-  std::vector<cl::Buffer> memory = allocate_apart(session_, program_);
+  std::vector<device::Buffer> memory = allocate_apart(session_, program_);
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
   fill_apart(session_, program_, first_, memory);
   PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);
-  device::require(session_.queue.finish(), "clearing the buffers");
+  device::require(session_.finish(), "clearing the buffers");
 
   PlainRun result;
   constexpr std::uint64_t launches_between_looks = 4096;
@@ -168,7 +168,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
     result.in_time = result.in_time && waves.launch(wave, iteration, deadline);
     if (result.in_time && ++launches % launches_between_looks == 0) {
-      device::require(session_.queue.finish(), "running the plain launches");
+      device::require(session_.finish(), "running the plain launches");
       result.in_time = in_time();
     }
     return result.in_time;
@@ -179,7 +179,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
   };
   const auto start = Clock::now();
   const std::uint32_t iterations = run_wave_by_wave(program_, waves_, places_, {.run = run, .read = read});
-  device::require(session_.queue.finish(), "running the plain launches");
+  device::require(session_.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
   result.outputs = output_room(session_, program_, 0);

@@ -2,7 +2,7 @@
 // separate buffers. It uses neither the generated kernel nor the arena nor the plan.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/arena_run.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"

@@ -25,7 +25,7 @@ std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
   return state[at] | std::uint64_t{state[at + 1]} << 32U;
 }
 
-std::uint32_t read_word(const device::Session& session, const cl::Buffer& memory, std::uint64_t offset,
+std::uint32_t read_word(const device::Session& session, const device::Buffer& memory, std::uint64_t offset,
                         std::size_t word) {
   std::uint32_t value = 0;
   download(session, memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
@@ -100,7 +100,7 @@ Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const Queu
 }
 
 QueueStates::QueueStates(const device::Session& session, const ResolvedProgram& program,
-                         const std::vector<std::uint64_t>& offsets, const cl::Buffer& arena)
+                         const std::vector<std::uint64_t>& offsets, const device::Buffer& arena)
     : session_(session), program_(program), offsets_(offsets), arena_(arena) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     if (program.waves[wave].queue) {
@@ -130,7 +130,7 @@ std::vector<QueueOutcome> QueueStates::read() const {
 
 QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs,
                          const ResolvedProgram& program, std::uint32_t wave,
-                         const std::vector<cl::Buffer>& memory, const std::vector<std::uint32_t>& places,
+                         const std::vector<device::Buffer>& memory, const std::vector<std::uint32_t>& places,
                          QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {
   const engine::ProgramWave& spec = program.waves[wave];
@@ -139,40 +139,41 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     check_ = programs.kernel(check_op(spec));
     items_ = allocate(session, queue.items.size() * sizeof(engine::QueueItem));
     upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
-    closed_ = allocate(session, queue.items.size() * sizeof(cl_uint));
-    state_ = allocate(session, TG_QUEUE_WORDS * sizeof(cl_uint));
+    closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
+    state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
     set(check_, 0, items_);
-    require(check_.setArg(1, static_cast<cl_uint>(queue.items.size())), "setting the number of items");
+    require(session.set_value(check_, 1, static_cast<std::uint32_t>(queue.items.size())),
+            "setting the number of items");
     set(check_, 2, closed_);
     set(check_, 3, state_);
-    for (cl_uint i = queue.first_buffer; i < spec.arguments.size(); ++i) {
+    for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
       set(check_, 4 + i - queue.first_buffer, memory[places[spec.arguments[i].buffer]]);
     }
     return;
   }
   state_ = memory[queue.state_buffer];
   drain_ = programs.kernel(spec.op);
-  for (cl_uint i = 0; i < spec.arguments.size(); ++i) {
+  for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
     set(drain_, i, memory[places[spec.arguments[i].buffer]]);
   }
   turn_ = programs.kernel(turn_op(spec));
   set(turn_, 0, state_);
-  require(turn_.setArg(1, queue.age_threshold), "setting the age threshold");
-  require(turn_.setArg(2, queue.most_stalled_rounds), "setting the rounds without progress");
-  require(turn_.setArg(3, queue.capacity), "setting the capacity");
+  require(session.set_value(turn_, 1, queue.age_threshold), "setting the age threshold");
+  require(session.set_value(turn_, 2, queue.most_stalled_rounds), "setting the rounds without progress");
+  require(session.set_value(turn_, 3, queue.capacity), "setting the capacity");
 }
 
-void QueueRounds::set(cl::Kernel& kernel, cl_uint index, const cl::Buffer& memory) {
-  require(kernel.setArg(index, memory),
+void QueueRounds::set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory) {
+  require(session_.set_object(kernel, index, memory),
           fmt::format("setting argument {} of {}", index, program_.wave_text(wave_)));
 }
 
-void QueueRounds::launch(const cl::Kernel& kernel, std::size_t items, std::size_t lanes, cl::Event* event) {
-  const bool first = session_.on_host && compiled_.insert(kernel()).second;
-  cl::Event launched;
+void QueueRounds::launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes,
+                         device::Event* event) {
+  const bool first = session_.on_host && compiled_.insert(kernel.of.get()).second;
+  device::Event launched;
   event = first && event == nullptr ? &launched : event;
-  require(session_.queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), cl::NDRange(lanes),
-                                              nullptr, event),
+  require(session_.launch(kernel, {.global = {items}, .local = {lanes}}, event),
           "launching " + program_.wave_text(wave_));
   ++launches_;
   compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
@@ -184,12 +185,12 @@ bool QueueRounds::out_of_time(Clock::time_point deadline) const {
          Clock::now() >= deadline + std::chrono::nanoseconds(compile_ns_ - compile_ns_before_);
 }
 
-bool QueueRounds::run(Clock::time_point deadline, cl::Event* event) {
+bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
   compile_ns_before_ = compile_ns_;
   return way_ == QueueWay::drain ? drain(deadline, event) : check(deadline, event);
 }
 
-bool QueueRounds::drain(Clock::time_point deadline, cl::Event* event) {
+bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
   const engine::NdRange& range = program_.waves[wave_].range;
   while (true) {
     launch(drain_, range.global[0], range.local[0], std::exchange(event, nullptr));
@@ -205,13 +206,11 @@ bool QueueRounds::drain(Clock::time_point deadline, cl::Event* event) {
   }
 }
 
-bool QueueRounds::check(Clock::time_point deadline, cl::Event* event) {
+bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
   const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
-  require(session_.queue.enqueueFillBuffer(closed_, cl_uint{0}, 0, queue.items.size() * sizeof(cl_uint)),
-          "clearing the items' marks");
+  require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
   for (std::uint32_t round = 0; round <= queue.most_stalled_rounds; ++round) {
-    require(session_.queue.enqueueFillBuffer(state_, cl_uint{0}, 0, TG_QUEUE_WORDS * sizeof(cl_uint)),
-            "clearing the state of a queue");
+    require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
     const std::size_t lanes = 64;
     launch(check_, (queue.items.size() + lanes - 1) / lanes * lanes, lanes, std::exchange(event, nullptr));
     if (!queue.requeues) {

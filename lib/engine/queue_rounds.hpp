@@ -1,7 +1,7 @@
 // Waves of work items on a device (kernels/wave/queue.cl): their rounds as ordinary launches, and their
 // outcome.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -51,7 +51,7 @@ class QueueStates {
 public:
   // All references must outlive it.
   QueueStates(const device::Session& session, const ResolvedProgram& program,
-              const std::vector<std::uint64_t>& offsets, const cl::Buffer& arena);
+              const std::vector<std::uint64_t>& offsets, const device::Buffer& arena);
 
   // Returns true if any queue ended with items left. Waits for enqueued work. Throws device::Refused.
   [[nodiscard]] bool any_failed() const;
@@ -61,7 +61,7 @@ private:
   const device::Session& session_;
   const ResolvedProgram& program_;
   const std::vector<std::uint64_t>& offsets_;
-  const cl::Buffer& arena_;
+  const device::Buffer& arena_;
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
@@ -72,31 +72,31 @@ public:
 
   // `memory` holds the program's buffers by index for one swap phase. Throws device::Refused.
   QueueRounds(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
-              std::uint32_t wave, const std::vector<cl::Buffer>& memory,
+              std::uint32_t wave, const std::vector<device::Buffer>& memory,
               const std::vector<std::uint32_t>& places, QueueWay way);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; with `check` also queue_error().
-  bool run(Clock::time_point deadline, cl::Event* event);
+  bool run(Clock::time_point deadline, device::Event* event);
 
   // Totals so far; on a CPU the driver compiles in the first launches.
   [[nodiscard]] std::uint64_t launches() const { return launches_; }
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
 
 private:
-  void set(cl::Kernel& kernel, cl_uint index, const cl::Buffer& memory);
-  void launch(const cl::Kernel& kernel, std::size_t items, std::size_t lanes, cl::Event* event);
-  bool drain(Clock::time_point deadline, cl::Event* event);
-  bool check(Clock::time_point deadline, cl::Event* event);
+  void set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory);
+  void launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes, device::Event* event);
+  bool drain(Clock::time_point deadline, device::Event* event);
+  bool check(Clock::time_point deadline, device::Event* event);
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
 
   const device::Session& session_;
   const ResolvedProgram& program_;
   const std::uint32_t wave_;
   const QueueWay way_;
-  cl::Kernel drain_, turn_, check_;
-  cl::Buffer state_, items_, closed_;
-  std::set<cl_kernel> compiled_;
+  device::Kernel drain_, turn_, check_;
+  device::Buffer state_, items_, closed_;
+  std::set<const void*> compiled_; // kernels
   std::uint64_t launches_ = 0;
   std::uint64_t compile_ns_ = 0;
   std::uint64_t compile_ns_before_ = 0; // before this run

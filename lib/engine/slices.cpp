@@ -31,16 +31,13 @@ Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor
     : monitor_(monitor) {
   const std::size_t words = (2 + std::size_t{groups}) * line_words;
   if (!session.on_host) {
-    memory_ = allocate(session, words * sizeof(cl_uint));
-    device::require(session.queue.enqueueFillBuffer(memory_, cl_uint{0}, 0, words * sizeof(cl_uint)),
-                    "clearing counters");
+    memory_ = allocate(session, words * sizeof(std::uint32_t));
+    device::require(session.clear(memory_, words * sizeof(std::uint32_t)), "clearing counters");
     return;
   }
   shared_.resize(words);
-  cl_int status = CL_SUCCESS;
-  memory_ = cl::Buffer(session.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, words * sizeof(cl_uint),
-                       shared_.data(), &status);
-  device::require(status, "sharing the counters");
+  memory_ =
+      device::require(session.share(std::as_writable_bytes(std::span(shared_))), "sharing the counters");
   constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
   monitor_.gave_up = shared_.data() + gave_up;
 }
@@ -50,7 +47,7 @@ Counters::~Counters() {
 }
 
 void SliceLoop::finish() {
-  device::require(session_.queue.finish(), "running the waves");
+  device::require(session_.finish(), "running the waves");
   outcome_.ended_at = Clock::now();
   monitor_.in_flight = 0;
 }
@@ -83,14 +80,14 @@ bool SliceLoop::out_of_time(Clock::time_point deadline) {
   return true;
 }
 
-std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const cl::Buffer& memory,
+std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const device::Buffer& memory,
                                           std::size_t first_word, std::uint32_t groups) {
-  std::vector<cl_uint> words(group_report_words * groups);
-  download(session, memory, first_word * sizeof(cl_uint), std::as_writable_bytes(std::span(words)));
+  std::vector<std::uint32_t> words(group_report_words * groups);
+  download(session, memory, first_word * sizeof(std::uint32_t), std::as_writable_bytes(std::span(words)));
   std::vector<StuckGroup> stuck;
   for (std::uint32_t group = 0; group < groups; ++group) {
-    const cl_uint* const report = words.data() + group_report_words * group;
-    const cl_uint line = report[4]; // of the counters
+    const std::uint32_t* const report = words.data() + group_report_words * group;
+    const std::uint32_t line = report[4]; // of the counters
     if (report[0] != 0) {
       stuck.push_back(
           {.group = group,

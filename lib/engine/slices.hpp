@@ -5,7 +5,7 @@
 #pragma once
 #include "core/duration.hpp"
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/launch_times.hpp"
 #include "engine/run_options.hpp"
@@ -78,12 +78,12 @@ public:
   Counters& operator=(const Counters&) = delete;
   ~Counters();
 
-  [[nodiscard]] const cl::Buffer& memory() const { return memory_; }
+  [[nodiscard]] const device::Buffer& memory() const { return memory_; }
 
 private:
   Monitor& monitor_;
-  std::vector<cl_uint> shared_; // of the device that works in the host's memory
-  cl::Buffer memory_;
+  std::vector<std::uint32_t> shared_; // of the device that works in the host's memory
+  device::Buffer memory_;
 };
 
 // Launches slices and counts them in the outcome. All references outlive it; all throw device::Refused.
@@ -97,7 +97,7 @@ public:
   // Runs a slice of so many launches, which `launch` enqueues, and reads its head from the start of `from`.
   // Returns the time until the end of the slice.
   template <class Launch>
-  std::uint64_t run(std::uint64_t launches, const Launch& launch, const cl::Buffer& from,
+  std::uint64_t run(std::uint64_t launches, const Launch& launch, const device::Buffer& from,
                     std::span<std::byte> head) {
     const auto start = Clock::now();
     monitor_.in_flight = launches;
@@ -135,7 +135,7 @@ inline constexpr std::size_t group_report_words = 8; // TG_REPORT of the kernels
 
 // Returns the groups that gave up waiting, without their waves, as they report it at a word of `memory`
 // (kernels/common/device_barrier.cl).
-std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const cl::Buffer& memory,
+std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const device::Buffer& memory,
                                           std::size_t first_word, std::uint32_t groups);
 
 // Returns the number of launches of the next batch: towards batches of the wanted length, not too fast, as the

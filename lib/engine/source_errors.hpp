@@ -1,6 +1,6 @@
 // Converts build failures into errors in the user's sources.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 

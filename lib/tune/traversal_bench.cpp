@@ -140,7 +140,7 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
         traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
     traversal::put_hubs_first(session_, hubs_first, candidate.resident);
   }
-  device::require(session_.queue.finish(), "filling the buffers");
+  device::require(session_.finish(), "filling the buffers");
   monitor_.begin(engine::Activity::proving);
   TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
   begin_building(engine::Activity::verifying); // serial algorithms are slow

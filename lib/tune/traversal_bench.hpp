@@ -2,7 +2,7 @@
 // and in the number of work-groups; only the strategies need separate kernels.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/run_options.hpp"
 #include "engine/traversal/setup.hpp"
 #include "tune/knobs.hpp"

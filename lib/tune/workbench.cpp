@@ -46,6 +46,14 @@ Error different_from_plain(const engine::OutputParity& parity) {
               "`tidegate run --verify` shows the details; only programs with correct outputs can be tuned"};
 }
 
+std::unique_ptr<device::Session> opened(const device::DeviceInfo& device) {
+  auto session = device::open_session(device);
+  if (!session) {
+    throw device::Refused{std::move(session.error())};
+  }
+  return *std::move(session);
+}
+
 std::string way_text(const Candidate& candidate) {
   const CompiledProgram& compiled = candidate.compiled;
   std::string text(engine::strategy_names[static_cast<std::size_t>(compiled.strategy.strategy)]);
@@ -91,13 +99,8 @@ Error interrupted() {
 
 Bench::Bench(const std::string& folder, const device::DeviceInfo& device, const engine::RunOptions& options,
              engine::Monitor& monitor, std::span<const Knob> knobs)
-    : folder_(folder), device_(device), options_(options), monitor_(monitor), knobs_(knobs) {
-  auto session = device::open_session(device);
-  if (!session) {
-    throw device::Refused{std::move(session.error())};
-  }
-  session_ = std::move(*session);
-}
+    : folder_(folder), device_(device), options_(options), monitor_(monitor), opened_(opened(device)),
+      session_(*opened_), knobs_(knobs) {}
 
 Result<std::size_t> Bench::add_first(const Settings& settings) {
   try {

@@ -2,7 +2,7 @@
 // plain launches, and then candidates can be timed in any order.
 #pragma once
 #include "device/monitor.hpp"
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/execute.hpp"
 #include "engine/proof.hpp"
 #include "engine/run_options.hpp"
@@ -81,7 +81,8 @@ protected:
   const device::DeviceInfo& device_;
   const engine::RunOptions& options_;
   engine::Monitor& monitor_;
-  device::Session session_;
+  std::unique_ptr<device::Session> opened_;
+  const device::Session& session_;
 
 private:
   std::span<const Knob> knobs_;

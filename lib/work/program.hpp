@@ -2,7 +2,7 @@
 // buffers. Plain data.
 #pragma once
 #include "core/npy.hpp"
-#include "work/image_format.hpp"
+#include "device/image_format.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -47,21 +47,6 @@ struct ImageSpec {
   std::optional<BufferInit> init;      // as for buffers; a file may also be a PNG
   std::optional<std::string> output;   // .npy, .png or raw bytes; relative to the program
   std::optional<std::string> note{};   // for people
-};
-
-enum class AddressMode : std::uint8_t { none, clamp_to_edge, clamp, repeat, mirrored_repeat };
-inline constexpr std::array<std::string_view, 5> address_mode_names{"none", "clamp_to_edge", "clamp",
-                                                                    "repeat", "mirrored_repeat"};
-
-enum class FilterMode : std::uint8_t { nearest, linear };
-inline constexpr std::array<std::string_view, 2> filter_mode_names{"nearest", "linear"};
-
-struct SamplerSpec {
-  AddressMode address = AddressMode::clamp_to_edge;
-  FilterMode filter = FilterMode::nearest;
-  bool normalized = false; // coordinates from 0 to 1 instead of texels
-
-  friend bool operator==(const SamplerSpec&, const SamplerSpec&) = default;
 };
 
 // Without init and output the buffer is transient: undefined until a wave writes it.

@@ -32,6 +32,14 @@ class House(unittest.TestCase):
                         with self.subTest(source=str(source.relative_to(ROOT)), includes=included):
                             self.assertTrue(target == name or target in ALLOWED[name])
 
+    def test_only_the_device_folder_uses_opencl(self):
+        """Everything else goes through device::Session, for which tests have a stand-in."""
+        for name, folder in FOLDERS.items():
+            for source in sorted(folder.rglob("*.[ch]pp")):
+                if name != "device":
+                    with self.subTest(source=str(source.relative_to(ROOT))):
+                        self.assertNotRegex(source.read_text(), r'#include (<CL/|"device/opencl\.hpp")')
+
     def test_installed_headers_include_installed_headers_alone(self):
         listing = re.search(r"set\(public_headers([^)]*)\)", (ROOT / "lib/CMakeLists.txt").read_text())
         public = set(listing[1].split())

@@ -1,5 +1,5 @@
 // Contents in host memory, pinned as for a GPU and not, copied to a device and back.
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/device/device_list.hpp>
 
@@ -11,15 +11,15 @@ namespace tidegate::engine {
 namespace {
 
 // This machine's CPU, treated as a device across a bus or as a host device.
-device::Session session_on_cpu(bool on_host) {
+std::unique_ptr<device::Session> session_on_cpu(bool on_host) {
   const auto list = device::list_devices();
   REQUIRE(list);
   const auto found = device::select_device(*list, "cpu");
   REQUIRE(found);
   auto session = device::open_session(**found);
   REQUIRE(session);
-  session->on_host = on_host;
-  return *session;
+  (*session)->on_host = on_host;
+  return *std::move(session);
 }
 
 BufferContents random_contents(std::mt19937& random) {
@@ -40,7 +40,8 @@ constexpr std::uint64_t plenty = 1 << 20U;
 TEST_CASE("contents stay what they are, and go to the device and back") {
   std::mt19937 random(1);
   for (const bool on_host : {false, true}) {
-    const device::Session session = session_on_cpu(on_host);
+    const auto opened = session_on_cpu(on_host);
+    const device::Session& session = *opened;
     for (int round = 0; round < 20; ++round) {
       BufferContents contents = random_contents(random);
       contents[0].resize(7);
@@ -59,11 +60,11 @@ TEST_CASE("contents stay what they are, and go to the device and back") {
       for (std::size_t i = 0; i < contents.size(); ++i) {
         REQUIRE(same_bytes(first[i], contents[i]));
         REQUIRE(back[i].size() == contents[i].size());
-        const cl::Buffer memory = allocate(session, sizes[i]);
+        const device::Buffer memory = allocate(session, sizes[i]);
         upload(session, memory, 0, first[i], Transferred::later);
         download(session, memory, 0, back[i], Transferred::later);
       }
-      REQUIRE(session.queue.finish() == CL_SUCCESS);
+      REQUIRE(session.finish() == device::success);
       CHECK(back == first);
       back[0].back() ^= std::byte{1};
       CHECK(!(back == first));
@@ -72,7 +73,8 @@ TEST_CASE("contents stay what they are, and go to the device and back") {
 }
 
 TEST_CASE("what is too large, and nothing, is not pinned") {
-  const device::Session session = session_on_cpu(false);
+  const auto opened = session_on_cpu(false);
+  const device::Session& session = *opened;
   const BufferContents contents{std::vector<std::byte>(1000), std::vector<std::byte>(1)};
   CHECK(HostContents(session, contents, 2048).pinned());
   CHECK(!HostContents(session, contents, 1000).pinned());

@@ -54,8 +54,9 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
   REQUIRE(list);
   const auto device = device::select_device(*list, "cpu");
   REQUIRE(device);
-  const auto session = device::open_session(**device);
-  REQUIRE(session);
+  const auto opened = device::open_session(**device);
+  REQUIRE(opened);
+  const device::Session& session = **opened;
   constexpr unsigned seed = 11;
   INFO("seed ", seed);
   std::mt19937 random(seed);
@@ -65,15 +66,15 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     RandomRows after = before;
     ResidentGraph resident{.parts = {}, .setting = {}, .vertices = before.vertices()};
     const auto put = [&](Part part, const std::vector<std::uint32_t>& values) {
-      cl::Buffer memory = engine::allocate(*session, values.size() * sizeof(std::uint32_t) + 8);
-      engine::upload(*session, memory, 0, std::as_bytes(std::span(values)));
+      device::Buffer memory = engine::allocate(session, values.size() * sizeof(std::uint32_t) + 8);
+      engine::upload(session, memory, 0, std::as_bytes(std::span(values)));
       resident.parts[static_cast<std::size_t>(part)] = std::move(memory);
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
-    auto kernel = build_hubs_first(*session, **device, {.vertices = before.vertices()}, {});
-    put_hubs_first(*session, kernel, resident);
-    engine::download(*session, resident.part(Part::in_neighbours), 0,
+    auto kernel = build_hubs_first(session, **device, {.vertices = before.vertices()}, {});
+    put_hubs_first(session, kernel, resident);
+    engine::download(session, resident.part(Part::in_neighbours), 0,
                      std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
       CAPTURE(v);

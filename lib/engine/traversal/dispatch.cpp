@@ -17,50 +17,56 @@ namespace {
 using device::require;
 
 // Purposes of a launch; the numbers match kernels/frontier/traversal.cl.
-constexpr cl_uint run_action = 0;
-constexpr cl_uint poll_action = 1;
+constexpr std::uint32_t run_action = 0;
+constexpr std::uint32_t poll_action = 1;
 
 // Arguments of a launch, in the order of the kernel's parameters after the graph's.
 struct LaunchArguments {
-  cl::Buffer log, counters, reports, poll;
-  cl_uint launch = 0;
-  cl_uint limit_wave = 0;
-  cl_uint log_begin = 0;
-  cl_uint most_polls = 0;
-  cl_uint arrivals_per_barrier = 0;
-  cl_uint action = run_action;
+  const device::Buffer* log = nullptr;
+  const device::Buffer* counters = nullptr;
+  const device::Buffer* reports = nullptr;
+  const device::Buffer* poll = nullptr;
+  std::uint32_t launch = 0;
+  std::uint32_t limit_wave = 0;
+  std::uint32_t log_begin = 0;
+  std::uint32_t most_polls = 0;
+  std::uint32_t arrivals_per_barrier = 0;
+  std::uint32_t action = run_action;
 };
 
-cl_uint set_graph(cl::Kernel& kernel, const ResidentGraph& resident) {
-  cl_uint index = 0;
-  for (; index < static_cast<cl_uint>(Part::log); ++index) {
-    require(kernel.setArg(index, resident.parts[index]), "setting an argument of the traversal");
+std::uint32_t set_graph(const device::Session& session, const device::Kernel& kernel,
+                        const ResidentGraph& resident) {
+  std::uint32_t index = 0;
+  for (; index < static_cast<std::uint32_t>(Part::log); ++index) {
+    require(session.set_object(kernel, index, resident.parts[index]), "setting an argument of the traversal");
   }
-  require(kernel.setArg(index++, resident.setting.size(), resident.setting.data()),
-          "setting an argument of the traversal");
+  require(session.set_bytes(kernel, index++, resident.setting), "setting an argument of the traversal");
   return index;
 }
 
-void set_launch(cl::Kernel& kernel, cl_uint index, const LaunchArguments& arguments) {
-  for (const cl::Buffer& buffer : {arguments.log, arguments.counters, arguments.reports, arguments.poll}) {
-    require(kernel.setArg(index++, buffer), "setting an argument of the traversal");
+void set_launch(const device::Session& session, const device::Kernel& kernel, std::uint32_t index,
+                const LaunchArguments& arguments) {
+  for (const device::Buffer* const buffer :
+       {arguments.log, arguments.counters, arguments.reports, arguments.poll}) {
+    require(session.set_object(kernel, index++, *buffer), "setting an argument of the traversal");
   }
-  for (const cl_uint value : {arguments.launch, arguments.limit_wave, arguments.log_begin,
-                              arguments.most_polls, arguments.arrivals_per_barrier, arguments.action}) {
-    require(kernel.setArg(index++, value), "setting an argument of the traversal");
+  for (const std::uint32_t value : {arguments.launch, arguments.limit_wave, arguments.log_begin,
+                                    arguments.most_polls, arguments.arrivals_per_barrier, arguments.action}) {
+    require(session.set_value(kernel, index++, value), "setting an argument of the traversal");
   }
 }
 
 // Arguments of a launch that does nothing but take part in a poll.
-void set_poll(cl::Kernel& kernel, const cl::Buffer& poll, cl_uint settle_polls, cl_uint most_polls) {
+void set_poll(const device::Session& session, const device::Kernel& kernel, const device::Buffer& poll,
+              std::uint32_t settle_polls, std::uint32_t most_polls) {
   ResidentGraph nothing;
   nothing.parts.fill(poll);
   nothing.setting.resize(sizeof(tg_setting));
-  set_launch(kernel, set_graph(kernel, nothing),
-             {.log = poll,
-              .counters = poll,
-              .reports = poll,
-              .poll = poll,
+  set_launch(session, kernel, set_graph(session, kernel, nothing),
+             {.log = &poll,
+              .counters = &poll,
+              .reports = &poll,
+              .poll = &poll,
               .limit_wave = settle_polls,
               .most_polls = most_polls,
               .action = poll_action});
@@ -86,7 +92,7 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
 }
 
 // The groups that gave up waiting; they report the topology of their wave in place of a tile.
-std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, const cl::Buffer& reports,
+std::vector<engine::StuckGroup> stuck_groups(const device::Session& session, const device::Buffer& reports,
                                              std::uint32_t groups) {
   auto stuck = engine::read_stuck_groups(session, reports, 0, groups);
   for (engine::StuckGroup& group : stuck) {
@@ -103,16 +109,16 @@ std::uint32_t resident_groups(const device::Session& session, const device::Devi
                               engine::BuiltKernel& kernel, const FrontierGeometry& geometry) {
   return engine::resident_groups(
       session, device, kernel, geometry.group_size,
-      [&kernel](const cl::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
-        set_poll(kernel.kernel, poll, settle, most_polls);
+      [&](const device::Buffer& poll, std::uint32_t settle, std::uint32_t most_polls) {
+        set_poll(session, kernel.kernel, poll, settle, most_polls);
       });
 }
 
 void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
                  const FrontierGeometry& geometry, const engine::Residency& groups) {
-  const cl::Buffer nothing = engine::allocate(session, engine::poll_bytes);
-  require(session.queue.enqueueFillBuffer(nothing, cl_uint{0}, 0, engine::poll_bytes), "clearing a buffer");
-  set_poll(kernel.kernel, nothing, 1, 1);
+  const device::Buffer nothing = engine::allocate(session, engine::poll_bytes);
+  require(session.clear(nothing, engine::poll_bytes), "clearing a buffer");
+  set_poll(session, kernel.kernel, nothing, 1, 1);
   engine::compile_by_launching(session, kernel, geometry.group_size, groups.workers);
 }
 
@@ -120,21 +126,19 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const engine::DispatchLimits& limits, engine::Monitor& monitor) {
   TraversalOutcome outcome;
-  const cl::NDRange group(geometry.group_size);
-  const cl::NDRange all(std::size_t{limits.workers} * geometry.group_size);
+  const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
   const engine::Counters counters(session, limits.workers, monitor);
-  const std::uint64_t report_bytes = engine::group_report_words * sizeof(cl_uint) * limits.workers;
-  const cl::Buffer reports = engine::allocate(session, report_bytes);
-  require(session.queue.enqueueFillBuffer(reports, cl_uint{0}, 0, report_bytes), "clearing reports");
-  require(session.queue.enqueueFillBuffer(resident.part(Part::state), cl_uint{0}, 0, sizeof(tg_state)),
-          "clearing the state of a traversal");
-  require(session.queue.finish(), "clearing counters");
+  const std::uint64_t report_bytes = engine::group_report_words * sizeof(std::uint32_t) * limits.workers;
+  const device::Buffer reports = engine::allocate(session, report_bytes);
+  require(session.clear(reports, report_bytes), "clearing reports");
+  require(session.clear(resident.part(Part::state), sizeof(tg_state)), "clearing the state of a traversal");
+  require(session.finish(), "clearing counters");
 
-  const cl_uint launch_index = set_graph(kernel.kernel, resident);
-  LaunchArguments arguments{.log = resident.part(Part::log),
-                            .counters = counters.memory(),
-                            .reports = reports,
-                            .poll = counters.memory(),
+  const std::uint32_t launch_index = set_graph(session, kernel.kernel, resident);
+  LaunchArguments arguments{.log = &resident.part(Part::log),
+                            .counters = &counters.memory(),
+                            .reports = &reports,
+                            .poll = &counters.memory(),
                             .most_polls = limits.most_polls,
                             .arrivals_per_barrier = limits.arrivals_per_barrier};
 
@@ -154,12 +158,12 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
       break;
     }
     arguments.log_begin = at.wave;
-    arguments.limit_wave = static_cast<cl_uint>(std::min<std::uint64_t>(at.wave + budget, ~cl_uint{0}));
+    arguments.limit_wave =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(at.wave + budget, ~std::uint32_t{0}));
     const auto launch = [&] {
       for (std::uint64_t i = 0; i < batch; ++i) {
-        set_launch(kernel.kernel, launch_index, arguments);
-        require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, all, group),
-                "launching a traversal");
+        set_launch(session, kernel.kernel, launch_index, arguments);
+        require(session.launch(kernel.kernel, groups, nullptr), "launching a traversal");
         ++arguments.launch;
       }
     };

@@ -21,16 +21,16 @@ using graphs::Algorithm;
 using graphs::Rows;
 
 template <class T>
-cl::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
-  cl::Buffer memory =
-      engine::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(cl_ulong)));
+device::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
+  device::Buffer memory =
+      engine::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(std::uint64_t)));
   engine::upload(session, memory, 0, std::as_bytes(values));
   bytes += values.size_bytes();
   return memory;
 }
 
 // Uploads offsets of edges in 32 bits if they fit, else in 64.
-cl::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+device::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
   if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
     return upload_all<std::uint64_t>(session, rows.offsets, bytes);
   }
@@ -38,14 +38,14 @@ cl::Buffer upload_offsets(const device::Session& session, const Rows& rows, std:
   return upload_all<std::uint32_t>(session, narrow, bytes);
 }
 
-cl::Buffer upload_weights(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+device::Buffer upload_weights(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
   if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
     return upload_all<std::uint32_t>(session, *whole, bytes);
   }
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
     return upload_all<float>(session, *floats, bytes);
   }
-  return engine::allocate(session, sizeof(cl_ulong));
+  return engine::allocate(session, sizeof(std::uint64_t));
 }
 
 } // namespace
@@ -57,11 +57,12 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                          .setting = make_setting(program, graph, memory, geometry, policy),
                          .vertices = graphs::vertex_count(graph)};
   std::uint64_t& bytes = resident.uploaded_bytes;
-  const auto put = [&resident](Part part, cl::Buffer buffer) {
+  const auto put = [&resident](Part part, device::Buffer buffer) {
     resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
   };
   const auto room = [&](Part part, std::string_view name) {
-    put(part, engine::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(cl_ulong))));
+    put(part,
+        engine::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(std::uint64_t))));
   };
   put(Part::offsets, upload_offsets(session, graph.out, bytes));
   put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours, bytes));
@@ -154,13 +155,12 @@ engine::BuiltKernel build_hubs_first(const device::Session& session, const devic
 void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
                     const ResidentGraph& resident) {
   constexpr const char* doing = "putting hubs first";
-  require(kernel.kernel.setArg(0, resident.part(Part::in_offsets)), doing);
-  require(kernel.kernel.setArg(1, resident.part(Part::in_neighbours)), doing);
-  require(kernel.kernel.setArg(2, cl_uint{resident.vertices}), doing);
+  require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
+  require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
+  require(session.set_value(kernel.kernel, 2, resident.vertices), doing);
   constexpr std::size_t group = 64;
   const std::size_t groups = (std::size_t{resident.vertices} + group - 1) / group;
-  require(session.queue.enqueueNDRangeKernel(kernel.kernel, cl::NullRange, cl::NDRange(groups * group)),
-          doing);
+  require(session.launch(kernel.kernel, {.global = {groups * group}}, nullptr), doing);
 }
 
 } // namespace tidegate::traversal

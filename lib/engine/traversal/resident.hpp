@@ -1,6 +1,6 @@
 // A graph and the state of its traversal in device memory.
 #pragma once
-#include "device/opencl.hpp"
+#include "device/session.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/kernel.hpp"
@@ -40,12 +40,14 @@ enum class Part : std::uint8_t {
 };
 
 struct ResidentGraph {
-  std::array<cl::Buffer, static_cast<std::size_t>(Part::count)> parts;
+  std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
   std::vector<std::byte> setting; // from make_setting()
   std::uint32_t vertices = 0;
   std::uint64_t uploaded_bytes = 0;
 
-  [[nodiscard]] const cl::Buffer& part(Part which) const { return parts[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] const device::Buffer& part(Part which) const {
+    return parts[static_cast<std::size_t>(which)];
+  }
 };
 
 struct TraversalPolicy {

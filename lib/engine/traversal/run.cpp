@@ -281,7 +281,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
                      const TraversalPolicy& policy, const engine::RunOptions& options,
                      engine::Monitor& monitor, FrontierReport& report) {
   const TraversalShape shape = shape_of(program, graph);
-  TIDEGATE_TRY(const device::Session session, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  const device::Session& session = *opened;
 
   monitor.begin(engine::Activity::building);
   auto start = Clock::now();
@@ -305,7 +306,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   if (hubs_first) {
     put_hubs_first(session, *hubs_first, resident);
   }
-  device::require(session.queue.finish(), "filling the buffers");
+  device::require(session.finish(), "filling the buffers");
   report.upload_ns = elapsed_ns(start);
   report.telemetry.bytes_uploaded = resident.uploaded_bytes;
 

@@ -1,5 +1,6 @@
-// Image formats: a channel order and a channel type, named like "rgba_unorm8". OpenCL allows only some pairs;
-// the table is generated from both lists and the rule of allowed pairs.
+// Images and samplers as devices have them. A format is a channel order and a channel type, named like
+// "rgba_unorm8". OpenCL allows only some pairs; the table is generated from both lists and the rule of allowed
+// pairs.
 #pragma once
 #include "core/npy.hpp"
 
@@ -145,3 +146,42 @@ constexpr std::uint32_t elements_per_texel(ImageFormat format) {
 }
 
 } // namespace tidegate
+
+namespace tidegate::engine {
+
+enum class ImageKind : std::uint8_t {
+  image1d,
+  image1d_buffer,
+  image1d_array,
+  image2d,
+  image2d_array,
+  image3d
+};
+
+struct ImageShape {
+  ImageKind kind = ImageKind::image2d;
+  ImageFormat format{};
+  std::uint64_t width = 1;
+  std::uint64_t height = 1; // 1 if the kind has none
+  std::uint64_t depth = 1;  // likewise
+  std::uint64_t layers = 1; // likewise
+
+  friend bool operator==(const ImageShape&, const ImageShape&) = default;
+};
+
+enum class AddressMode : std::uint8_t { none, clamp_to_edge, clamp, repeat, mirrored_repeat };
+inline constexpr std::array<std::string_view, 5> address_mode_names{"none", "clamp_to_edge", "clamp",
+                                                                    "repeat", "mirrored_repeat"};
+
+enum class FilterMode : std::uint8_t { nearest, linear };
+inline constexpr std::array<std::string_view, 2> filter_mode_names{"nearest", "linear"};
+
+struct SamplerSpec {
+  AddressMode address = AddressMode::clamp_to_edge;
+  FilterMode filter = FilterMode::nearest;
+  bool normalized = false; // coordinates from 0 to 1 instead of texels
+
+  friend bool operator==(const SamplerSpec&, const SamplerSpec&) = default;
+};
+
+} // namespace tidegate::engine

@@ -1,0 +1,654 @@
+// A session on OpenCL. Objects hold the handle of OpenCL itself.
+#include "device/driver_output.hpp"
+#include "device/opencl.hpp"
+#include "device/session.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::device {
+
+static_assert(success == CL_SUCCESS && out_of_resources == CL_OUT_OF_RESOURCES &&
+              build_program_failure == CL_BUILD_PROGRAM_FAILURE &&
+              invalid_work_group_size == CL_INVALID_WORK_GROUP_SIZE);
+
+namespace {
+
+struct Name {
+  int code;
+  std::string_view name;
+};
+
+#define NAMED(code)                                                                                          \
+  Name {                                                                                                     \
+    code, #code                                                                                              \
+  }
+constexpr std::array names{NAMED(CL_SUCCESS),
+                           NAMED(CL_DEVICE_NOT_FOUND),
+                           NAMED(CL_DEVICE_NOT_AVAILABLE),
+                           NAMED(CL_COMPILER_NOT_AVAILABLE),
+                           NAMED(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+                           NAMED(CL_OUT_OF_RESOURCES),
+                           NAMED(CL_OUT_OF_HOST_MEMORY),
+                           NAMED(CL_PROFILING_INFO_NOT_AVAILABLE),
+                           NAMED(CL_MEM_COPY_OVERLAP),
+                           NAMED(CL_IMAGE_FORMAT_MISMATCH),
+                           NAMED(CL_IMAGE_FORMAT_NOT_SUPPORTED),
+                           NAMED(CL_BUILD_PROGRAM_FAILURE),
+                           NAMED(CL_MAP_FAILURE),
+                           NAMED(CL_MISALIGNED_SUB_BUFFER_OFFSET),
+                           NAMED(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+                           NAMED(CL_COMPILE_PROGRAM_FAILURE),
+                           NAMED(CL_LINKER_NOT_AVAILABLE),
+                           NAMED(CL_LINK_PROGRAM_FAILURE),
+                           NAMED(CL_DEVICE_PARTITION_FAILED),
+                           NAMED(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
+                           NAMED(CL_INVALID_VALUE),
+                           NAMED(CL_INVALID_DEVICE_TYPE),
+                           NAMED(CL_INVALID_PLATFORM),
+                           NAMED(CL_INVALID_DEVICE),
+                           NAMED(CL_INVALID_CONTEXT),
+                           NAMED(CL_INVALID_QUEUE_PROPERTIES),
+                           NAMED(CL_INVALID_COMMAND_QUEUE),
+                           NAMED(CL_INVALID_HOST_PTR),
+                           NAMED(CL_INVALID_MEM_OBJECT),
+                           NAMED(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR),
+                           NAMED(CL_INVALID_IMAGE_SIZE),
+                           NAMED(CL_INVALID_SAMPLER),
+                           NAMED(CL_INVALID_BINARY),
+                           NAMED(CL_INVALID_BUILD_OPTIONS),
+                           NAMED(CL_INVALID_PROGRAM),
+                           NAMED(CL_INVALID_PROGRAM_EXECUTABLE),
+                           NAMED(CL_INVALID_KERNEL_NAME),
+                           NAMED(CL_INVALID_KERNEL_DEFINITION),
+                           NAMED(CL_INVALID_KERNEL),
+                           NAMED(CL_INVALID_ARG_INDEX),
+                           NAMED(CL_INVALID_ARG_VALUE),
+                           NAMED(CL_INVALID_ARG_SIZE),
+                           NAMED(CL_INVALID_KERNEL_ARGS),
+                           NAMED(CL_INVALID_WORK_DIMENSION),
+                           NAMED(CL_INVALID_WORK_GROUP_SIZE),
+                           NAMED(CL_INVALID_WORK_ITEM_SIZE),
+                           NAMED(CL_INVALID_GLOBAL_OFFSET),
+                           NAMED(CL_INVALID_EVENT_WAIT_LIST),
+                           NAMED(CL_INVALID_EVENT),
+                           NAMED(CL_INVALID_OPERATION),
+                           NAMED(CL_INVALID_BUFFER_SIZE),
+                           NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
+                           NAMED(CL_INVALID_PROPERTY),
+                           NAMED(CL_INVALID_COMPILER_OPTIONS),
+                           NAMED(CL_INVALID_LINKER_OPTIONS),
+                           NAMED(CL_INVALID_DEVICE_PARTITION_COUNT)};
+#undef NAMED
+
+// Returns true if the device or the host is out of memory or another resource.
+bool is_lack_of_memory(Status code) {
+  return code == CL_OUT_OF_RESOURCES || code == CL_MEM_OBJECT_ALLOCATION_FAILURE ||
+         code == CL_OUT_OF_HOST_MEMORY;
+}
+
+} // namespace
+
+std::string opencl_error_name(Status code) {
+  const auto* const found = std::ranges::find(names, code, &Name::code);
+  return found != names.end() ? std::string(found->name) : fmt::format("error {}", code);
+}
+
+Error opencl_failure(std::string_view what, Status code) {
+  Error error{.code = ErrorCode::opencl_failure,
+              .message = fmt::format("{} failed: {}", what, opencl_error_name(code)),
+              .fix = "check the driver's messages; `tidegate devices` lists other devices"};
+  if (is_lack_of_memory(code)) {
+    error.fix = fmt::format("free memory {}, or use smaller buffers",
+                            code == CL_OUT_OF_HOST_MEMORY ? "of this machine" : "on the device");
+  }
+  return error;
+}
+
+void require(Status status, std::string_view what) {
+  if (status != success) {
+    throw Refused{opencl_failure(what, status)};
+  }
+}
+
+std::uint64_t time_before_start(const Session& session, const Event& launched) {
+  require(session.finish(), "running the first launch of a kernel");
+  const auto times = session.times_of(launched);
+  return times && times->started > times->submitted ? times->started - times->submitted : 0;
+}
+
+namespace {
+
+constexpr std::array<cl_channel_order, channel_order_names.size()> orders{
+    CL_R,         CL_A,         CL_RG,    CL_RA,    CL_RGBA,  CL_BGRA, CL_ARGB,
+    CL_INTENSITY, CL_LUMINANCE, CL_DEPTH, CL_sRGBA, CL_sBGRA, CL_RGB};
+constexpr std::array<cl_channel_type, channel_type_names.size()> types{
+    CL_SNORM_INT8,   CL_SNORM_INT16,  CL_UNORM_INT8,      CL_UNORM_INT16,     CL_SIGNED_INT8,
+    CL_SIGNED_INT16, CL_SIGNED_INT32, CL_UNSIGNED_INT8,   CL_UNSIGNED_INT16,  CL_UNSIGNED_INT32,
+    CL_HALF_FLOAT,   CL_FLOAT,        CL_UNORM_SHORT_565, CL_UNORM_SHORT_555, CL_UNORM_INT_101010};
+constexpr std::array<cl_addressing_mode, engine::address_mode_names.size()> address_modes{
+    CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP, CL_ADDRESS_REPEAT,
+    CL_ADDRESS_MIRRORED_REPEAT};
+
+using engine::ImageKind;
+using engine::ImageShape;
+
+cl_image_format format_of(ImageFormat format) {
+  return {.image_channel_order = orders[static_cast<std::size_t>(row(format).order)],
+          .image_channel_data_type = types[static_cast<std::size_t>(row(format).type)]};
+}
+
+cl_mem_object_type object_type(ImageKind kind) {
+  switch (kind) {
+  case ImageKind::image1d: return CL_MEM_OBJECT_IMAGE1D;
+  case ImageKind::image1d_buffer: return CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  case ImageKind::image1d_array: return CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  case ImageKind::image2d: return CL_MEM_OBJECT_IMAGE2D;
+  case ImageKind::image2d_array: return CL_MEM_OBJECT_IMAGE2D_ARRAY;
+  case ImageKind::image3d: break;
+  }
+  return CL_MEM_OBJECT_IMAGE3D;
+}
+
+cl_mem_flags flags_of(ImageUse use) {
+  return use.reads && use.writes ? CL_MEM_READ_WRITE : use.writes ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
+}
+
+// Origin and size of a whole image.
+struct Region {
+  std::array<std::size_t, 3> origin{0, 0, 0};
+  std::array<std::size_t, 3> size{1, 1, 1};
+};
+
+Region whole(const ImageShape& shape) {
+  if (shape.kind == ImageKind::image1d_array) {
+    return {.size = {shape.width, shape.layers, 1}};
+  }
+  return {.size = {shape.width, shape.height,
+                   shape.kind == ImageKind::image2d_array ? shape.layers : shape.depth}};
+}
+
+cl_bool blocking(Transferred when) {
+  return when == Transferred::now ? CL_TRUE : CL_FALSE;
+}
+
+// Handles of OpenCL in objects of a session, and back.
+template <class Kind, class Handle>
+Kind own(Handle handle, cl_int (*release)(Handle)) {
+  return Kind{{std::shared_ptr<void>(
+      handle, [release](void* object) { (void)release(static_cast<Handle>(object)); })}};
+}
+
+template <class Kind, class Handle>
+Made<Kind> own(Handle handle, cl_int (*release)(Handle), cl_int status) {
+  return status == CL_SUCCESS ? Made<Kind>(own<Kind>(handle, release)) : tl::unexpected(status);
+}
+
+cl_mem memory(const Object& object) {
+  return static_cast<cl_mem>(object.of.get());
+}
+
+cl_kernel handle(const Kernel& kernel) {
+  return static_cast<cl_kernel>(kernel.of.get());
+}
+
+cl_program handle(const Program& program) {
+  return static_cast<cl_program>(program.of.get());
+}
+
+cl_event handle(const Event& event) {
+  return static_cast<cl_event>(event.of.get());
+}
+
+// Passes an optional event to a call that makes one.
+class NewEvent {
+public:
+  explicit NewEvent(Event* into) : into_(into) {}
+  NewEvent(const NewEvent&) = delete;
+  NewEvent& operator=(const NewEvent&) = delete;
+  ~NewEvent() {
+    if (made_ != nullptr) {
+      *into_ = own<Event>(made_, clReleaseEvent);
+    }
+  }
+  cl_event* get() { return into_ == nullptr ? nullptr : &made_; }
+
+private:
+  Event* into_;
+  cl_event made_ = nullptr;
+};
+
+template <class Value>
+Value device_info(const cl::Device& device, cl_device_info what) {
+  Value value{};
+  return clGetDeviceInfo(device(), what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : Value{};
+}
+
+// The functions of cl_khr_command_buffer.
+struct CommandBuffers {
+  clCreateCommandBufferKHR_fn create = nullptr;
+  clCommandNDRangeKernelKHR_fn add = nullptr;
+  clFinalizeCommandBufferKHR_fn end = nullptr;
+  clEnqueueCommandBufferKHR_fn enqueue = nullptr;
+  clReleaseCommandBufferKHR_fn release = nullptr;
+};
+
+template <class Function>
+bool find_function(cl_platform_id platform, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(clGetExtensionFunctionAddressForPlatform(platform, name));
+  return function != nullptr;
+}
+
+// Returns nullopt if the device has no command buffers, or none that may be enqueued again while they are
+// still running.
+std::optional<CommandBuffers> command_buffers_of(const cl::Device& device) {
+  const std::string extensions = " " + device.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  const auto capabilities = device_info<cl_device_command_buffer_capabilities_khr>(
+      device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR);
+  const auto queue = device_info<cl_command_queue_properties>(
+      device, CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR);
+  CommandBuffers functions;
+  const bool there = extensions.find(" cl_khr_command_buffer ") != std::string::npos && queue == 0 &&
+                     (capabilities & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0 &&
+                     find_function(platform(), "clCreateCommandBufferKHR", functions.create) &&
+                     find_function(platform(), "clCommandNDRangeKernelKHR", functions.add) &&
+                     find_function(platform(), "clFinalizeCommandBufferKHR", functions.end) &&
+                     find_function(platform(), "clEnqueueCommandBufferKHR", functions.enqueue) &&
+                     find_function(platform(), "clReleaseCommandBufferKHR", functions.release);
+  return there ? std::optional(functions) : std::nullopt;
+}
+
+// Sizes of a launch; null if all are 0.
+const std::size_t* or_null(const std::array<std::size_t, 3>& sizes) {
+  return std::ranges::count(sizes, 0U) == 3 ? nullptr : sizes.data();
+}
+
+class OpenClSession final : public Session {
+public:
+  OpenClSession(cl::Device device, cl::Context context, cl::CommandQueue queue)
+      : device_(std::move(device)), context_(std::move(context)), queue_(std::move(queue)) {
+    (void)device_.getInfo(CL_DEVICE_NAME, &device_name);
+    device_name.erase(std::min(device_name.find('\0'), device_name.size()));
+  }
+
+  Made<Buffer> allocate(std::uint64_t bytes) const override {
+    cl_int status = CL_SUCCESS;
+    const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE, bytes, nullptr, &status);
+    return own<Buffer>(made, clReleaseMemObject, status);
+  }
+
+  Made<Buffer> share(std::span<std::byte> host) const override {
+    cl_int status = CL_SUCCESS;
+    const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(),
+                                       host.data(), &status);
+    return own<Buffer>(made, clReleaseMemObject, status);
+  }
+
+  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
+    const cl_buffer_region region{offset, bytes};
+    cl_int status = CL_SUCCESS;
+    const cl_mem made =
+        clCreateSubBuffer(memory(buffer), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
+    return own<Buffer>(made, clReleaseMemObject, status);
+  }
+
+  Status migrate(std::span<const Buffer> buffers) const override {
+    std::vector<cl_mem> memories;
+    std::ranges::transform(buffers, std::back_inserter(memories), memory);
+    return clEnqueueMigrateMemObjects(queue_(), static_cast<cl_uint>(memories.size()), memories.data(), 0, 0,
+                                      nullptr, nullptr);
+  }
+
+  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+               Transferred when) const override {
+    return clEnqueueWriteBuffer(queue_(), memory(to), blocking(when), offset, bytes.size(), bytes.data(), 0,
+                                nullptr, nullptr);
+  }
+
+  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+              Transferred when) const override {
+    return clEnqueueReadBuffer(queue_(), memory(from), blocking(when), offset, bytes.size(), bytes.data(), 0,
+                               nullptr, nullptr);
+  }
+
+  // NVIDIA's clEnqueueFillBuffer (driver 580) fails and breaks the queue if offset + size exceeds 2 GiB:
+  // beyond that a filled piece is copied.
+  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
+              Event* event) const override {
+    constexpr std::uint64_t most_end = std::uint64_t{1} << 31U;
+    constexpr std::uint64_t piece_bytes = std::uint64_t{64} << 20U;
+    std::size_t begin = 0; // of a part in its whole
+    (void)clGetMemObjectInfo(memory(to), CL_MEM_OFFSET, sizeof begin, &begin, nullptr);
+    const auto fill_with = [&](const Buffer& filled, std::uint64_t at, std::uint64_t size, Event* done) {
+      NewEvent made(done);
+      return clEnqueueFillBuffer(queue_(), memory(filled), pattern.data(), pattern.size(), at, size, 0,
+                                 nullptr, made.get());
+    };
+    if (begin + offset + bytes <= most_end) {
+      return fill_with(to, offset, bytes, event);
+    }
+    const std::uint64_t piece = std::min(bytes, piece_bytes);
+    const Buffer from =
+        require(allocate(piece), fmt::format("allocating {} of device memory", bytes_text(piece)));
+    Status status = fill_with(from, 0, piece, nullptr);
+    for (std::uint64_t at = 0; at < bytes && status == success; at += piece) {
+      const std::uint64_t size = std::min(piece, bytes - at);
+      status = copy(from, 0, to, offset + at, size, at + size == bytes ? event : nullptr);
+    }
+    return status;
+  }
+
+  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+              std::uint64_t bytes, Event* event) const override {
+    NewEvent made(event);
+    return clEnqueueCopyBuffer(queue_(), memory(from), memory(to), from_offset, to_offset, bytes, 0, nullptr,
+                               made.get());
+  }
+
+  std::shared_ptr<std::byte> pin(std::size_t bytes) const override {
+    cl_int status = CL_SUCCESS;
+    const cl::Buffer buffer(context_, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &status);
+    if (status != CL_SUCCESS) {
+      return {};
+    }
+    void* const mapped = queue_.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
+                                                 nullptr, nullptr, &status);
+    if (status != CL_SUCCESS || mapped == nullptr) {
+      return {};
+    }
+    return {static_cast<std::byte*>(mapped), [queue = queue_, buffer](std::byte* pinned) {
+              (void)queue.enqueueUnmapMemObject(buffer, pinned);
+            }};
+  }
+
+  Made<std::vector<ImageFormat>> image_formats(ImageKind kind, ImageUse use) const override {
+    const cl_mem_flags flags = use.both ? CL_MEM_KERNEL_READ_AND_WRITE : flags_of(use);
+    cl_uint count = 0;
+    Status status = clGetSupportedImageFormats(context_(), flags, object_type(kind), 0, nullptr, &count);
+    std::vector<cl_image_format> found(count);
+    if (status == success) {
+      status = clGetSupportedImageFormats(context_(), flags, object_type(kind), count, found.data(), nullptr);
+    }
+    if (status != success) {
+      return tl::unexpected(status);
+    }
+    std::vector<ImageFormat> formats;
+    for (std::size_t i = 0; i < image_format_rows.size(); ++i) {
+      const cl_image_format wanted = format_of(static_cast<ImageFormat>(i));
+      if (std::ranges::any_of(found, [&wanted](const cl_image_format& each) {
+            return each.image_channel_order == wanted.image_channel_order &&
+                   each.image_channel_data_type == wanted.image_channel_data_type;
+          })) {
+        formats.push_back(static_cast<ImageFormat>(i));
+      }
+    }
+    return formats;
+  }
+
+  Made<ImageShape> largest_image(ImageKind kind) const override {
+    Status status = success;
+    const auto limit = [&](cl_device_info what) {
+      std::size_t value = 0;
+      const Status got = clGetDeviceInfo(device_(), what, sizeof value, &value, nullptr);
+      status = status == success ? got : status;
+      return std::uint64_t{value};
+    };
+    const bool volume = kind == ImageKind::image3d;
+    const bool has_height = volume || kind == ImageKind::image2d || kind == ImageKind::image2d_array;
+    const bool has_layers = kind == ImageKind::image1d_array || kind == ImageKind::image2d_array;
+    ImageShape shape{.kind = kind};
+    shape.width = limit(kind == ImageKind::image1d_buffer ? CL_DEVICE_IMAGE_MAX_BUFFER_SIZE
+                        : volume                          ? CL_DEVICE_IMAGE3D_MAX_WIDTH
+                                                          : CL_DEVICE_IMAGE2D_MAX_WIDTH);
+    shape.height =
+        has_height ? limit(volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT) : 1;
+    shape.depth = volume ? limit(CL_DEVICE_IMAGE3D_MAX_DEPTH) : 1;
+    shape.layers = has_layers ? limit(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE) : 1;
+    return status == success ? Made<ImageShape>(shape) : tl::unexpected(status);
+  }
+
+  Made<Image> make_image(const ImageShape& shape, ImageUse use) const override {
+    const cl_image_format format = format_of(shape.format);
+    cl_image_desc description{};
+    description.image_type = object_type(shape.kind);
+    description.image_width = shape.width;
+    description.image_height = shape.height;
+    description.image_depth = shape.depth;
+    description.image_array_size = shape.layers;
+    Buffer texels; // an image of a buffer retains it
+    if (shape.kind == ImageKind::image1d_buffer) {
+      auto made = allocate(shape.width * elements_per_texel(shape.format) *
+                           element_bytes(element_type(shape.format)));
+      if (!made) {
+        return tl::unexpected(made.error());
+      }
+      texels = *std::move(made);
+      description.mem_object = memory(texels);
+    }
+    cl_int status = CL_SUCCESS;
+    const cl_mem image = clCreateImage(context_(), flags_of(use), &format, &description, nullptr, &status);
+    return own<Image>(image, clReleaseMemObject, status);
+  }
+
+  Status write_image(const Image& to, const ImageShape& shape,
+                     std::span<const std::byte> texels) const override {
+    const Region region = whole(shape);
+    return clEnqueueWriteImage(queue_(), memory(to), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
+                               texels.data(), 0, nullptr, nullptr);
+  }
+
+  Status read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
+    const Region region = whole(shape);
+    return clEnqueueReadImage(queue_(), memory(from), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
+                              texels.data(), 0, nullptr, nullptr);
+  }
+
+  Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
+    cl_int status = CL_SUCCESS;
+    // OpenCL 1 function, which every device supports.
+    const cl_sampler sampler = clCreateSampler(
+        context_(), spec.normalized ? CL_TRUE : CL_FALSE,
+        address_modes[static_cast<std::size_t>(spec.address)],
+        spec.filter == engine::FilterMode::linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &status);
+    return own<Sampler>(sampler, clReleaseSampler, status);
+  }
+
+  Result<Program> build(std::string_view source, const std::string& options) const override {
+    CapturedErrors printed;
+    cl_int status = CL_SUCCESS;
+    const cl::Program program(context_, std::string(source), false, &status);
+    if (status == CL_SUCCESS) {
+      status = program.build(device_, options.c_str());
+    }
+    if (status == CL_SUCCESS) {
+      (void)clRetainProgram(program());
+      return own<Program>(program(), clReleaseProgram);
+    }
+    const Error refused = opencl_failure("building a kernel", status);
+    std::string log;
+    if (program() != nullptr) {
+      (void)program.getBuildInfo(device_, CL_PROGRAM_BUILD_LOG, &log);
+    }
+    Error error = build_error(source, log + printed.take());
+    if (error.message.empty()) {
+      error.message = refused.message;
+      error.fix = refused.fix;
+      if (is_lack_of_memory(status)) {
+        error.code = refused.code;
+      }
+    }
+    if (status == CL_INVALID_BUILD_OPTIONS) {
+      error.code = ErrorCode::kernel_options;
+      error.message = fmt::format("the compiler of the device refuses the options {}", in_quotes(options));
+      error.fix = "remove the options that it does not support";
+    }
+    return tl::unexpected(std::move(error));
+  }
+
+  Program load(std::span<const unsigned char> binary, const std::string& options) const override {
+    cl_int status = CL_SUCCESS;
+    const cl::Program program(context_, {device_}, {std::vector<unsigned char>(binary.begin(), binary.end())},
+                              nullptr, &status);
+    if (status != CL_SUCCESS || program.build(device_, options.c_str()) != CL_SUCCESS) {
+      return {};
+    }
+    (void)clRetainProgram(program());
+    return own<Program>(program(), clReleaseProgram);
+  }
+
+  std::vector<unsigned char> binary_of(const Program& program) const override {
+    std::vector<std::vector<unsigned char>> binaries(1);
+    return cl::Program(handle(program), true).getInfo(CL_PROGRAM_BINARIES, &binaries) == CL_SUCCESS &&
+                   !binaries.empty()
+               ? std::move(binaries.front())
+               : std::vector<unsigned char>();
+  }
+
+  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
+    cl_int status = CL_SUCCESS;
+    const cl_kernel made = clCreateKernel(handle(program), name.c_str(), &status);
+    return own<Kernel>(made, clReleaseKernel, status);
+  }
+
+  std::size_t largest_work_group(const Kernel& kernel) const override {
+    std::size_t most = 0;
+    return clGetKernelWorkGroupInfo(handle(kernel), device_(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                    nullptr) == CL_SUCCESS
+               ? most
+               : 0;
+  }
+
+  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
+    void* const address = object.of.get();
+    return clSetKernelArg(handle(kernel), index, sizeof address, object ? &address : nullptr);
+  }
+
+  Status set_bytes(const Kernel& kernel, std::uint32_t index,
+                   std::span<const std::byte> value) const override {
+    return clSetKernelArg(handle(kernel), index, value.size(), value.data());
+  }
+
+  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
+    return clSetKernelArg(handle(kernel), index, bytes, nullptr);
+  }
+
+  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+    NewEvent made(event);
+    return clEnqueueNDRangeKernel(queue_(), handle(kernel), range.dimensions, or_null(range.offset),
+                                  range.global.data(), or_null(range.local), 0, nullptr, made.get());
+  }
+
+  Recording record(std::span<const Launch> launches) const override {
+    command_buffers_ = command_buffers_of(device_);
+    if (!command_buffers_) {
+      return {};
+    }
+    constexpr std::array<cl_command_buffer_properties_khr, 3> properties{
+        CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+    cl_command_queue queue = queue_();
+    cl_int status = CL_SUCCESS;
+    cl_command_buffer_khr made = command_buffers_->create(1, &queue, properties.data(), &status);
+    require(status, "beginning to record launches");
+    auto recording = own<Recording>(made, command_buffers_->release);
+    for (const auto& [kernel, range] : launches) {
+      require(command_buffers_->add(made, nullptr, nullptr, handle(*kernel), range.dimensions,
+                                    or_null(range.offset), range.global.data(), or_null(range.local), 0,
+                                    nullptr, nullptr, nullptr),
+              "recording a launch");
+    }
+    require(command_buffers_->end(made), "recording launches");
+    return recording;
+  }
+
+  Status enqueue(const Recording& recording) const override {
+    return command_buffers_->enqueue(0, nullptr, static_cast<cl_command_buffer_khr>(recording.of.get()), 0,
+                                     nullptr, nullptr);
+  }
+
+  Status mark(Event& event) const override {
+    NewEvent made(&event);
+    return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, made.get());
+  }
+
+  Status wait(const Event& event) const override {
+    const cl_event awaited = handle(event);
+    return clWaitForEvents(1, &awaited);
+  }
+
+  Status flush() const override { return clFlush(queue_()); }
+  Status finish() const override { return clFinish(queue_()); }
+
+  Made<EventTimes> times_of(const Event& event) const override {
+    EventTimes times;
+    for (const auto& [what, time] : {std::pair(CL_PROFILING_COMMAND_QUEUED, &times.queued),
+                                     std::pair(CL_PROFILING_COMMAND_SUBMIT, &times.submitted),
+                                     std::pair(CL_PROFILING_COMMAND_START, &times.started),
+                                     std::pair(CL_PROFILING_COMMAND_END, &times.ended)}) {
+      cl_ulong ns = 0;
+      const Status status = clGetEventProfilingInfo(handle(event), static_cast<cl_profiling_info>(what),
+                                                    sizeof ns, &ns, nullptr);
+      if (status != success) {
+        return tl::unexpected(status);
+      }
+      *time = ns;
+    }
+    return times;
+  }
+
+private:
+  cl::Device device_;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  mutable std::optional<CommandBuffers> command_buffers_; // once something was recorded
+};
+
+} // namespace
+
+Result<std::unique_ptr<Session>> open_session(const DeviceInfo& info, Profiling profiling) {
+  std::vector<cl::Platform> platforms;
+  (void)cl::Platform::get(&platforms);
+  std::uint32_t index = 0;
+  for (const cl::Platform& platform : platforms) {
+    std::vector<cl::Device> devices;
+    (void)platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    for (const cl::Device& device : devices) {
+      if (index++ != info.index) {
+        continue;
+      }
+      std::string name;
+      (void)device.getInfo(CL_DEVICE_NAME, &name);
+      if (name.find(info.name) == std::string::npos) {
+        break; // the device at this index has changed
+      }
+      cl_int status = CL_SUCCESS;
+      const cl::Context context(device, nullptr, nullptr, nullptr, &status);
+      if (status != CL_SUCCESS) {
+        return tl::unexpected(opencl_failure("making a context", status));
+      }
+      const bool on_host = info.type == DeviceType::cpu;
+      const bool profiled = on_host || profiling == Profiling::always;
+      const cl_command_queue_properties properties = profiled ? CL_QUEUE_PROFILING_ENABLE : 0;
+      const cl::CommandQueue queue(context, device, properties, &status);
+      if (status != CL_SUCCESS) {
+        return tl::unexpected(opencl_failure("making a queue", status));
+      }
+      auto session = std::make_unique<OpenClSession>(device, context, queue);
+      session->on_host = on_host;
+      return session;
+    }
+  }
+  return tl::unexpected(Error{.code = ErrorCode::no_device,
+                              .message = "the device has gone since it was listed",
+                              .fix = "try again; `tidegate devices` lists the devices"});
+}
+
+} // namespace tidegate::device

@@ -1,0 +1,206 @@
+// What the engine asks of a device: memory, programs, launches and waits, in one in-order queue. OpenCL
+// implements it (opencl_session.cpp); tests put a stand-in in its place (tests/stand_in.hpp).
+#pragma once
+#include "device/image_format.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tidegate::device {
+
+// 0 or an error code of OpenCL.
+using Status = int;
+inline constexpr Status success = 0;
+inline constexpr Status out_of_resources = -5;
+inline constexpr Status build_program_failure = -11;
+inline constexpr Status invalid_work_group_size = -54;
+
+// Returns the name of an OpenCL error code: "CL_OUT_OF_RESOURCES" for -5, "error -9999" for an unknown code.
+std::string opencl_error_name(Status code);
+
+// The error for an operation `what` that failed with this code.
+Error opencl_failure(std::string_view what, Status code);
+
+// A step that the driver refused, thrown through nested calls; public functions convert it to a Result.
+struct Refused {
+  Error error;
+};
+
+// Throws Refused with opencl_failure unless the status is `success`.
+void require(Status status, std::string_view what);
+
+template <class T>
+using Made = tl::expected<T, Status>;
+
+// Returns what was made. Throws Refused with opencl_failure.
+template <class T>
+T require(Made<T> made, std::string_view what) {
+  require(made ? success : made.error(), what);
+  return *std::move(made);
+}
+
+// An object of a session, which its last copy releases; empty by default.
+struct Object {
+  std::shared_ptr<void> of;
+
+  explicit operator bool() const { return of != nullptr; }
+};
+struct Buffer : Object {};
+struct Image : Object {};
+struct Sampler : Object {};
+struct Program : Object {};
+struct Kernel : Object {};
+struct Event : Object {};     // a point of the queue
+struct Recording : Object {}; // launches that are enqueued with one call
+
+struct LaunchRange {
+  std::uint32_t dimensions = 1;
+  std::array<std::size_t, 3> offset{};
+  std::array<std::size_t, 3> global{};
+  std::array<std::size_t, 3> local{}; // 0: the driver chooses
+};
+
+// A launch of `groups` work-groups in one dimension.
+constexpr LaunchRange work_groups(std::size_t groups, std::size_t work_items) {
+  return {.global = {groups * work_items}, .local = {work_items}};
+}
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  LaunchRange range;
+};
+
+// Nanoseconds of the device's clock.
+struct EventTimes {
+  std::uint64_t queued = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t started = 0;
+  std::uint64_t ended = 0;
+};
+
+// How kernels use an image.
+struct ImageUse {
+  bool reads = false;
+  bool writes = false;
+  bool both = false; // by one parameter, which is read_write
+};
+
+// Completion of a transfer: when the call returns, or when the queue has finished.
+enum class Transferred : std::uint8_t { now, later };
+
+class Session {
+public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  std::string device_name;
+  // CPU drivers work in the host's memory and compile a kernel at its first launch.
+  bool on_host = false;
+
+  // Memory. `bytes` are at least 1.
+  [[nodiscard]] virtual Made<Buffer> allocate(std::uint64_t bytes) const = 0;
+  // Memory of the host that the device uses in place.
+  [[nodiscard]] virtual Made<Buffer> share(std::span<std::byte> memory) const = 0;
+  [[nodiscard]] virtual Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset,
+                                             std::uint64_t bytes) const = 0;
+  // Moves buffers to the device before their first use.
+  [[nodiscard]] virtual Status migrate(std::span<const Buffer> buffers) const = 0;
+  [[nodiscard]] virtual Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                                     Transferred when) const = 0;
+  [[nodiscard]] virtual Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                                    Transferred when) const = 0;
+  // `bytes` and `offset` are multiples of the pattern's size; `event` may be null, here and below. May throw
+  // Refused.
+  [[nodiscard]] virtual Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes,
+                                    std::span<const std::byte> pattern, Event* event) const = 0;
+  [[nodiscard]] virtual Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to,
+                                    std::uint64_t to_offset, std::uint64_t bytes, Event* event) const = 0;
+  // Host memory that a GPU accesses directly, at the full rate of the bus. The driver copies other memory of
+  // a process into such pages first, which takes several times as long as the transfer. Null if the driver
+  // has none left. Its release waits in the queue for transfers before it.
+  [[nodiscard]] virtual std::shared_ptr<std::byte> pin(std::size_t bytes) const = 0;
+
+  // Images and samplers.
+  [[nodiscard]] virtual Made<std::vector<ImageFormat>> image_formats(engine::ImageKind kind,
+                                                                     ImageUse use) const = 0;
+  // The texels in each dimension that an image of this kind can have.
+  [[nodiscard]] virtual Made<engine::ImageShape> largest_image(engine::ImageKind kind) const = 0;
+  [[nodiscard]] virtual Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
+  // Both wait for the transfer of the whole image.
+  [[nodiscard]] virtual Status write_image(const Image& to, const engine::ImageShape& shape,
+                                           std::span<const std::byte> texels) const = 0;
+  [[nodiscard]] virtual Status read_image(const Image& from, const engine::ImageShape& shape,
+                                          std::span<std::byte> texels) const = 0;
+  [[nodiscard]] virtual Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const = 0;
+
+  // Programs. Errors of build(): build_failure with the log and its first error's location (columns count
+  // bytes); kernel_options if the compiler does not know an option.
+  [[nodiscard]] virtual Result<Program> build(std::string_view source, const std::string& options) const = 0;
+  // Returns nothing if the driver does not take the binary.
+  [[nodiscard]] virtual Program load(std::span<const unsigned char> binary,
+                                     const std::string& options) const = 0;
+  // Returns nothing if the driver has no binary.
+  [[nodiscard]] virtual std::vector<unsigned char> binary_of(const Program& program) const = 0;
+  [[nodiscard]] virtual Made<Kernel> make_kernel(const Program& program, const std::string& name) const = 0;
+  // Returns the largest work-group that the kernel's registers allow; 0 if the driver does not say.
+  [[nodiscard]] virtual std::size_t largest_work_group(const Kernel& kernel) const = 0;
+
+  // Arguments: a buffer, an image or a sampler (an empty one is a null pointer), a value, local memory.
+  [[nodiscard]] virtual Status set_object(const Kernel& kernel, std::uint32_t index,
+                                          const Object& object) const = 0;
+  [[nodiscard]] virtual Status set_bytes(const Kernel& kernel, std::uint32_t index,
+                                         std::span<const std::byte> value) const = 0;
+  [[nodiscard]] virtual Status set_local(const Kernel& kernel, std::uint32_t index,
+                                         std::size_t bytes) const = 0;
+  template <class T>
+  requires std::is_integral_v<T>
+  [[nodiscard]] Status set_value(const Kernel& kernel, std::uint32_t index, const T& value) const {
+    return set_bytes(kernel, index, std::as_bytes(std::span(&value, 1)));
+  }
+
+  // Launches.
+  [[nodiscard]] virtual Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const = 0;
+  // Records launches with the current arguments of their kernels, to be enqueued again while they are still
+  // running; empty if the device cannot. Throws Refused.
+  [[nodiscard]] virtual Recording record(std::span<const Launch> launches) const = 0;
+  [[nodiscard]] virtual Status enqueue(const Recording& recording) const = 0;
+
+  // Waits.
+  [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the queue's end
+  [[nodiscard]] virtual Status wait(const Event& event) const = 0;
+  [[nodiscard]] virtual Status flush() const = 0;
+  [[nodiscard]] virtual Status finish() const = 0;
+  // Times of a launch that has ended, if the session profiles.
+  [[nodiscard]] virtual Made<EventTimes> times_of(const Event& event) const = 0;
+
+  // Clears words of 4 bytes.
+  [[nodiscard]] Status clear(const Buffer& to, std::uint64_t bytes) const {
+    constexpr std::array<std::byte, 4> zero{};
+    return fill(to, 0, bytes, zero, nullptr);
+  }
+};
+
+// Selects event profiling. CPUs always profile, because it shows how long a first launch compiled.
+enum class Profiling : std::uint8_t { as_needed, always };
+
+// Opens the device with OpenCL. Errors: opencl_failure; no_device if the device list has changed.
+Result<std::unique_ptr<Session>> open_session(const DeviceInfo& device,
+                                              Profiling profiling = Profiling::as_needed);
+
+// Waits for the queue. Returns nanoseconds between submission and start of a kernel's first launch, which is
+// the time the driver compiled; 0 if the driver does not measure it. Throws Refused.
+std::uint64_t time_before_start(const Session& session, const Event& launched);
+
+} // namespace tidegate::device
