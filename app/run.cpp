@@ -228,13 +228,6 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
-engine::Fault provoked_fault() {
-  const char* const name = std::getenv("TIDEGATE_PROVOKE");
-  const auto found = std::ranges::find(engine::fault_names, std::string_view(name == nullptr ? "" : name));
-  return found == engine::fault_names.end() ? engine::Fault::none
-                                            : static_cast<engine::Fault>(found - engine::fault_names.begin());
-}
-
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings) {
   for (std::size_t i = 0; i < warnings.size() && !settings.quiet; ++i) {
     print_warning(warnings[i], settings.program);
@@ -572,7 +565,6 @@ Result<ExitCode> run_frontier(RunSettings& settings, engine::Monitor& monitor, P
 Result<ExitCode> run_program(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
-  options.fault = provoked_fault();
   if (options.check_bounds && options.check_halos) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_usage,
@@ -591,7 +583,6 @@ Result<ExitCode> run_program(RunSettings& settings) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;
   }
-  options.compile.distrust_litmus = options.fault == engine::Fault::failed_litmus;
   options.compile.side_by_side = narrowed(std::min<std::uint64_t>(settings.side_by_side, 1024));
   options.compile.workers = narrowed(settings.workers);
   options.traversal.group_size = narrowed(settings.group_size);

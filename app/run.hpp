@@ -52,9 +52,6 @@ Error at_program(Error error, const RunSettings& settings);
 // The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
 Result<device::DeviceInfo> find_device(const RunSettings& settings);
 
-// Tests say by the environment what no sound program provokes.
-engine::Fault provoked_fault();
-
 // Nothing with --quiet.
 void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings);
 

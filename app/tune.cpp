@@ -337,8 +337,6 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   RunSettings& common = settings.common;
   engine::RunOptions& options = common.options;
   options.cache_folder = common.no_cache ? std::filesystem::path() : cache_folder();
-  options.fault = provoked_fault();
-  options.compile.distrust_litmus = options.fault == engine::Fault::failed_litmus;
   options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
   for (const auto& [file, option] :
        {std::pair(settings.profile_file, "--profile"), std::pair(settings.policy_file, "--policy")}) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -198,6 +199,10 @@ enum class Profiling : std::uint8_t { as_needed, always };
 // Opens the device with OpenCL. Errors: opencl_failure; no_device if the device list has changed.
 Result<std::unique_ptr<Session>> open_session(const DeviceInfo& device,
                                               Profiling profiling = Profiling::as_needed);
+
+// open_session(), or a stand-in of a test.
+using OpenSession =
+    std::function<Result<std::unique_ptr<Session>>(const DeviceInfo& device, Profiling profiling)>;
 
 // Waits for the queue. Returns nanoseconds between submission and start of a kernel's first launch, which is
 // the time the driver compiled; 0 if the driver does not measure it. Throws Refused.

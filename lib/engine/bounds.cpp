@@ -119,11 +119,12 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Re
 }
 
 Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                    std::uint64_t max_wall_time_ns, Monitor& monitor) {
+                                    const RunOptions& options, Monitor& monitor) {
   const ResolvedProgram& program = compiled.program;
   const auto& places = compiled.schedule.places;
   const device::PrintsToStandardError prints;
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+               options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, program);
   TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
@@ -138,7 +139,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
 
   monitor.begin(Activity::running);
-  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
+  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
   monitor.deadline = deadline;
   BoundsReport report{.guard_bytes = memory.offsets.empty() ? 0 : guard_bytes};
   // Ends at the first violation or when time is up.
@@ -163,9 +164,9 @@ bool is_simulator(const device::DeviceInfo& device) {
 }
 
 Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                  std::uint64_t max_wall_time_ns, Monitor& monitor) {
+                                  const RunOptions& options, Monitor& monitor) {
   try {
-    return check_or_throw(compiled, device, max_wall_time_ns, monitor);
+    return check_or_throw(compiled, device, options, monitor);
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -8,6 +8,7 @@
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
+#include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -23,7 +24,7 @@ namespace tidegate::engine {
 // that it changed, or at the monitor's deadline, which starts after the build. Errors: of the device, of
 // building, of the program's files.
 Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                  std::uint64_t max_wall_time_ns, Monitor& monitor);
+                                  const RunOptions& options, Monitor& monitor);
 
 // Returns true for Oclgrind's simulator.
 bool is_simulator(const device::DeviceInfo& device);

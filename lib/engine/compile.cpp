@@ -292,7 +292,6 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
       choose_strategy({.asked_for = options.strategy,
                        .device = device,
                        .dry_run = options.dry_run,
-                       .distrust_litmus = options.distrust_litmus,
                        .tuning = tuning,
                        .why = options.why},
                       find_candidates(program, ops, schedules, memory, fixed, interpreted, model, asked_for));

@@ -40,7 +40,6 @@ struct CompileOptions {
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool dry_run = false;         // ends before a device is touched; none need be known
-  bool distrust_litmus = false; // as if the device's self-test had proved no ordering
 };
 
 struct ModeChoice {

@@ -115,11 +115,7 @@ Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& pr
   }
   stages_ = upload_rows(session_, tables_.stages);
   entries_ = upload_rows(session_, tables_.entries);
-  std::vector<WaitRow> waits = tables_.waits;
-  for (WaitRow& wait : waits) {
-    wait.steps -= limits_.missing_steps;
-  }
-  waits_ = upload_rows(session_, waits);
+  waits_ = upload_rows(session_, tables_.waits);
   words_ = upload_rows(session_, tables_.words);
   counters_.emplace(session_, limits_.workers, monitor_);
   if (is_persistent(strategy_) && limits_.clock != engine::DeviceClock::none) {

@@ -54,7 +54,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // Open a context and a queue for the run, and load first contents.
   TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
-               device::open_session(device, options.compile.trace ? device::Profiling::always
+               options.open_session(device, options.compile.trace ? device::Profiling::always
                                                                   : device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, compiled.program);
@@ -81,9 +81,6 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   std::optional<Proof> proof;
   const bool prove_it = options.verify || options.compare_rounds != 0;
   if (prove_it && run.outcome.status == RunStatus::done) {
-    if (options.fault == Fault::wrong_output) {
-      spoil(run.outputs);
-    }
     proof = prove(session, compiled, built, first, run.outputs, limits, options.compare_rounds, monitor);
   }
 

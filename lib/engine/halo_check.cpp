@@ -284,14 +284,15 @@ private:
 };
 
 Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                        std::uint64_t max_wall_time_ns, Monitor& monitor) {
+                                        const RunOptions& options, Monitor& monitor) {
   const ResolvedProgram& program = compiled.written;
   const Places& places = compiled.schedule.places;
   const Watch watch = watch_of(program, places);
   if (watch.stated.empty()) {
     return HaloReport{};
   }
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+               options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, program);
   TIDEGATE_TRY(const HostContents first, first_contents(session, program, compiled.tuning.most_pinned_bytes));
@@ -330,7 +331,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   require(session.finish(), "filling the buffers");
 
   monitor.begin(Activity::running);
-  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(max_wall_time_ns);
+  const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
   monitor.deadline = deadline;
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
     const WaveInPhase at(wave, static_cast<std::uint32_t>(iteration % places.size()));
@@ -357,9 +358,9 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
 } // namespace
 
 Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                               std::uint64_t max_wall_time_ns, Monitor& monitor) {
+                               const RunOptions& options, Monitor& monitor) {
   try {
-    return check_halos_or_throw(compiled, device, max_wall_time_ns, monitor);
+    return check_halos_or_throw(compiled, device, options, monitor);
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -5,6 +5,7 @@
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
+#include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -16,6 +17,6 @@ namespace tidegate::engine {
 // Runs the program as written, without writing outputs. Ends at the first violation or when time is up.
 // Errors: of the device, of building, of the program's files.
 Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                               std::uint64_t max_wall_time_ns, Monitor& monitor);
+                               const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

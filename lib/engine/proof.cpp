@@ -220,13 +220,4 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   return proof;
 }
 
-void spoil(HostContents& outputs) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].empty()) {
-      outputs[i].back() ^= std::byte{1};
-      return;
-    }
-  }
-}
-
 } // namespace tidegate::engine

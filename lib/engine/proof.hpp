@@ -62,7 +62,4 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
             const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor);
 
-// Changes a byte of the first output, to test the proof.
-void spoil(HostContents& outputs);
-
 } // namespace tidegate::engine

@@ -85,7 +85,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
   if (options.check_bounds) {
-    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options.max_wall_time_ns, monitor));
+    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
     const std::string simulator = is_simulator(*device) ? "" : find_simulator();
     if (!simulator.empty()) {
       bounds.simulator = simulator;
@@ -95,7 +95,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
   if (options.check_halos) {
-    TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options.max_wall_time_ns, monitor));
+    TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options, monitor));
     return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
   }
   auto executed = execute(compiled, *device, options, monitor);

@@ -1,6 +1,7 @@
 // Options of a run of a wave program or of a traversal.
 #pragma once
 #include "core/files.hpp"
+#include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/launch_times.hpp"
 #include "engine/run_report.hpp"
@@ -17,19 +18,6 @@ struct FrontierReport;
 }
 
 namespace tidegate::engine {
-
-// Faults that tests provoke.
-enum class Fault : std::uint8_t {
-  none,
-  missing_arrival, // every barrier waits for one arrival too many
-  failed_litmus,   // the device passes no memory ordering
-  wrong_output,    // wave programs: a byte of the first output is changed before the comparison
-  wrong_value,     // traversals: the result of the last vertex is changed before the check
-  wrong_parent,    // and its parent
-  wrong_log,       // and the topology of the last wave before the replay
-};
-inline constexpr std::array<std::string_view, 7> fault_names{
-    "none", "missing_arrival", "failed_litmus", "wrong_output", "wrong_value", "wrong_parent", "wrong_log"};
 
 // Options of traversals alone.
 struct TraversalOptions {
@@ -59,7 +47,7 @@ struct RunOptions {
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;
   std::filesystem::path cache_folder; // for built kernels; empty: none
-  Fault fault = Fault::none;
+  device::OpenSession open_session = device::open_session;
   // Called with the known facts if the device does not respond; ends the process.
   std::function<void(const RunReport&)> abandon;
   TraversalOptions traversal;

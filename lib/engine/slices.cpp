@@ -13,18 +13,11 @@ namespace tidegate::engine {
 DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
                                const Residency& residency, std::uint32_t gpu_polls) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  DispatchLimits limits{.slice_ns = options.slice_ns,
-                        .deadline =
-                            SliceLoop::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
-                        .workers = residency.workers,
-                        .arrivals_per_barrier = residency.workers,
-                        .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};
-  if (options.fault == Fault::missing_arrival) {
-    limits.arrivals_per_barrier += 1;
-    limits.missing_steps = 1;
-    limits.most_polls = std::uint32_t{1} << 16U;
-  }
-  return limits;
+  return {.slice_ns = options.slice_ns,
+          .deadline = SliceLoop::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+          .workers = residency.workers,
+          .arrivals_per_barrier = residency.workers,
+          .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};
 }
 
 Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)

@@ -33,8 +33,7 @@ struct DispatchLimits {
   std::uint64_t first_rounds = 256;     // of a wave program's first slice
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t workers = 1;              // work-groups of a persistent launch
-  std::uint32_t arrivals_per_barrier = 1; // as many, unless a test wants a wait without a producer
-  std::uint32_t missing_steps = 0;        // none, unless a test wants waits for groups that come no further
+  std::uint32_t arrivals_per_barrier = 1; // as many; 0 for a traversal without a persistent launch
   std::uint32_t most_polls = 0;           // of a wait on the device
   std::uint64_t trace_spans = 0;          // that are kept at most; none: nothing is traced
   DeviceClock clock = DeviceClock::none;  // that the kernel was compiled to read

@@ -182,7 +182,7 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
   const std::optional<Strategy> preference = preferred(question.tuning.strategy);
   const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
   const std::string why = question.asked_for ? "requested" : question.why;
-  if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering || question.distrust_litmus)) {
+  if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering)) {
     refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
                                   "work-groups is proved, so nothing may wait inside a launch");
     const bool launches = wanted && !is_persistent(*wanted);

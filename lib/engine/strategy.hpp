@@ -64,7 +64,6 @@ struct StrategyQuestion {
   std::optional<Strategy> asked_for;
   const device::DeviceInfo* device = nullptr; // null: planned for no particular device
   bool dry_run = false;
-  bool distrust_litmus = false; // assume that the self-test proved no ordering
   device::Tuning tuning;
   std::string why; // why the tuning prefers a strategy, for people
 };

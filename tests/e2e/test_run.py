@@ -75,6 +75,25 @@ def environment(**more: str) -> dict[str, str]:
     return {"XDG_CACHE_HOME": cache_home(), **more}
 
 
+FAILING_DRIVER = os.environ.get("TIDEGATE_FAILING_DRIVER", "")  # tests/failing_driver
+
+
+def wrong_reads(size: int, first: int = 1, last: int = 2**31, after: str | None = None) -> dict[str, str]:
+    """The environment in which reads of so many bytes are wrong, those from the first to the last, after kernels of such a name."""
+    if FAILING_DRIVER == "":
+        raise unittest.SkipTest("TIDEGATE_FAILING_DRIVER does not name the layer")
+    return {"OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_WRONG_READS": f"{size}:{first}:{last}",
+            **({} if after is None else {"TIDEGATE_WRONG_AFTER": after})}
+
+
+@functools.cache
+def no_ordering() -> dict[str, str]:
+    """The environment in which the self-tests of devices find that no memory ordering is right."""
+    folder = tempfile.mkdtemp(prefix="tidegate-cache-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return {**wrong_reads(4, after="litmus"), "XDG_CACHE_HOME": folder, "POCL_CACHE_DIR": pocl_cache()}
+
+
 @functools.cache
 def device() -> Document:
     """What `tidegate devices` says of the device that runs take: the one of TIDEGATE_DEVICE, the first GPU, or the first."""
@@ -635,7 +654,7 @@ class Report(Small):
             self.assertNotIn("refused", taken)
         compared = self.report_of(CHAIN, "--strategy", "counters", "--compare", "1")
         self.assertIn(compared["comparison"]["run_ns"], [candidate.get("measured_ns") for candidate in compared["candidates"]])
-        refused = self.report_of(CHAIN, env={"TIDEGATE_PROVOKE": "failed_litmus"})
+        refused = self.report_of(CHAIN, env=no_ordering())
         for candidate in refused["candidates"]:
             self.assertEqual("refused" in candidate, candidate["strategy"] not in LAUNCHES)
         table = self.run_document(CHAIN, "--strategy", "barrier", "--format", "table").stdout

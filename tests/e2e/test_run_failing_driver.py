@@ -7,16 +7,14 @@ it was; and what it keeps for later runs is never the worse for it.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import tempfile
 import unittest
 from pathlib import Path
 
-from test_run import pocl_cache
+from test_run import FAILING_DRIVER, pocl_cache
 from test_run_safety import OLD, Safety, program
 
-DRIVER = os.environ.get("TIDEGATE_FAILING_DRIVER", "")
 OPTIONS = ("--strategy", "barrier", "--workers", "1", "--verify", "--errors", "json")
 REPEAT = 3
 
@@ -27,7 +25,7 @@ ALWAYS = ("clCreateContext", "clCreateCommandQueue", "clCreateBuffer", "clCreate
 FIRST = ("clCreateProgramWithSource", "clBuildProgram", "clCreateKernel")
 
 
-@unittest.skipIf(DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+@unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
 class FailingDriver(Safety):
     def setUp(self) -> None:
         super().setUp()
@@ -42,7 +40,7 @@ class FailingDriver(Safety):
         for name in ("x.npy", "y.npy"):
             self.file(name, OLD)
         result = self.run_document(program(REPEAT), *OPTIONS, env={
-            "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()})
+            "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": call, "XDG_CACHE_HOME": str(cache), "POCL_CACHE_DIR": pocl_cache()})
         self.assert_no_process()
         if result.rc == 0:
             self.assert_right(REPEAT)
@@ -77,7 +75,7 @@ class FailingDriver(Safety):
             self.file(name, OLD)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             result = self.run_document(program(REPEAT), *OPTIONS, env={
-                "OPENCL_LAYERS": DRIVER, "TIDEGATE_FAILING_CALL": "clFinish:1", "TIDEGATE_FAILING_SIGNAL": str(int(number)),
+                "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": "clFinish:1", "TIDEGATE_FAILING_SIGNAL": str(int(number)),
                 "XDG_CACHE_HOME": str(self.cache), "POCL_CACHE_DIR": pocl_cache()})
             self.assertEqual((result.rc, json.loads(result.stderr.splitlines()[-1])), (130, {
                 "code": "interrupted", "message": "interrupted", "fix": "run it again; a file that was not complete is removed"}))

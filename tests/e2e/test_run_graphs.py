@@ -227,24 +227,6 @@ class Refusals(Graphs):
         self.assertEqual(done.rc, 2)
         self.assertIn("--set force-topology is for frontier programs, and this is a wave program", done.stderr)
 
-    def test_each_corruption_is_named(self) -> None:
-        for fault, rule in [("wrong_value", "level"), ("wrong_parent", "parent"), ("wrong_log", "replay_differs")]:
-            with self.subTest(fault=fault):
-                error = self.refused(bfs(), "--strategy", "launch", "--verify", code=1,
-                                     env={"TIDEGATE_PROVOKE": fault})
-                self.assertEqual(error["code"], "outputs_differ")
-                self.assertIn(rule, error["field"])
-                self.assertFalse((self.folder / "levels.bin").exists())
-
-    def test_a_hang_is_told(self) -> None:
-        error = self.refused(bfs(), "--strategy", "barrier", "--workers", "1", code=1,
-                             env={"TIDEGATE_PROVOKE": "missing_arrival"})
-        self.assertEqual(error["code"], "device_hang")
-        self.assertRegex(error["message"], "a wait on the device ran out: after wave [0-9]+, work-group 0 waits for "
-                                           "arrivals at the barrier to be [0-9]+ and saw [0-9]+")
-        report = json.loads((self.folder / "report.json").read_text())
-        self.assertEqual(report["stuck_groups"][0]["group"], 0)
-
     ENDLESS: Document = {"graph": {"generate": RMAT}, "algorithm": "pagerank", "outputs": {"ranks": "ranks.bin"},
                          "pagerank": {"tolerance": 1e-30, "max_iterations": 2**32 - 1}}
 

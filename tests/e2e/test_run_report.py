@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from support import PATIENCE, REPOSITORY, Document, parse, run
-from test_run import Programs, buffer, environment, program, wave
+from test_run import Programs, buffer, environment, program, wave, wrong_reads
 from test_run_trace import OPS, chain
 
 CHROMIUM = shutil.which("chromium")
@@ -311,7 +311,7 @@ class Page(Programs):
         self.require_chromium()
         document = program({HOSTILE: buffer(count=8, init={"iota": {}}), "sum": buffer(count=8, output="sum.npy")},
                            wave("spread", HOSTILE, "sum", size=8, local=4, name=HOSTILE))
-        report, page = self.page_of(document, "--strategy", "launch", "--verify", rc=1, TIDEGATE_PROVOKE="wrong_output")
+        report, page = self.page_of(document, "--strategy", "launch", "--verify", rc=1, **wrong_reads(32, last=1))
         _, elements = self.browse(page, 390, dark=True)
         self.assert_numbers(elements, report)
         self.assertEqual(elements.texts["status"], "outputs differ")

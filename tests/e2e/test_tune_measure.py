@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 
 from support import REPOSITORY, Document, parse, run
-from test_run import Programs, buffer, cache_home, device, environment, program, wave
+from test_run import Programs, buffer, cache_home, device, environment, no_ordering, program, wave, wrong_reads
 
 OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
 kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
@@ -57,8 +57,8 @@ class TuneMeasure(Programs):
         if knob["verdict"] == "nothing_to_try":
             self.assertEqual((knob["candidates"], knob["thrown_out"], knob["best"]), (0, [], ""))
 
-    def run_it(self, path: Path, *args: str) -> Document:
-        result = run("run", str(path), "--verify", *args, env=environment())
+    def run_it(self, path: Path, *args: str, **env: str) -> Document:
+        result = run("run", str(path), "--verify", *args, env=environment(**env))
         self.assertEqual(result.rc, 0, result.stderr)
         report: Document = parse(result.stdout)
         return report
@@ -105,7 +105,7 @@ class TuneMeasure(Programs):
         self.assertEqual((report["strategy"], report["strategy_reason"]), ("barrier", "measured as the fastest, by the profile"))
         self.assertEqual(report["effective_geometry"]["worker_groups"], 1)
         self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "requested")
-        unsafe = run("run", str(path), "--profile", file, env=environment(TIDEGATE_PROVOKE="failed_litmus"))
+        unsafe = run("run", str(path), "--profile", file, env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "plain")  # as one launch for each wave would be
         # Of the same profile traversals take where they change their ways.
         profile["traversal"] = {"switch_rule": "density"}
@@ -124,7 +124,7 @@ class TuneMeasure(Programs):
 
     def test_wrong_outputs_are_thrown_out(self) -> None:
         """The outputs depend on the size of work-groups, which the program leaves open; nothing persistent without a litmus."""
-        report = self.tune(self.two_waves("sizes"), "--no-keep", TIDEGATE_PROVOKE="failed_litmus")
+        report = self.tune(self.two_waves("sizes"), "--no-keep", **no_ordering())
         size, strategy, _, *persistent = report["knobs"]
         self.assertEqual((size["before"], size["verdict"], size["candidates"]), ("256", "kept", 0))
         out, = size["thrown_out"]  # 64 and more are what it has
@@ -160,7 +160,7 @@ class TuneMeasure(Programs):
     def test_traversals(self) -> None:
         """What is found for a graph is written, and taken by a run of it; nothing persistent without a litmus."""
         path, profile, policy = self.graph(), self.folder / "profile.json", self.folder / "policy.json"
-        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), knobs=FRONTIER_KNOBS, TIDEGATE_PROVOKE="failed_litmus")
+        report = self.tune(path, "--profile", str(profile), "--policy", str(policy), knobs=FRONTIER_KNOBS, **no_ordering())
         self.assertEqual(sorted(file.name for file in self.folder.iterdir()), ["graph.json", "ops.cl", "policy.json", "profile.json"])
         strategy, workers, alone, rule, sparse, *_ = report["knobs"]
         self.assertEqual((strategy["before"], strategy["verdict"]), ("launch", "nothing_to_try"))
@@ -179,10 +179,10 @@ class TuneMeasure(Programs):
         # Also by itself, for this program and no other.
         taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
         self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
-        self.assertEqual(Path(self.run_it(path)["profile_file"]).parent, Path(cache_home()) / "tidegate")
-        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none"))
+        self.assertEqual(Path(self.run_it(path, **no_ordering())["profile_file"]).parent, Path(no_ordering()["XDG_CACHE_HOME"]) / "tidegate")
+        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none", **no_ordering()))
         path.write_text(path.read_text() + "\n")
-        self.assertNotIn("profile_file", self.run_it(path))
+        self.assertNotIn("profile_file", self.run_it(path, **no_ordering()))
         # What a profile says is done, but for what is not safe.
         for traversal, groups, alone_waves in (({"strategy": "launch", "workers": 3, "alone_up_to": 0}, 3, 0), ({"strategy": "launch", "workers": 2, "alone_up_to": 64}, 2, 9)):
             profile.write_text(json.dumps({**written, "traversal": traversal}))
@@ -190,12 +190,12 @@ class TuneMeasure(Programs):
             self.assertEqual((done["strategy_reason"], done["geometry"]["worker_groups"], done["summary"]["alone_waves"]),
                              ("measured as the fastest, by the profile", groups, alone_waves))
         profile.write_text(json.dumps({**written, "traversal": {"strategy": "barrier", "workers": 1}}))
-        unsafe = run("run", str(path), "--profile", str(profile), env=environment(TIDEGATE_PROVOKE="failed_litmus"))
+        unsafe = run("run", str(path), "--profile", str(profile), env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
 
     def test_wrong_traversals_are_thrown_out(self) -> None:
         """Levels that differ from those of the program as it is, which were verified."""
-        report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, TIDEGATE_PROVOKE="wrong_value")
+        report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, **wrong_reads(96, first=3))
         for knob in report["knobs"]:
             self.assertEqual((knob["candidates"], knob["best"]), (0, ""))
             for out in knob["thrown_out"]:

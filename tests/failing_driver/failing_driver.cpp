@@ -2,6 +2,10 @@
 // OPENCL_LAYERS names this library, TIDEGATE_FAILING_CALL the function and the number, as "clCreateBuffer:3".
 // TIDEGATE_FAILING_SIGNAL ends the process there by a signal instead, as where a driver has its own handler
 // away. It says so on standard error when it strikes; a call that never comes leaves no word.
+//
+// TIDEGATE_WRONG_READS=BYTES:FIRST:LAST lets reads be wrong instead: of the reads of that many bytes, the ones with
+// these numbers (counted from 1) get the lowest bit of their last word changed. With TIDEGATE_WRONG_AFTER=PREFIX only
+// those do whose last launch before was of a kernel with such a name.
 #include <CL/cl_layer.h>
 
 #include <atomic>
@@ -9,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -86,6 +91,44 @@ struct Failing<Member, Name, Error> {
   using function##_failing = Failing<&cl_icd_dispatch::function, function##_name, error>;
 FOR_EACH_FUNCTION(DECLARE)
 
+// The last kernel that was launched.
+std::string& launched() {
+  static std::string name;
+  return name;
+}
+
+cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+                          const size_t* global, const size_t* local, cl_uint waits, const cl_event* events,
+                          cl_event* event) {
+  char name[256] = "";
+  driver.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, nullptr);
+  launched() = name;
+  return clEnqueueNDRangeKernel_failing::call(queue, kernel, dimensions, offset, global, local, waits, events,
+                                              event);
+}
+
+bool is_wrong(size_t bytes) {
+  static const char* const asked = std::getenv("TIDEGATE_WRONG_READS");
+  static const char* const after = std::getenv("TIDEGATE_WRONG_AFTER");
+  static long number = 0;
+  unsigned long size = 0;
+  long first = 0;
+  long last = 0;
+  return asked != nullptr && std::sscanf(asked, "%lu:%ld:%ld", &size, &first, &last) == 3 && bytes == size &&
+         first <= ++number && number <= last && (after == nullptr || launched().rfind(after, 0) == 0);
+}
+
+cl_int CL_API_CALL read(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                        void* to, cl_uint waits, const cl_event* events, cl_event* event) {
+  const cl_int status =
+      clEnqueueReadBuffer_failing::call(queue, buffer, blocking, offset, size, to, waits, events, event);
+  if (status == CL_SUCCESS && is_wrong(size)) {
+    driver.clFinish(queue);
+    static_cast<unsigned char*>(to)[size - sizeof(cl_uint)] ^= 1;
+  }
+  return status;
+}
+
 } // namespace
 
 extern "C" {
@@ -118,6 +161,8 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   layered = driver;
 #define PUT(function, error) layered.function = &function##_failing::call;
   FOR_EACH_FUNCTION(PUT)
+  layered.clEnqueueNDRangeKernel = &launch;
+  layered.clEnqueueReadBuffer = &read;
   *entries_returned = ours;
   *dispatch = &layered;
   return CL_SUCCESS;

@@ -225,7 +225,6 @@ void check_result(const graphs::FrontierProgram& program, const graphs::Graph& g
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
     monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
-    spoil(options.fault, results);
     report.verification = verify(program, graph, results);
     report.verify_ns = elapsed_ns(start);
     first.elapsed_ns = report.verify_ns;
@@ -281,7 +280,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
                      const TraversalPolicy& policy, const engine::RunOptions& options,
                      engine::Monitor& monitor, FrontierReport& report) {
   const TraversalShape shape = shape_of(program, graph);
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened, device::open_session(device));
+  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+               options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
 
   monitor.begin(engine::Activity::building);
@@ -334,9 +334,6 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   }
 
   // The policy must choose what the device chose; then the results are checked.
-  if (options.fault == engine::Fault::wrong_log && !report.waves.empty()) {
-    report.waves.back().rule = policy::TopologyRule::queue_empty;
-  }
   report.replay = replay(replay_policy(program, graph, report.memory, geometry, policy), report.waves);
   monitor.begin(engine::Activity::reading);
   TraversalResults results = read_back(session, resident, shape);

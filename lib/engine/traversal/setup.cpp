@@ -52,7 +52,7 @@ StrategyChoice choose_strategy(const engine::RunOptions& options, const device::
     return {Strategy::barrier,
             options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
   }
-  if (!device->profile || !device->profile->ordering || options.fault == engine::Fault::failed_litmus) {
+  if (!device->profile || !device->profile->ordering) {
     if (options.compile.dry_run && !device->profile) {
       return {options.compile.strategy.value_or(Strategy::barrier),
               options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
@@ -153,15 +153,6 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .monotone = program.algorithm != Algorithm::pagerank,
           .leaves_early = program.algorithm != Algorithm::sssp,
           .alone_vertices = geometry.alone_vertices};
-}
-
-void spoil(engine::Fault fault, TraversalResults& results) {
-  if (fault == engine::Fault::wrong_value && !results.values.empty()) {
-    results.values.back() ^= 1;
-  }
-  if (fault == engine::Fault::wrong_parent && !results.parents.empty()) {
-    results.parents.back() ^= 1;
-  }
 }
 
 } // namespace tidegate::traversal

@@ -51,7 +51,4 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
                            const FrontierMemory& memory, const FrontierGeometry& geometry,
                            const TraversalPolicy& policy);
 
-// Corrupts results as a test requests.
-void spoil(engine::Fault fault, TraversalResults& results);
-
 } // namespace tidegate::traversal

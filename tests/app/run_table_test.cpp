@@ -1,0 +1,34 @@
+// Rows of run's table that a sound run does not have.
+#include "app/run.hpp"
+#include "engine/traversal/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+using namespace tidegate;
+using namespace tidegate::commands;
+
+TEST_CASE("work-groups that gave up waiting") {
+  const engine::StuckGroup stuck{.group = 1,
+                                 .iteration = 2,
+                                 .stage = 1,
+                                 .waves = {"\"copy\""},
+                                 .counter = "arrivals at the barrier",
+                                 .expected = 3,
+                                 .seen = 2};
+  engine::RunReport report;
+  report.status = engine::RunStatus::hang;
+  report.stuck_groups = {stuck};
+  const std::string table = run_table(run_document(std::move(report), {}), false);
+  CHECK(table.find("  stuck") != std::string::npos);
+  CHECK(table.find("work-group 1 in front of stage 1 (\"copy\"): arrivals at the barrier are 2, not 3\n") !=
+        std::string::npos);
+
+  traversal::FrontierReport traversal;
+  traversal.status = engine::RunStatus::hang;
+  traversal.stuck_groups = {stuck};
+  CHECK(run_table(traversal, false)
+            .find("work-group 1 behind wave 2: arrivals at the barrier are 2, not 3\n") != std::string::npos);
+}

@@ -1,0 +1,370 @@
+// Persistent launches in slices, on a stand-in for the device: how slices continue, how long they are, and how
+// a dispatch ends.
+#include "../program_support.hpp"
+#include "../stand_in.hpp"
+#include "engine/dispatch.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+using device::test::StandIn;
+using device::test::StandInLaunch;
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""ms;
+
+namespace {
+
+// Arguments of tidegate_persistent (engine/kernel_arguments.hpp) and words that it reports
+// (kernels/wave/progress_state.h).
+enum Argument : std::uint32_t {
+  progress_argument = 6,
+  stage_end = 10,
+  repeat_begin,
+  repeat_end,
+  iterations = 17,
+  iteration,
+  stage,
+  round_of_stage,
+  budget,
+  arrivals,
+  arrivals_per_barrier
+};
+enum Word : std::uint32_t {
+  iteration_word,
+  stage_word,
+  round_word,
+  finished_word,
+  stuck_word,
+  arrivals_word,
+  span_room_word,
+  clock_begin_word = 8,
+  clock_end_word = 10,
+  groups_word = 16
+};
+constexpr std::uint32_t workers = 2;
+
+using Head = std::array<std::uint32_t, 4>; // iteration, stage, round, arrivals
+
+// A persistent launch of two stages, of 5 and 3 tiles, that are repeated.
+struct Run {
+  StandIn session;
+  ResolvedProgram program = program_of(1, {64});
+  Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .places = {{0}}};
+  LaunchTables tables;
+  DispatchLimits limits{
+      .deadline = SliceLoop::Clock::now() + 1h, .workers = workers, .arrivals_per_barrier = workers};
+  Monitor monitor;
+  std::vector<std::uint64_t> offsets{0};
+
+  std::uint32_t most_rounds = 3;                                  // of a launch
+  std::function<void(std::span<std::uint32_t> progress)> after{}; // what a launch does besides
+  std::vector<Head> began;                                        // by launch
+  std::vector<std::uint32_t> budgets;
+
+  Run() {
+    program.iterations = 4;
+    program.waves = {wave_of(0, {updates(0)}, range_of(20, 4)), wave_of(0, {updates(0)}, range_of(12, 4))};
+    program.waves[0].name = "turn";
+    program.waves[1].name = "copy";
+    schedule.stages = {{.waves = {0}, .tiles = 5, .packs = 5}, {.waves = {1}, .tiles = 3, .packs = 3}};
+    tables.stages = {{.tiles = 5}, {.tiles = 3}};
+    tables.steps = 2;
+    session.kernels["persistent"] = [this](const StandInLaunch& launch) { persistent(launch); };
+  }
+
+  // Each round a work-group runs one tile; the groups meet after each stage.
+  void persistent(const StandInLaunch& launch) {
+    const auto argument = [&launch](Argument which) { return launch.value<std::uint32_t>(which); };
+    Head at{argument(iteration), argument(stage), argument(round_of_stage), argument(arrivals)};
+    began.push_back(at);
+    budgets.push_back(argument(budget));
+    CHECK(launch.work_groups() == workers);
+    for (std::uint32_t done = 0;
+         done < std::min(most_rounds, argument(budget)) && at[1] != argument(stage_end); ++done) {
+      if (++at[2] * workers < tables.stages[at[1]].tiles) {
+        continue;
+      }
+      at[2] = 0;
+      at[3] += argument(arrivals_per_barrier);
+      if (++at[1] == argument(repeat_end) && ++at[0] < argument(iterations)) {
+        at[1] = argument(repeat_begin);
+      }
+    }
+    const auto words = launch.buffer<std::uint32_t>(progress_argument);
+    words[iteration_word] = at[0];
+    words[stage_word] = at[1];
+    words[round_word] = at[2];
+    words[arrivals_word] = at[3];
+    if (after) {
+      after(words);
+    }
+  }
+
+  DispatchOutcome dispatch() {
+    const device::Buffer arena = *session.allocate(64);
+    BuiltKernel kernel{.kernel = *session.make_kernel({}, "persistent")};
+    const QueueStates queues(session, program, offsets, arena);
+    Dispatcher dispatcher(session, program, schedule, tables, Strategy::barrier, TileOrder::strided, &kernel,
+                          nullptr, queues, arena, limits, monitor);
+    return dispatcher.run();
+  }
+};
+
+// A report of a group that gave up, as kernels/common/device_barrier.cl writes it.
+void report_stuck(std::span<std::uint32_t> progress, std::uint32_t group, std::uint32_t line) {
+  const std::array<std::uint32_t, 7> report{1, 2, 1, 3, line, 6, 5};
+  std::ranges::copy(report, progress.begin() + groups_word + group * group_report_words);
+  ++progress[stuck_word];
+}
+
+// The error that a launch ends with.
+std::string refusal(Run& run) {
+  try {
+    run.dispatch();
+  } catch (const device::Refused& refused) {
+    return refused.error.message;
+  }
+  return "";
+}
+
+} // namespace
+
+TEST_CASE("each slice continues where the one before it has stopped") {
+  Run run;
+  run.limits.first_rounds = 7; // no limit, as launches end earlier
+  const DispatchOutcome outcome = run.dispatch();
+  // A stage takes 3 rounds or 2, an iteration 5; arrivals are those of both groups after each stage.
+  CHECK(run.began == std::vector<Head>{{0, 0, 0, 0},
+                                       {0, 1, 0, 2},
+                                       {1, 0, 1, 4},
+                                       {1, 1, 1, 6},
+                                       {2, 0, 2, 8},
+                                       {3, 0, 0, 12},
+                                       {3, 1, 0, 14}});
+  CHECK(outcome.status == RunStatus::done);
+  CHECK(outcome.iterations == 4);
+  CHECK(outcome.tiles == 4 * 8);
+  CHECK(outcome.launches == 7);
+  CHECK(outcome.sync_points == 7);
+  CHECK(outcome.slices_ns.size() == 7);
+  CHECK(outcome.bytes_read_back == 7 * groups_word * sizeof(std::uint32_t));
+  CHECK(!outcome.until_met);
+  CHECK(run.monitor.iterations == 4);
+  CHECK(run.monitor.in_flight == 0);
+}
+
+TEST_CASE("slices approach the wanted length") {
+  Run run;
+  run.program.iterations = 40; // of 5 rounds
+  run.most_rounds = ~0U;
+  run.limits.first_rounds = 40;
+  run.limits.slice_ns = 2'000'000;
+  run.after = [&run](auto) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100) * run.budgets.back());
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::done);
+  REQUIRE(run.budgets.size() == outcome.slices_ns.size());
+  for (std::size_t i = 1; i < run.budgets.size(); ++i) {
+    CAPTURE(outcome.slices_ns[i - 1]);
+    const double wanted = 2e6 / static_cast<double>(outcome.slices_ns[i - 1]) * run.budgets[i - 1];
+    CHECK(run.budgets[i] == std::max(static_cast<std::uint32_t>(wanted), 1U));
+  }
+}
+
+TEST_CASE(
+    "a slice that took far too long is followed by one of a single round, and quick ones grow 32 times") {
+  Run run;
+  run.limits.first_rounds = 2;
+  run.limits.slice_ns = 1;
+  run.dispatch();
+  CHECK(run.budgets[1] == 1);
+  Run quick;
+  quick.limits.slice_ns = ~std::uint64_t{0};
+  quick.limits.first_rounds = 2;
+  quick.dispatch();
+  CHECK(quick.budgets[1] == 64);
+  CHECK(quick.budgets[2] == 2048);
+  CHECK(quick.budgets[6] == std::uint32_t{1} << 30U); // the most
+}
+
+TEST_CASE("the deadline ends a dispatch between slices, with what was done") {
+  Run run;
+  run.program.iterations = ~0U;
+  run.limits.deadline = SliceLoop::Clock::now() + 20ms;
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::deadline);
+  const Head end = run.began.back();
+  CHECK(outcome.iterations >= end[0]);
+  CHECK(outcome.tiles >= std::uint64_t{end[0]} * 8);
+  CHECK(outcome.tiles < (outcome.iterations + 1) * 8);
+  CHECK(outcome.launches == run.began.size());
+  CHECK(!outcome.waited);
+  CHECK(outcome.stuck_groups.empty());
+}
+
+TEST_CASE("an interrupt ends a dispatch between slices") {
+  const device::test::Interruptible interruptible;
+  Run run;
+  run.after = [&run](auto) {
+    if (run.began.size() == 3) {
+      std::raise(SIGINT);
+    }
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::interrupted);
+  CHECK(run.began.size() == 3);
+  CHECK(outcome.iterations == 1);
+  CHECK(outcome.tiles == 5 + 3 + 5 + 2);
+}
+
+TEST_CASE("groups that gave up waiting are reported with what they waited for") {
+  Run run;
+  run.after = [&run](auto progress) {
+    if (run.began.size() == 2) {
+      report_stuck(progress, 0, 0);
+      report_stuck(progress, 1, 2);
+    }
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::hang);
+  CHECK(run.began.size() == 2);
+  REQUIRE(outcome.stuck_groups.size() == 2);
+  const StuckGroup& stuck = outcome.stuck_groups[0];
+  CHECK(stuck.group == 0);
+  CHECK(stuck.iteration == 2);
+  CHECK(stuck.stage == 1);
+  CHECK(stuck.waves == std::vector<std::string>{"\"copy\""});
+  CHECK(stuck.tile == 3);
+  CHECK(stuck.counter == "arrivals at the barrier");
+  CHECK(stuck.expected == 6);
+  CHECK(stuck.seen == 5);
+  CHECK(outcome.stuck_groups[1].group == 1);
+  CHECK(outcome.stuck_groups[1].counter == "steps of group 0");
+}
+
+TEST_CASE("groups that wait when time is up were asked to stop, and do not hang") {
+  Run run;
+  run.session.on_host = true; // its memory is shared, so that the host can end waits
+  run.limits.deadline = SliceLoop::Clock::now() + 10ms;
+  run.after = [&run](auto progress) {
+    std::this_thread::sleep_until(run.limits.deadline);
+    run.monitor.stop();
+    CHECK(*run.monitor.gave_up == 1);
+    report_stuck(progress, 1, 0);
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::deadline);
+  CHECK(outcome.waited);
+  CHECK(outcome.stuck_groups.empty());
+  CHECK(run.monitor.gave_up == nullptr); // the counters are gone
+}
+
+TEST_CASE("a slice that was asked to stop and had come to its end is followed by the next") {
+  Run run;
+  run.after = [&run](auto progress) { progress[stuck_word] = run.began.size() == 1 ? 1 : 0; };
+  CHECK(run.dispatch().status == RunStatus::done);
+}
+
+TEST_CASE("a launch that has done nothing is not repeated") {
+  Run run;
+  run.most_rounds = 0;
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::hang);
+  CHECK(outcome.stuck_groups.empty());
+  CHECK(outcome.launches == 1);
+}
+
+TEST_CASE("the kernel says that `until` is met") {
+  Run run;
+  run.program.iterations = 1000;
+  run.after = [&run](auto progress) {
+    if (run.began.size() == 2) {
+      progress[iteration_word] = 2;
+      progress[stage_word] = 2;
+      progress[finished_word] = 1;
+    }
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  CHECK(outcome.status == RunStatus::done);
+  CHECK(outcome.until_met);
+  CHECK(outcome.iterations == 2);
+}
+
+TEST_CASE("calls that fail are named") {
+  for (const auto& [call, number, message] : std::vector<std::tuple<std::string, int, std::string>>{
+           {"launch", 2, "launching the persistent kernel failed: CL_OUT_OF_RESOURCES"},
+           {"finish", 1, "running the waves failed: CL_OUT_OF_RESOURCES"},
+           {"read", 3, "reading device memory back failed: CL_OUT_OF_RESOURCES"},
+           {"write", 1, "writing to device memory failed: CL_OUT_OF_RESOURCES"},
+           {"fill", 1, "clearing counters failed: CL_OUT_OF_RESOURCES"},
+           {"allocate", 2, "allocating 48 bytes of device memory failed: CL_OUT_OF_RESOURCES"},
+           {"set_object", 2, "setting an argument of the persistent kernel failed: CL_OUT_OF_RESOURCES"},
+           {"set_local", 1,
+            "setting the local memory of the persistent kernel failed: CL_OUT_OF_RESOURCES"}}) {
+    CAPTURE(call);
+    Run run;
+    run.session.failures = {{.call = call, .number = number}};
+    CHECK(refusal(run) == message);
+  }
+  Run run;
+  run.session.on_host = true;
+  run.session.failures = {{.call = "share"}};
+  CHECK(refusal(run) == "sharing the counters failed: CL_OUT_OF_RESOURCES");
+  CHECK(run.monitor.gave_up == nullptr);
+}
+
+TEST_CASE("a trace has the launches by the device's clock and the tasks of each group") {
+  Run run;
+  run.limits.trace_spans = 100;
+  run.limits.clock = DeviceClock::nanoseconds;
+  std::uint64_t now = 5'000'000; // of the device, in nanoseconds
+  run.session.clock = [&now] {
+    now += 1000;
+    return device::EventTimes{
+        .queued = now - 1000, .submitted = now - 900, .started = now - 800, .ended = now};
+  };
+  run.after = [&](std::span<std::uint32_t> progress) {
+    CHECK(progress[span_room_word] == 100 / workers);
+    progress[clock_begin_word] = static_cast<std::uint32_t>(now + 200);
+    progress[clock_end_word] = static_cast<std::uint32_t>(now + 1000);
+    if (run.began.size() == 1) { // group 0 met three tasks more than there is room for, and kept one
+      const std::size_t counts = groups_word + group_report_words * workers;
+      progress[counts] = 1;
+      const SpanRow row{.asked = now + 200,
+                        .began = now + 300,
+                        .ended = now + 500,
+                        .iteration = 0,
+                        .stage = 1,
+                        .first = 0,
+                        .step = 2,
+                        .count = 3};
+      std::memcpy(&progress[counts + 8], &row, sizeof row);
+    }
+  };
+  const DispatchOutcome outcome = run.dispatch();
+  REQUIRE(outcome.trace);
+  REQUIRE(outcome.trace->launches.size() == outcome.launches);
+  for (const LaunchSpan& launch : outcome.trace->launches) {
+    CHECK(launch.end_ns - launch.begin_ns == 800);
+    CHECK(!launch.stage);
+  }
+  CHECK(outcome.trace->launches[5].iteration == 3);
+  REQUIRE(outcome.trace->tasks.size() == 1);
+  const TaskSpan& task = outcome.trace->tasks[0];
+  CHECK(task.group == 0);
+  CHECK(task.row == 1);
+  CHECK(task.began_ns - task.asked_ns == 100);
+  CHECK(task.ended_ns - task.began_ns == 200);
+  CHECK(task.count == 3);
+  CHECK(outcome.trace->left_out == 0);
+}

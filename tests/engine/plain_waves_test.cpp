@@ -1,0 +1,325 @@
+// Waves as ordinary launches, on a stand-in for the device: batches, recordings, first launches, transfers, and
+// queues in rounds.
+#include "../opencl_c/source_support.hpp"
+#include "../program_support.hpp"
+#include "../stand_in.hpp"
+#include "engine/dispatch.hpp"
+#include "engine/plain_waves.hpp"
+#include "engine/queue_rounds.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using namespace tidegate::engine::test;
+using device::test::StandIn;
+using device::test::StandInLaunch;
+using std::chrono_literals::operator""h;
+
+namespace {
+
+constexpr const char* kernels = "kernel void work(global uint* x, uint by) { x[get_global_id(0)] += by; }"
+                                "kernel void drain(global uint* state, global uint* x) { x[0] += state[0]; }"
+                                "kernel void turn(global uint* state) { state[0] = 0; }"
+                                "kernel void check(global uint* items) { items[0] = 0; }";
+
+// A program of one wave with its memory.
+struct Setup {
+  StandIn session;
+  ResolvedProgram program = program_of(4, {64, 64});
+  std::vector<std::vector<std::uint32_t>> places{{0, 1}};
+  std::vector<device::Buffer> memory;
+  std::optional<PlainPrograms> programs;
+  std::optional<PlainWaves> waves;
+  std::vector<std::uint32_t> added; // by each launch of `work`
+  SliceLoop::Clock::time_point deadline = SliceLoop::Clock::now() + 1h;
+
+  Setup() {
+    program.units[0].unit = opencl_c::test::parse(kernels);
+    for (std::uint32_t op = 0; op < 4; ++op) {
+      program.ops[op].function = op;
+    }
+    program.waves = {wave_of(0, {updates(0), value({1, 0, 0, 0})}, range_of(16, 4))};
+    session.kernels["work"] = [this](const StandInLaunch& launch) {
+      added.push_back(launch.value<std::uint32_t>(1));
+      for (std::uint32_t& element : launch.buffer<std::uint32_t>(0)) {
+        element += added.back();
+      }
+    };
+  }
+
+  void prepare(QueueWay way = QueueWay::check) {
+    std::vector<std::uint32_t> all(program.waves.size());
+    std::iota(all.begin(), all.end(), 0U);
+    programs.emplace(session, program, all, std::map<std::uint32_t, std::string>{{0, kernels}});
+    for (const ProgramBuffer& buffer : program.buffers) {
+      memory.push_back(*session.allocate(buffer.bytes));
+    }
+    waves.emplace(session, *programs, program, all, places, memory, DeviceImages(program.buffers.size()),
+                  way);
+  }
+
+  // Launches by themselves, each a stage.
+  DispatchOutcome dispatch(std::uint32_t iterations) {
+    Schedule schedule{
+        .group_size = 4, .repeat_end = program.waves.size(), .tiles_per_pack = {}, .places = places};
+    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+      schedule.stages.push_back({.waves = {wave}, .tiles = 4, .packs = 4, .plain = true});
+    }
+    program.iterations = iterations;
+    const LaunchTables tables;
+    const std::vector<std::uint64_t> offsets(program.buffers.size());
+    const QueueStates queues(session, program, offsets, memory[0]);
+    Monitor monitor;
+    Dispatcher dispatcher(session, program, schedule, tables, Strategy::launch, TileOrder::strided, nullptr,
+                          &*waves, queues, memory[0], {.deadline = deadline}, monitor);
+    return dispatcher.run();
+  }
+
+  [[nodiscard]] std::string refusal() {
+    try {
+      waves->launch(0, 0, deadline);
+    } catch (const device::Refused& refused) {
+      return refused.error.message;
+    }
+    return "";
+  }
+};
+
+} // namespace
+
+TEST_CASE("launches are waited for in batches, the one before the last") {
+  Setup setup;
+  setup.prepare();
+  const DispatchOutcome outcome = setup.dispatch(1000);
+  CHECK(outcome.status == RunStatus::done);
+  CHECK(outcome.launches == 1000);
+  CHECK(outcome.iterations == 1000);
+  CHECK(outcome.tiles == 4000);
+  CHECK(setup.session.contents<std::uint32_t>(setup.memory[0])[15] == 1000);
+  const int batches = setup.session.count("mark");
+  CHECK(batches > 2);
+  CHECK(batches <= 1000 / 64);
+  CHECK(setup.session.count("flush") == batches);
+  CHECK(setup.session.count("wait") == batches - 1);
+  CHECK(setup.session.count("finish") == 1);
+  CHECK(outcome.sync_points == static_cast<std::uint64_t>(batches));
+}
+
+TEST_CASE("iterations that are all alike are recorded after the first") {
+  Setup setup;
+  setup.session.records = true;
+  setup.prepare();
+  const DispatchOutcome outcome = setup.dispatch(50);
+  CHECK(setup.added.size() == 50);
+  CHECK(setup.session.count("record") == 1);
+  CHECK(setup.session.count("enqueue") == 49);
+  CHECK(outcome.launches == 50);
+  CHECK(outcome.recorded_launches == 49);
+}
+
+TEST_CASE("a value that changes is set for each launch, which is then not recorded") {
+  Setup setup;
+  setup.session.records = true;
+  setup.program.waves[0].arguments[1].progression =
+      Progression{.type = ElementType::u32, .form = Progression::Form::add, .first = 1, .by = 2};
+  setup.prepare();
+  CHECK(setup.dispatch(4).recorded_launches == 0);
+  CHECK(setup.added == std::vector<std::uint32_t>{1, 3, 5, 7});
+}
+
+TEST_CASE("the time that a driver compiles in first launches is no part of the dispatch") {
+  Setup setup;
+  setup.session.on_host = true;
+  setup.session.clock = [] { return device::EventTimes{.submitted = 1'000'000, .started = 31'000'000}; };
+  setup.prepare();
+  setup.deadline = SliceLoop::Clock::now(); // over at once, but for what the driver compiles
+  const DispatchOutcome outcome = setup.dispatch(100);
+  CHECK(outcome.compile_ns == 30'000'000);
+  CHECK(outcome.status == RunStatus::done);
+  CHECK(setup.session.count("finish") == 2); // after the first launch, and at the end
+}
+
+TEST_CASE("a device that does not take work-groups of different sizes is not to blame") {
+  Setup setup;
+  setup.program.waves[0].range = range_of(18, 4);
+  setup.session.failures = {{.call = "launch", .status = device::invalid_work_group_size},
+                            {.call = "launch", .number = 2}};
+  setup.prepare();
+  CHECK(setup.refusal() ==
+        "wave 0 (op0) has a local_size that does not divide its global_size: its kernel would be launched "
+        "with work-groups of different sizes, which this device does not take");
+  CHECK(setup.refusal() == "launching wave 0 (op0) failed: CL_OUT_OF_RESOURCES");
+  Setup even;
+  even.session.failures = {{.call = "launch", .status = device::invalid_work_group_size}};
+  even.prepare();
+  CHECK(even.refusal() == "launching wave 0 (op0) failed: CL_INVALID_WORK_GROUP_SIZE");
+}
+
+TEST_CASE("fills and copies are commands") {
+  Setup setup;
+  setup.program.waves = {wave_of(0, {}), wave_of(0, {})};
+  setup.program.waves[0].transfer =
+      Transfer{.from = {}, .to = 0, .to_offset = 4, .bytes = 8, .pattern = {std::byte{7}, std::byte{0}}};
+  setup.program.waves[1].transfer =
+      Transfer{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
+  setup.prepare();
+  CHECK(setup.dispatch(1).launches == 2);
+  const auto to = setup.session.contents<std::uint8_t>(setup.memory[1]);
+  CHECK(std::vector<std::uint8_t>(to.begin() + 8, to.begin() + 18) ==
+        std::vector<std::uint8_t>{0, 0, 0, 0, 7, 0, 7, 0, 0, 0});
+}
+
+namespace {
+
+#include "wave/queue_state.h"
+
+// A wave of three items. Each round of the drain kernel ends one, unless a test says otherwise.
+struct Queue : Setup {
+  std::function<void(std::span<std::uint32_t> state, int round)> round{}; // replaces the end of a round
+  int rounds = 0;
+
+  Queue() {
+    auto queue = std::make_shared<ProgramQueue>();
+    queue->items = {{.param = 10}, {.param = 11}, {.param = 12}};
+    queue->published_items = 3;
+    queue->op_names = {"step"};
+    queue->requeues = true;
+    queue->state_buffer = 0;
+    queue->first_buffer = 1;
+    queue->age_threshold = 4;
+    queue->capacity = 5;
+    queue->most_stalled_rounds = 6;
+    program.buffers[0].bytes = TG_QUEUE_WORDS * sizeof(std::uint32_t);
+    program.waves = {wave_of(1, {updates(0), updates(1)}, range_of(256, 64))};
+    program.waves[0].queue = queue;
+    session.kernels["drain"] = [this](const StandInLaunch& launch) {
+      CHECK(launch.range.global[0] == 256);
+      ++launch.buffer<std::uint32_t>(1)[0];
+    };
+    session.kernels["turn"] = [this](const StandInLaunch& launch) {
+      CHECK(launch.value<std::uint32_t>(1) == 4);
+      CHECK(launch.value<std::uint32_t>(2) == 6);
+      CHECK(launch.value<std::uint32_t>(3) == 5);
+      const auto state = launch.buffer<std::uint32_t>(0);
+      ++rounds;
+      state[TG_QUEUE_MORE] = rounds < 3 ? 1 : 0;
+      if (round) {
+        round(state, rounds);
+      }
+    };
+    session.kernels["check"] = [this](const StandInLaunch& launch) {
+      CHECK(launch.buffer<QueueItem>(0)[2].param == 12);
+      CHECK(launch.value<std::uint32_t>(1) == 3);
+      const auto state = launch.buffer<std::uint32_t>(3);
+      ++rounds;
+      state[TG_QUEUE_MORE] = rounds < 3 ? 1 : 0;
+      if (round) {
+        round(state, rounds);
+      }
+    };
+  }
+
+  bool drained() { return waves->launch(0, 0, deadline); }
+};
+
+} // namespace
+
+TEST_CASE("a queue runs in rounds until none is left") {
+  Queue queue;
+  queue.prepare(QueueWay::drain);
+  CHECK(queue.drained());
+  CHECK(queue.rounds == 3);
+  CHECK(queue.waves->launches() == 6);
+}
+
+TEST_CASE("a queue ends where an item fails, where none makes progress, and at the deadline") {
+  for (const std::uint32_t end : {TG_QUEUE_FAILED, TG_QUEUE_NO_PROGRESS, TG_QUEUE_FULL}) {
+    Queue queue;
+    queue.round = [end](std::span<std::uint32_t> state, int rounds) {
+      state[TG_QUEUE_MORE] = rounds < 2 ? 1 : 0;
+      state[TG_QUEUE_END] = rounds < 2 ? std::uint32_t{TG_QUEUE_DRAINED} : end;
+    };
+    queue.prepare(QueueWay::drain);
+    CHECK(!queue.drained());
+    CHECK(queue.rounds == 2);
+  }
+  Queue late;
+  late.deadline = SliceLoop::Clock::now();
+  late.prepare(QueueWay::drain);
+  CHECK(!late.drained());
+  CHECK(late.rounds == 1);
+  const device::test::Interruptible interruptible;
+  Queue interrupted;
+  interrupted.round = [](std::span<std::uint32_t> state, int rounds) {
+    state[TG_QUEUE_MORE] = 1;
+    if (rounds == 4) {
+      std::raise(SIGINT);
+    }
+  };
+  interrupted.prepare(QueueWay::drain);
+  CHECK(!interrupted.drained());
+  CHECK(interrupted.rounds == 4);
+}
+
+TEST_CASE("items in the order that was given are the reference") {
+  Queue queue;
+  queue.prepare(QueueWay::check);
+  CHECK(queue.drained());
+  CHECK(queue.rounds == 3);
+  Queue stalled;
+  stalled.round = [](std::span<std::uint32_t> state, int) { state[TG_QUEUE_MORE] = 1; };
+  stalled.prepare(QueueWay::check);
+  CHECK(!stalled.drained());
+  CHECK(stalled.rounds == 7); // one more than may stall
+  Queue failed;
+  failed.round = [](std::span<std::uint32_t> state, int) {
+    state[TG_QUEUE_FAULT] = 1;
+    state[TG_QUEUE_FAULT_PLACE] = 1;
+    state[TG_QUEUE_FAULT_RESULT] = 0x80000005U;
+  };
+  failed.prepare(QueueWay::check);
+  CHECK(failed.refusal() ==
+        "item 1 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 11, failed with code 5");
+}
+
+TEST_CASE("what is left of a queue, and why") {
+  Queue queue;
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  state[TG_QUEUE_ROUNDS] = 9;
+  state[TG_QUEUE_REQUEUES] = 2;
+  state[TG_QUEUE_REQUEUES + 1] = 1;
+  state[TG_QUEUE_MAX_AGE] = 7;
+  state[TG_QUEUE_REMAINING] = 3;
+  state[TG_QUEUE_END] = TG_QUEUE_NO_PROGRESS;
+  state[TG_QUEUE_LAST_REQUEUED] = 2;
+  QueueOutcome outcome = queue_outcome(queue.program, 0, state);
+  CHECK(outcome.rounds == 9);
+  CHECK(outcome.accounting.requeue_count == (std::uint64_t{1} << 32U) + 2);
+  CHECK(outcome.accounting.max_priority_age == 7);
+  CHECK(outcome.items_remaining == 3);
+  CHECK(outcome.failure->code == ErrorCode::queue_stalled);
+  CHECK(outcome.failure->item == 2);
+  CHECK(
+      queue_error(queue.program, 0, *outcome.failure).message ==
+      "item 2 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 12, waits for what does not come: no item was done "
+      "in 6 rounds");
+  state[TG_QUEUE_END] = TG_QUEUE_FULL;
+  CHECK(
+      queue_error(queue.program, 0, *queue_outcome(queue.program, 0, state).failure).message ==
+      "item 2 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 12, is one of more than 5 items that wait requeued");
+  state[TG_QUEUE_MORE] = 1; // it was not ended by itself
+  state[TG_QUEUE_WAITING] = 1;
+  state[TG_QUEUE_WAITING + 4] = 1;
+  CHECK(queue_outcome(queue.program, 0, state).items_remaining == 2);
+}

@@ -1,0 +1,287 @@
+// Whole runs of wave programs: with a stand-in for the device where kernels may do what they like, and on this
+// machine's CPU with a session that asks for what never comes.
+#include "../stand_in.hpp"
+#include "../temporary_folder.hpp"
+#include "engine/run.hpp"
+#include "work/documents.hpp"
+#include <tidegate/core/decode.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using device::test::Altered;
+using device::test::StandIn;
+using device::test::StandInLaunch;
+using std::chrono_literals::operator""ms;
+
+namespace {
+
+// x counts the iterations, y is its copy: two groups of waves, so that a barrier lies between them.
+std::string document(std::uint64_t repeat, std::uint32_t local = 8) {
+  const std::string sizes = R"("global_size":[64],"local_size":[)" + std::to_string(local) + "]";
+  return R"({"buffers":{"x":{"type":"u32","count":64,"init":{"iota":{}},"output":"x.raw"},)"
+         R"("y":{"type":"u32","count":64,"output":"y.raw"}},)"
+         R"("ops":{"advance":{"source":"ops.cl"},"copied":{"source":"ops.cl"}},)"
+         R"("waves":[{"name":"turn","op":"advance",)" +
+         sizes + R"(,"args":[{"buffer":"x"}]},{"name":"copy","op":"copied",)" + sizes +
+         R"(,"args":[{"buffer":"x"},{"buffer":"y"}]}],"repeat":)" + std::to_string(repeat) + "}";
+}
+
+constexpr const char* ops =
+    "kernel void advance(global uint* x) { x[get_global_id(0)] += 1u; }\n"
+    "kernel void copied(global const uint* x, global uint* y) { y[get_global_id(0)] = x[get_global_id(0)]; }\n";
+
+struct Run {
+  tidegate::test::TemporaryFolder folder;
+  device::DeviceInfo device{.name = "stand-in",
+                            .type = device::DeviceType::gpu,
+                            .opencl_version = "OpenCL 3.0",
+                            .compute_units = 4,
+                            .max_workgroup_size = 256,
+                            .max_work_item_sizes = {256, 256, 256},
+                            .global_memory_bytes = 1 << 30,
+                            .max_allocation_bytes = 1 << 28,
+                            .local_memory_bytes = 1 << 15,
+                            .base_alignment_bytes = 128};
+  RunOptions options;
+  Monitor monitor;
+
+  Run() { folder.write("ops.cl", ops); }
+
+  Result<RunReport> operator()(const std::string& json) {
+    const auto program = documents::decode<WaveProgram>(json);
+    REQUIRE(program);
+    return run_program(*program, folder.path().string(), &device, options, monitor);
+  }
+
+  [[nodiscard]] bool wrote_outputs() const { return std::filesystem::exists(folder.path() / "x.raw"); }
+};
+
+struct StandInRun : Run {
+  std::set<int> wrong;                  // calls of the op `advance` that get the last element wrong, from 1
+  std::function<void(int call)> then{}; // called by each
+  int calls = 0;
+
+  StandInRun() {
+    options.compile.strategy = Strategy::plain;
+    options.open_session = [this](const device::DeviceInfo&, device::Profiling) {
+      auto session = std::make_unique<StandIn>();
+      session->kernels["advance"] = [this](const StandInLaunch& launch) {
+        const auto x = launch.buffer<std::uint32_t>(0);
+        for (std::size_t i = 0; i < launch.range.global[0]; ++i) {
+          x[i] += 1;
+        }
+        ++calls;
+        x[63] ^= wrong.contains(calls) ? 1U << 24U : 0U;
+        if (then) {
+          then(calls);
+        }
+      };
+      session->kernels["copied"] = [](const StandInLaunch& launch) {
+        std::ranges::copy(launch.buffer<std::uint32_t>(0), launch.buffer<std::uint32_t>(1).begin());
+      };
+      return Result<std::unique_ptr<device::Session>>(std::move(session));
+    };
+  }
+};
+
+// This machine's CPU with any memory ordering, as tests of single waits need no proof of it.
+device::DeviceInfo processor() {
+  const auto list = device::list_devices();
+  REQUIRE(list);
+  const auto found = device::select_device(*list, "cpu");
+  REQUIRE(found);
+  device::DeviceInfo device = **found;
+  device.profile = device::DeviceProfile{.device = device.name,
+                                         .driver_version = device.driver_version,
+                                         .ordering = device::Ordering::classic,
+                                         .trials = {}};
+  return device;
+}
+
+// Lets every barrier wait for one arrival too many, and waits end soon.
+class OneArrivalMore : public Altered {
+public:
+  using Altered::Altered;
+
+  device::Status set_bytes(const device::Kernel& kernel, std::uint32_t index,
+                           std::span<const std::byte> value) const override {
+    constexpr std::uint32_t arrivals_per_barrier = 23;
+    constexpr std::uint32_t most_polls = 24;
+    std::uint32_t number = 0;
+    if (index != arrivals_per_barrier && index != most_polls) {
+      return Altered::set_bytes(kernel, index, value);
+    }
+    std::memcpy(&number, value.data(), sizeof number);
+    number = index == most_polls ? std::uint32_t{1} << 16U : number + 1;
+    return Altered::set_bytes(kernel, index, std::as_bytes(std::span(&number, 1)));
+  }
+};
+
+template <class Session>
+device::OpenSession altered() {
+  return [](const device::DeviceInfo& device, device::Profiling profiling) {
+    return device::open_session(device, profiling).map([](std::unique_ptr<device::Session> session) {
+      return std::unique_ptr<device::Session>(std::make_unique<Session>(std::move(session)));
+    });
+  };
+}
+
+} // namespace
+
+TEST_CASE("outputs are compared with plain launches, and written if they are equal") {
+  StandInRun run;
+  run.options.verify = true;
+  const auto report = run(document(3));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::done);
+  CHECK(report->output_parity->equal);
+  CHECK(report->output_parity->checked == 2);
+  CHECK(report->iterations == 3);
+  CHECK(run.calls == 6);
+  CHECK(run.wrote_outputs());
+}
+
+TEST_CASE("outputs that differ are withheld, and what differs says why") {
+  // 1: the run; 2: the plain launches; 3 and 4: both again.
+  struct Row {
+    std::set<int> wrong;
+    DifferenceCause cause;
+    std::string fix; // its beginning
+  };
+  for (const auto& [wrong, cause, fix] :
+       {Row{{1}, DifferenceCause::order, "this run does not repeat itself while plain launches do: waves"},
+        Row{{1, 3},
+            DifferenceCause::race,
+            "plain launches do not repeat themselves either: work-items of one"},
+        Row{{1, 4}, DifferenceCause::unknown, "both ways repeat their outputs: a read of uninitialized"}}) {
+    for (const std::uint64_t rounds : {0U, 2U}) {
+      StandInRun run;
+      run.wrong = wrong;
+      run.options.verify = rounds == 0;
+      run.options.compare_rounds = rounds;
+      const auto report = run(document(1));
+      REQUIRE(report);
+      CHECK(run.calls == 4);
+      CHECK(report->status == RunStatus::outputs_differ);
+      const OutputParity& parity = *report->output_parity;
+      CHECK(!parity.equal);
+      CHECK(parity.checked == 2);
+      CHECK(parity.first_difference->buffer == "x");
+      CHECK(parity.first_difference->element == 63);
+      CHECK(parity.first_difference->expected == "64");
+      CHECK(parity.first_difference->found == "16777280");
+      CHECK(parity.differing_elements == 2); // and its copy
+      CHECK(parity.likely_cause == cause);
+      CHECK(!report->comparison);
+      CHECK(report->error->code == ErrorCode::outputs_differ);
+      CHECK(report->error->message ==
+            "element 63 of \"x\" is 16777280, plain launches make it 64; 2 elements in all");
+      CHECK(report->error->fix.starts_with(fix));
+      CHECK(!run.wrote_outputs());
+    }
+  }
+}
+
+TEST_CASE("both ways are timed in turns") {
+  StandInRun run;
+  run.options.compare_rounds = 3;
+  const auto report = run(document(2));
+  REQUIRE(report);
+  CHECK(report->comparison->rounds == 3);
+  CHECK(run.calls == (2 + 2 * 3) * 2);
+  CHECK(report->status == RunStatus::done);
+}
+
+TEST_CASE("nothing waits inside a launch on a device without a proved ordering") {
+  StandInRun run;
+  run.options.compile.strategy = Strategy::barrier;
+  run.device.profile = device::DeviceProfile{.device = "stand-in", .trials = {}};
+  const auto report = run(document(3));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::done);
+  CHECK(report->strategy == Strategy::launch);
+  CHECK(report->strategy_reason == "the device has not passed the self-test: no memory ordering between "
+                                   "work-groups is proved, so nothing may wait inside a launch");
+  CHECK(!report->ordering);
+}
+
+TEST_CASE("the wall time ends a run, and the report says what is left") {
+  StandInRun run;
+  run.options.max_wall_time_ns = 50'000'000;
+  run.options.slice_ns = 1'000'000;
+  run.then = [](int) { std::this_thread::sleep_for(1ms); };
+  const auto report = run(document(1000));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::deadline);
+  CHECK(report->items_processed > 0);
+  CHECK(report->items_processed + report->items_remaining == 1000 * 16);
+  CHECK(report->error->code == ErrorCode::wall_time_exceeded);
+  CHECK(report->error->message ==
+        "the wall time of 0.05 s is over: " + std::to_string(report->items_remaining) +
+            " of 16000 tiles are left, after " + std::to_string(report->iterations) + " iterations");
+  CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
+  CHECK(!run.wrote_outputs());
+}
+
+TEST_CASE("an interrupt ends a run, and the report says what is left") {
+  const device::test::Interruptible interruptible;
+  StandInRun run;
+  run.options.slice_ns = 1;
+  run.then = [](int call) {
+    if (call == 200) {
+      std::raise(SIGINT);
+    }
+  };
+  const auto report = run(document(1000));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::interrupted);
+  CHECK(report->error->message == "interrupted: " + std::to_string(report->items_remaining) +
+                                      " of 16000 tiles are left, after " +
+                                      std::to_string(report->iterations) + " iterations");
+  CHECK(run.calls >= 200);
+  CHECK(run.calls < 1000);
+  CHECK(!run.wrote_outputs());
+}
+
+TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {
+  for (const std::uint32_t local : {1U, 8U}) {
+    CAPTURE(local);
+    Run run;
+    run.device = processor();
+    run.options.compile.strategy = Strategy::barrier;
+    run.options.compile.mode = Mode::interpreter;
+    run.options.compile.workers = std::min(2U, run.device.compute_units);
+    run.options.open_session = altered<OneArrivalMore>();
+    const auto report = run(document(1, local));
+    REQUIRE(report);
+    CHECK(report->status == RunStatus::hang);
+    REQUIRE(!report->stuck_groups.empty());
+    const std::uint64_t expected = *run.options.compile.workers + 1;
+    for (const StuckGroup& stuck : report->stuck_groups) {
+      CHECK(stuck.group < *run.options.compile.workers);
+      CHECK(stuck.stage == 1);
+      CHECK(stuck.waves == std::vector<std::string>{"\"copy\""});
+      CHECK(stuck.counter == "arrivals at the barrier");
+      CHECK(stuck.expected == expected);
+      CHECK(stuck.seen < expected);
+    }
+    const StuckGroup& first = report->stuck_groups.front();
+    CHECK(report->error->code == ErrorCode::device_hang);
+    CHECK(report->error->message == "a wait on the device ran out: in front of stage 1 (\"copy\"), tile " +
+                                        std::to_string(first.tile) + ", iteration 0, work-group " +
+                                        std::to_string(first.group) +
+                                        " waits for arrivals at the barrier to be " +
+                                        std::to_string(expected) + " and saw " + std::to_string(first.seen));
+    CHECK(report->error->fix == "see stuck_groups in the report; --strategy launch runs without waits");
+    CHECK(!run.wrote_outputs());
+  }
+}

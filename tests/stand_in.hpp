@@ -1,0 +1,397 @@
+// Sessions for tests. StandIn takes the place of a device: its memory is the host's, and a launch calls a
+// function of the test in place of the kernel. Altered passes everything on to another session; a test
+// overrides what is to go wrong.
+#pragma once
+#include "core/interrupt.hpp"
+#include "device/session.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::device::test {
+
+// Lets a test raise SIGINT; afterwards nothing is interrupted.
+class Interruptible {
+public:
+  Interruptible() {
+    handle_interrupts("", "");
+    watch_.emplace();
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() {
+    watch_.reset();
+    const InterruptWatch forgets;
+  }
+
+private:
+  std::optional<InterruptWatch> watch_;
+};
+
+// A launch, as the function that stands in for its kernel sees it. Arguments are bytes: values by copy, the
+// memory of buffers in place, nothing for local memory and null pointers.
+class StandInLaunch {
+public:
+  struct Memory {
+    std::shared_ptr<std::vector<std::byte>> owner; // empty if it is shared with the host
+    std::span<std::byte> bytes;
+  };
+
+  StandInLaunch(const std::map<std::uint32_t, Memory>& arguments, const LaunchRange& launched)
+      : range(launched), arguments_(arguments) {}
+
+  const LaunchRange& range;
+
+  [[nodiscard]] std::size_t work_groups() const { return range.global[0] / range.local[0]; }
+
+  // A buffer as elements of this type.
+  template <class T>
+  [[nodiscard]] std::span<T> buffer(std::uint32_t index) const {
+    const std::span<std::byte> bytes = arguments_.at(index).bytes;
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+  template <class T>
+  [[nodiscard]] T value(std::uint32_t index) const {
+    T value{};
+    REQUIRE(arguments_.at(index).bytes.size() == sizeof value);
+    std::memcpy(&value, arguments_.at(index).bytes.data(), sizeof value);
+    return value;
+  }
+
+private:
+  const std::map<std::uint32_t, Memory>& arguments_;
+};
+
+class StandIn : public Session {
+public:
+  using Memory = StandInLaunch::Memory;
+  using KernelFunction = std::function<void(const StandInLaunch&)>;
+
+  StandIn() { device_name = "stand-in"; }
+
+  // Kernels by name; a program has all of them.
+  std::map<std::string, KernelFunction> kernels;
+
+  // Lets the Nth call of one kind, counted from 1, end with an error. Kinds are named like the functions.
+  struct Failure {
+    std::string call;
+    int number = 1;
+    Status status = out_of_resources;
+  };
+  std::vector<Failure> failures;
+
+  // Times of a launch by the device's clock; those of a launch are asked for when it has run.
+  std::function<EventTimes()> clock = [] { return EventTimes(); };
+
+  std::size_t work_group_limit = 0; // as largest_work_group() reports
+  bool records = false;             // has command buffers
+
+  [[nodiscard]] int count(const std::string& call) const {
+    const auto found = counts_->find(call);
+    return found == counts_->end() ? 0 : found->second;
+  }
+
+  Made<Buffer> allocate(std::uint64_t bytes) const override {
+    if (const Status status = called("allocate"); status != success) {
+      return tl::unexpected(status);
+    }
+    return object<Buffer>(owned(std::vector<std::byte>(bytes)));
+  }
+  Made<Buffer> share(std::span<std::byte> memory) const override {
+    const Status status = called("share");
+    return status == success ? Made<Buffer>(object<Buffer>(Memory{nullptr, memory})) : tl::unexpected(status);
+  }
+  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
+    if (const Status status = called("part_of"); status != success) {
+      return tl::unexpected(status);
+    }
+    return object<Buffer>(Memory{memory(buffer).owner, bytes_of(buffer, offset, bytes)});
+  }
+  Status migrate(std::span<const Buffer> /*buffers*/) const override { return called("migrate"); }
+  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+               Transferred /*when*/) const override {
+    const Status status = called("write");
+    if (status == success) {
+      std::ranges::copy(bytes, bytes_of(to, offset, bytes.size()).begin());
+    }
+    return status;
+  }
+  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+              Transferred /*when*/) const override {
+    const Status status = called("read");
+    if (status == success) {
+      std::ranges::copy(bytes_of(from, offset, bytes.size()), bytes.begin());
+    }
+    return status;
+  }
+  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
+              Event* event) const override {
+    const Status status = called("fill");
+    if (status == success) {
+      const std::span<std::byte> filled = bytes_of(to, offset, bytes);
+      for (std::size_t i = 0; i < bytes; ++i) {
+        filled[i] = pattern[i % pattern.size()];
+      }
+      note(event);
+    }
+    return status;
+  }
+  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+              std::uint64_t bytes, Event* event) const override {
+    const Status status = called("copy");
+    if (status == success) {
+      std::ranges::copy(bytes_of(from, from_offset, bytes), bytes_of(to, to_offset, bytes).begin());
+      note(event);
+    }
+    return status;
+  }
+  std::shared_ptr<std::byte> pin(std::size_t /*bytes*/) const override { return {}; }
+
+  Made<std::vector<ImageFormat>> image_formats(engine::ImageKind /*kind*/, ImageUse /*use*/) const override {
+    return std::vector<ImageFormat>();
+  }
+  Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
+    return engine::ImageShape{.kind = kind};
+  }
+  Made<Image> make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
+    return Image();
+  }
+  Status write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
+                     std::span<const std::byte> /*texels*/) const override {
+    return called("write_image");
+  }
+  Status read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
+                    std::span<std::byte> /*texels*/) const override {
+    return called("read_image");
+  }
+  Made<Sampler> make_sampler(const engine::SamplerSpec& /*spec*/) const override { return Sampler(); }
+
+  Result<Program> build(std::string_view source, const std::string& options) const override {
+    if (const Status status = called("build"); status != success) {
+      return tl::unexpected(opencl_failure("building a kernel", status));
+    }
+    sources->push_back(options + "\n" + std::string(source));
+    return object<Program>(0);
+  }
+  Program load(std::span<const unsigned char> /*binary*/, const std::string& /*options*/) const override {
+    return called("load") == success ? object<Program>(0) : Program();
+  }
+  std::vector<unsigned char> binary_of(const Program& /*program*/) const override { return {1, 2, 3}; }
+  Made<Kernel> make_kernel(const Program& /*program*/, const std::string& name) const override {
+    const Status status = called("make_kernel");
+    return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, {}})) : tl::unexpected(status);
+  }
+  std::size_t largest_work_group(const Kernel& /*kernel*/) const override { return work_group_limit; }
+
+  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& set) const override {
+    state(kernel).arguments[index] = set ? *static_cast<const Memory*>(set.of.get()) : Memory();
+    return called("set_object");
+  }
+  Status set_bytes(const Kernel& kernel, std::uint32_t index,
+                   std::span<const std::byte> value) const override {
+    state(kernel).arguments[index] = owned({value.begin(), value.end()});
+    return called("set_bytes");
+  }
+  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t /*bytes*/) const override {
+    state(kernel).arguments[index] = {};
+    return called("set_local");
+  }
+
+  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+    const Status status = called("launch");
+    if (status == success) {
+      const KernelState& launched = state(kernel);
+      const auto function = kernels.find(launched.name);
+      if (function == kernels.end()) {
+        throw std::logic_error("no function stands in for the kernel " + launched.name);
+      }
+      function->second(StandInLaunch(launched.arguments, range));
+      note(event);
+    }
+    return status;
+  }
+  Recording record(std::span<const Launch> launches) const override {
+    require(called("record"), "recording launches");
+    std::vector<std::pair<Kernel, LaunchRange>> recorded;
+    for (const Launch& launch : launches) {
+      recorded.emplace_back(*launch.kernel, launch.range);
+    }
+    return records ? object<Recording>(std::move(recorded)) : Recording();
+  }
+  Status enqueue(const Recording& recording) const override {
+    Status status = called("enqueue");
+    for (const auto& [kernel, range] :
+         *static_cast<const std::vector<std::pair<Kernel, LaunchRange>>*>(recording.of.get())) {
+      status = status == success ? launch(kernel, range, nullptr) : status;
+    }
+    return status;
+  }
+
+  Status mark(Event& event) const override {
+    note(&event);
+    return called("mark");
+  }
+  Status wait(const Event& /*event*/) const override { return called("wait"); }
+  Status flush() const override { return called("flush"); }
+  Status finish() const override { return called("finish"); }
+  Made<EventTimes> times_of(const Event& event) const override {
+    return *static_cast<const EventTimes*>(event.of.get());
+  }
+
+  // Contents of a buffer, for checks.
+  template <class T>
+  [[nodiscard]] std::span<T> contents(const Buffer& buffer) const {
+    const std::span<std::byte> bytes = memory(buffer).bytes;
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+
+  std::shared_ptr<std::vector<std::string>> sources = std::make_shared<std::vector<std::string>>(); // built
+
+private:
+  struct KernelState {
+    std::string name;
+    std::map<std::uint32_t, Memory> arguments;
+  };
+
+  template <class Kind, class State>
+  static Kind object(State state) {
+    return Kind{{std::make_shared<State>(std::move(state))}};
+  }
+  static Memory owned(std::vector<std::byte> bytes) {
+    auto owner = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+    return {owner, *owner};
+  }
+  static const Memory& memory(const Buffer& buffer) { return *static_cast<const Memory*>(buffer.of.get()); }
+  static KernelState& state(const Kernel& kernel) { return *static_cast<KernelState*>(kernel.of.get()); }
+
+  static std::span<std::byte> bytes_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) {
+    const std::span<std::byte> all = memory(buffer).bytes;
+    if (offset + bytes > all.size()) {
+      throw std::logic_error("an access past the end of a buffer");
+    }
+    return all.subspan(offset, bytes);
+  }
+
+  void note(Event* event) const {
+    if (event != nullptr) {
+      *event = object<Event>(clock());
+    }
+  }
+
+  Status called(const std::string& call) const {
+    const int number = ++(*counts_)[call];
+    for (const Failure& failure : failures) {
+      if (failure.call == call && failure.number == number) {
+        return failure.status;
+      }
+    }
+    return success;
+  }
+
+  std::shared_ptr<std::map<std::string, int>> counts_ = std::make_shared<std::map<std::string, int>>();
+};
+
+// Passes everything on.
+class Altered : public Session {
+public:
+  explicit Altered(std::unique_ptr<Session> to) : to_(std::move(to)) {
+    device_name = to_->device_name;
+    on_host = to_->on_host;
+  }
+
+  Made<Buffer> allocate(std::uint64_t bytes) const override { return to_->allocate(bytes); }
+  Made<Buffer> share(std::span<std::byte> memory) const override { return to_->share(memory); }
+  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
+    return to_->part_of(buffer, offset, bytes);
+  }
+  Status migrate(std::span<const Buffer> buffers) const override { return to_->migrate(buffers); }
+  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+               Transferred when) const override {
+    return to_->write(to, offset, bytes, when);
+  }
+  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+              Transferred when) const override {
+    return to_->read(from, offset, bytes, when);
+  }
+  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
+              Event* event) const override {
+    return to_->fill(to, offset, bytes, pattern, event);
+  }
+  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
+              std::uint64_t bytes, Event* event) const override {
+    return to_->copy(from, from_offset, to, to_offset, bytes, event);
+  }
+  std::shared_ptr<std::byte> pin(std::size_t bytes) const override { return to_->pin(bytes); }
+  Made<std::vector<ImageFormat>> image_formats(engine::ImageKind kind, ImageUse use) const override {
+    return to_->image_formats(kind, use);
+  }
+  Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
+    return to_->largest_image(kind);
+  }
+  Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const override {
+    return to_->make_image(shape, use);
+  }
+  Status write_image(const Image& to, const engine::ImageShape& shape,
+                     std::span<const std::byte> texels) const override {
+    return to_->write_image(to, shape, texels);
+  }
+  Status read_image(const Image& from, const engine::ImageShape& shape,
+                    std::span<std::byte> texels) const override {
+    return to_->read_image(from, shape, texels);
+  }
+  Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
+    return to_->make_sampler(spec);
+  }
+  Result<Program> build(std::string_view source, const std::string& options) const override {
+    return to_->build(source, options);
+  }
+  Program load(std::span<const unsigned char> binary, const std::string& options) const override {
+    return to_->load(binary, options);
+  }
+  std::vector<unsigned char> binary_of(const Program& program) const override {
+    return to_->binary_of(program);
+  }
+  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
+    return to_->make_kernel(program, name);
+  }
+  std::size_t largest_work_group(const Kernel& kernel) const override {
+    return to_->largest_work_group(kernel);
+  }
+  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
+    return to_->set_object(kernel, index, object);
+  }
+  Status set_bytes(const Kernel& kernel, std::uint32_t index,
+                   std::span<const std::byte> value) const override {
+    return to_->set_bytes(kernel, index, value);
+  }
+  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
+    return to_->set_local(kernel, index, bytes);
+  }
+  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+    return to_->launch(kernel, range, event);
+  }
+  Recording record(std::span<const Launch> launches) const override { return to_->record(launches); }
+  Status enqueue(const Recording& recording) const override { return to_->enqueue(recording); }
+  Status mark(Event& event) const override { return to_->mark(event); }
+  Status wait(const Event& event) const override { return to_->wait(event); }
+  Status flush() const override { return to_->flush(); }
+  Status finish() const override { return to_->finish(); }
+  Made<EventTimes> times_of(const Event& event) const override { return to_->times_of(event); }
+
+private:
+  std::unique_ptr<Session> to_;
+};
+
+} // namespace tidegate::device::test

@@ -1,0 +1,359 @@
+// Whole runs of traversals: with a stand-in for the device that searches a path as the kernels do, and on this
+// machine's CPU with a session that asks for an arrival too many.
+#include "../stand_in.hpp"
+#include "../temporary_folder.hpp"
+#include "engine/traversal/kernel_layout.hpp"
+#include "engine/traversal/run.hpp"
+#include "engine/traversal/setup.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+using namespace tidegate;
+using namespace tidegate::traversal;
+using device::test::Altered;
+using device::test::StandIn;
+using device::test::StandInLaunch;
+using engine::RunStatus;
+
+namespace {
+
+// Arguments of tidegate_frontier: the parts, then these.
+enum Argument : std::uint32_t {
+  setting_argument = static_cast<std::uint32_t>(Part::log),
+  log_argument,
+  counters_argument,
+  reports_argument,
+  poll_argument,
+  launch_argument,
+  limit_wave,
+  log_begin,
+  most_polls,
+  arrivals_per_barrier,
+  action
+};
+constexpr std::uint32_t vertices = 4; // a path of as many
+
+struct Run {
+  tidegate::test::TemporaryFolder folder;
+  graphs::FrontierProgram program;
+  device::DeviceInfo device{.name = "stand-in",
+                            .type = device::DeviceType::gpu,
+                            .opencl_version = "OpenCL 3.0",
+                            .compute_units = 2,
+                            .max_workgroup_size = 256,
+                            .global_memory_bytes = 1 << 30};
+  engine::RunOptions options;
+  engine::Monitor monitor;
+
+  Run() {
+    folder.write("path.el", "0 1\n1 2\n2 3\n");
+    program.graph.file = "path.el";
+    program.sources = {0};
+    program.outputs.levels = "levels.bin";
+    program.outputs.parents = "parents.bin";
+    options.compile.strategy = engine::Strategy::launch;
+  }
+
+  Result<FrontierReport> operator()() {
+    return run_traversal(program, folder.path().string(), &device, options, monitor);
+  }
+
+  [[nodiscard]] bool wrote_outputs() const { return std::filesystem::exists(folder.path() / "levels.bin"); }
+};
+
+// A device that works a wave of one vertex in each launch.
+struct StandInRun : Run {
+  std::function<void(std::span<std::uint32_t> values, std::span<std::uint32_t> parents)> then{}; // at the end
+  std::function<void(tg_log_row&)> logs{};
+  std::function<void(tg_state&, std::span<std::uint32_t> reports)> reports{}; // after each launch
+  std::uint32_t resident = 3; // work-groups that are found to be
+  bool gives_up = false;      // the discovery of resident groups
+  bool endless = false;       // no wave is the last
+  std::vector<device::test::StandIn::Failure> failures;
+  std::size_t polled_groups = 0;
+  std::vector<std::uint32_t> arrivals; // at a barrier, by launch
+
+  StandInRun() {
+    options.open_session = [this](const device::DeviceInfo&, device::Profiling) {
+      auto session = std::make_unique<StandIn>();
+      session->failures = failures;
+      session->kernels["tidegate_frontier"] = [this](const StandInLaunch& launch) {
+        if (launch.value<std::uint32_t>(action) != 0) {
+          poll(launch);
+        } else {
+          step(launch);
+        }
+      };
+      return Result<std::unique_ptr<device::Session>>(std::move(session));
+    };
+  }
+
+  // As kernels/common/occupancy.cl.
+  void poll(const StandInLaunch& launch) {
+    const auto words = launch.buffer<std::uint32_t>(poll_argument);
+    words[3 * 64] = resident;
+    words[4 * 64] = gives_up ? 1 : 0;
+    polled_groups = launch.work_groups();
+  }
+
+  void step(const StandInLaunch& launch) {
+    const auto part = [&](Part which) {
+      return launch.buffer<std::uint32_t>(static_cast<std::uint32_t>(which));
+    };
+    tg_state& state = launch.buffer<tg_state>(static_cast<std::uint32_t>(Part::state)).front();
+    const auto& setting = launch.buffer<tg_setting>(setting_argument).front();
+    const auto number = launch.value<std::uint32_t>(launch_argument);
+    arrivals.push_back(launch.value<std::uint32_t>(arrivals_per_barrier));
+    tg_position at = state.launch[number & 1U];
+    const tg_u32 wave = at.wave;
+    if (at.step != TG_STEP_DONE && wave < launch.value<std::uint32_t>(limit_wave)) {
+      const auto edges = [](tg_u32 of) { return of + 1 < vertices ? 1U : 0U; };
+      tg_log_row row{.frontier_edges = edges(wave),
+                     .previous_edges = wave == 0 ? 0U : edges(wave - 1),
+                     .unexplored_edges = vertices - 1 - std::min(wave, vertices - 1),
+                     .vertices = 1,
+                     .previous_topology = at.previous_topology,
+                     .wave = wave};
+      const policy::tg_choice choice = policy::tg_choose(setting.policy,
+                                                         {.edges = row.frontier_edges,
+                                                          .previous_edges = row.previous_edges,
+                                                          .unexplored_edges = row.unexplored_edges,
+                                                          .vertices = row.vertices,
+                                                          .dense_waves = row.dense_waves},
+                                                         row.previous_topology);
+      row.topology = choice.topology;
+      row.rule = choice.rule;
+      row.threshold = choice.threshold;
+      if (logs) {
+        logs(row);
+      }
+      launch.buffer<tg_log_row>(log_argument)[wave - launch.value<std::uint32_t>(log_begin)] = row;
+      if (wave < vertices) {
+        part(Part::values)[wave] = wave;
+        part(Part::others)[wave] = wave == 0 ? 0 : wave - 1;
+      }
+      at.previous_topology = row.topology;
+      ++at.round;
+      if (++at.wave >= vertices && !endless) {
+        at.step = TG_STEP_DONE;
+        if (then) {
+          then(part(Part::values), part(Part::others));
+        }
+      }
+    }
+    state.launch[(number + 1) & 1U] = at;
+    if (reports) {
+      reports(state, launch.buffer<std::uint32_t>(reports_argument));
+    }
+  }
+
+  void persistent() {
+    options.compile.strategy = engine::Strategy::barrier;
+    device.profile = device::DeviceProfile{.ordering = device::Ordering::c11, .trials = {}};
+  }
+};
+
+// Lets every barrier wait for one arrival too many, and waits end soon.
+class OneArrivalMore : public Altered {
+public:
+  using Altered::Altered;
+
+  device::Status set_bytes(const device::Kernel& kernel, std::uint32_t index,
+                           std::span<const std::byte> value) const override {
+    std::uint32_t number = 0;
+    if (index != arrivals_per_barrier && index != most_polls) {
+      return Altered::set_bytes(kernel, index, value);
+    }
+    std::memcpy(&number, value.data(), sizeof number);
+    number = index == most_polls ? std::uint32_t{1} << 16U : number + 1;
+    return Altered::set_bytes(kernel, index, std::as_bytes(std::span(&number, 1)));
+  }
+};
+
+} // namespace
+
+TEST_CASE("a result is checked and written") {
+  StandInRun run;
+  run.options.verify = true;
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::done);
+  CHECK(report->verification->right);
+  CHECK(report->replay->agreed == vertices);
+  CHECK(report->waves.size() == vertices);
+  CHECK(report->summary.frontier_edges == vertices - 1);
+  CHECK(run.wrote_outputs());
+}
+
+TEST_CASE("each corruption is named, and nothing is written") {
+  struct Row {
+    std::function<void(StandInRun&)> corrupt;
+    std::string field;
+    std::string message;
+  };
+  const std::vector<Row> rows{
+      {[](StandInRun& run) { run.then = [](auto values, auto) { values[3] ^= 1; }; }, "unsupported_level",
+       "unsupported_level: vertex 3 has level 2, and no edge leads to it from level 1"},
+      {[](StandInRun& run) { run.then = [](auto, auto parents) { parents[3] ^= 1; }; }, "parent_level",
+       "parent_level: vertex 3 has level 3, and its parent 3 is level 3"},
+      {[](StandInRun& run) {
+         run.logs = [](tg_log_row& row) { row.rule = row.wave == 3 ? TG_RULE_QUEUE_EMPTY : row.rule; };
+       },
+       "replay_differs",
+       "replay_differs: the device chose another topology for wave 3 than the policy makes of the logged "
+       "numbers"}};
+  for (const auto& [corrupt, field, message] : rows) {
+    CAPTURE(field);
+    StandInRun run;
+    run.options.verify = true;
+    corrupt(run);
+    const auto report = run();
+    REQUIRE(report);
+    CHECK(report->status == RunStatus::outputs_differ);
+    CHECK(report->error->code == ErrorCode::outputs_differ);
+    CHECK(report->error->field == field);
+    CHECK(report->error->message == message);
+    CHECK(!run.wrote_outputs());
+  }
+}
+
+TEST_CASE("groups that gave up waiting are reported with the wave before") {
+  StandInRun run;
+  run.persistent();
+  run.options.compile.workers = 2;
+  run.reports = [&run](tg_state& state, std::span<std::uint32_t> reports) {
+    if (run.arrivals.size() == 3) {
+      const std::uint32_t topology = 1;
+      const std::array<std::uint32_t, 7> report{1, 2, 0, topology, 0, 8, 7};
+      std::ranges::copy(report, reports.begin() + engine::group_report_words);
+      state.stuck = 1;
+    }
+  };
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(run.arrivals == std::vector<std::uint32_t>{2, 2, 2});
+  CHECK(report->status == RunStatus::hang);
+  CHECK(report->error->code == ErrorCode::device_hang);
+  CHECK(report->error->message ==
+        "a wait on the device ran out: after wave 2, work-group 1 waits for arrivals at "
+        "the barrier to be 8 and saw 7");
+  REQUIRE(report->stuck_groups.size() == 1);
+  CHECK(report->stuck_groups[0].waves == std::vector<std::string>{"sparse_frontier"});
+  CHECK(!run.wrote_outputs());
+}
+
+TEST_CASE("a persistent launch that does nothing is not repeated") {
+  StandInRun run;
+  run.persistent();
+  run.reports = [](tg_state& state, auto) { state.launch[0] = state.launch[1] = {}; };
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(run.arrivals.size() == 1);
+  CHECK(report->status == RunStatus::hang);
+  CHECK(report->error->message == "a persistent launch came back without having done anything");
+}
+
+TEST_CASE("the wall time ends a traversal") {
+  StandInRun run;
+  run.endless = true;
+  run.options.max_wall_time_ns = 20'000'000;
+  run.reports = [](auto&, auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::deadline);
+  CHECK(report->error->message ==
+        "the wall time of 0.02 s is over: " + std::to_string(report->waves.size()) + " waves done");
+  CHECK(report->error->fix == "give --max-wall-time more; no output was written");
+  CHECK(!run.wrote_outputs());
+}
+
+TEST_CASE("an interrupt ends a traversal between launches") {
+  const device::test::Interruptible interruptible;
+  StandInRun run;
+  run.endless = true;
+  run.reports = [&run](auto&, auto) {
+    if (run.arrivals.size() == 20) {
+      std::raise(SIGINT);
+    }
+  };
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::interrupted);
+  CHECK(report->error->message == "interrupted: " + std::to_string(report->waves.size()) + " waves done");
+  CHECK(report->waves.size() >= 20);
+}
+
+TEST_CASE("nothing waits inside a launch on a device without a proved ordering") {
+  StandInRun run;
+  run.persistent();
+  run.device.profile->ordering.reset();
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->strategy == engine::Strategy::launch);
+  CHECK(report->strategy_reason == "the device has not passed the self-test: no memory ordering between "
+                                   "work-groups is proved, so nothing may wait inside a launch");
+  CHECK(run.arrivals.front() == 0);
+  CHECK(run.polled_groups == 0);
+}
+
+TEST_CASE("the kernel itself counts its resident work-groups") {
+  StandInRun run;
+  run.persistent();
+  run.options.compile.workers = 4;
+  const auto refused = run();
+  REQUIRE(!refused);
+  CHECK(refused.error().message ==
+        "4 work-groups requested, but only 3 of this kernel can run concurrently on stand-in");
+  CHECK(run.polled_groups >= 2 * 4);
+  run.options.compile.workers = 3;
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->geometry.worker_groups == 3);
+  CHECK(report->status == RunStatus::done);
+
+  run.gives_up = true;
+  const auto busy = run();
+  REQUIRE(!busy);
+  CHECK(busy.error().message == "the discovery of resident work-groups did not come to an end");
+  run.gives_up = false;
+  run.failures = {{.call = "launch"}};
+  const auto full = run();
+  REQUIRE(!full);
+  CHECK(full.error().code == ErrorCode::kernel_does_not_fit);
+  run.failures = {{.call = "finish", .status = device::invalid_work_group_size}};
+  CHECK(run().error().code == ErrorCode::kernel_does_not_fit);
+}
+
+TEST_CASE("a wait on the device that runs out is reported by the kernel itself") {
+  const auto list = device::list_devices();
+  REQUIRE(list);
+  const auto found = device::select_device(*list, "cpu");
+  REQUIRE(found);
+  Run run;
+  run.device = **found;
+  run.device.profile = device::DeviceProfile{.ordering = device::Ordering::classic, .trials = {}};
+  run.options.compile.strategy = engine::Strategy::barrier;
+  run.options.compile.workers = 1;
+  run.options.open_session = [](const device::DeviceInfo& device, device::Profiling profiling) {
+    return device::open_session(device, profiling).map([](std::unique_ptr<device::Session> session) {
+      return std::unique_ptr<device::Session>(std::make_unique<OneArrivalMore>(std::move(session)));
+    });
+  };
+  const auto report = run();
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::hang);
+  REQUIRE(report->stuck_groups.size() == 1);
+  CHECK(report->stuck_groups[0].group == 0);
+  CHECK(report->stuck_groups[0].counter == "arrivals at the barrier");
+  CHECK(report->stuck_groups[0].expected == report->stuck_groups[0].seen + 1);
+}
