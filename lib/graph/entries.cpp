@@ -27,9 +27,11 @@
 
 namespace tidegate::graphs {
 
+namespace {
+
 // A fault in one line of a graph file. The scanning loop records it; to_error() puts it into words.
 
-inline bool is_blank(char c) {
+bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
@@ -58,11 +60,97 @@ struct EntryFault {
   Edge edge;                // set for faults of weights
 };
 
+// Returns the characters up to the next blank.
+std::string_view word_at(const char* at) {
+  const char* end = at;
+  while (!is_blank(*end) && *end != '\n') {
+    ++end;
+  }
+  return {at, static_cast<std::size_t>(end - at)};
+}
+
+struct Wording {
+  std::string message;
+  std::string fix;
+};
+
+Wording expected(std::string_view what, std::string_view word) {
+  return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
+          word.find(',') != std::string_view::npos ? "write blanks where the commas are"
+                                                   : "give an edge on each line, as the header says"};
+}
+
+std::string_view part_name(const EntryFault& fault, const EntryRules& rules) {
+  return fault.part < rules.ends.size() ? rules.ends[fault.part] : "value";
+}
+
+Wording in_words(const EntryFault& fault, const EntryRules& rules) {
+  using Kind = EntryFault::Kind;
+  const std::string_view word = word_at(fault.at);
+  const std::string number = shortened(word);
+  const std::string_view part = part_name(fault, rules);
+  const std::uint64_t from = fault.edge.source + rules.first_vertex;
+  const std::uint64_t to = fault.edge.target + rules.first_vertex;
+  constexpr std::string_view correct_range = "correct it, or the size that the file states";
+  constexpr std::string_view other_weights =
+      "shift the weights, or choose an algorithm that does not use them";
+  switch (fault.kind) {
+  case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
+  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
+  case Kind::vertex_range:
+    if (rules.last_vertex < rules.first_vertex) {
+      return {fmt::format("the {} is {}, and there are no vertices", part, number),
+              std::string(correct_range)};
+    }
+    return {fmt::format("the {} is {}, and vertices are {} to {}", part, number, rules.first_vertex,
+                        rules.last_vertex),
+            std::string(correct_range)};
+  case Kind::gap:
+    return expected(word.empty() ? fmt::format("the {}", part) : fmt::format("a blank and the {}", part),
+                    word);
+  case Kind::integer: return expected("an integer", word);
+  case Kind::integer_range:
+    return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
+                        rules.greatest_value),
+            "correct it, or the type that the file states"};
+  case Kind::real: return expected("a number", word);
+  case Kind::not_finite:
+    return {fmt::format("the value {} is not a finite number of 64 bits", number), "correct it"};
+  case Kind::line_end: return expected("the end of the line", word);
+  case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
+  case Kind::negative:
+    return {fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", from, to,
+                        number),
+            std::string(other_weights)};
+  case Kind::opposite_negative:
+    return {
+        fmt::format(
+            "the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight -{}; weights must not "
+            "be negative",
+            to, from, number),
+        std::string(other_weights)};
+  case Kind::not_whole:
+    return {fmt::format("the weight {} is not a whole number", number), "take the weights as f32"};
+  case Kind::beyond_u32:
+    return {fmt::format("the weight {} is above {}", number, std::numeric_limits<std::uint32_t>::max()),
+            "scale the weights down, or take them as f32"};
+  case Kind::beyond_f32:
+    return {fmt::format("the weight {} does not fit 32 bits", number), "scale the weights down"};
+  }
+  return {};
+}
+
 // Returns bad_graph with the fault's line and column; its line begins at `line` and has the number
 // `line_number`.
-Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line, std::uint64_t line_number);
-
-namespace {
+Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line,
+               std::uint64_t line_number) {
+  auto [message, fix] = in_words(fault, rules);
+  return {.code = ErrorCode::bad_graph,
+          .message = std::move(message),
+          .fix = std::move(fix),
+          .line = line_number,
+          .column = character_count({line, static_cast<std::size_t>(fault.at - line)}) + 1};
+}
 
 bool is_digit(char c) {
   return static_cast<unsigned char>(c - '0') <= 9;
@@ -424,100 +512,6 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
     entries.chunks.push_back(std::move(block.chunk));
   }
   return entries;
-}
-
-namespace {
-
-// Returns the characters up to the next blank.
-std::string_view word_at(const char* at) {
-  const char* end = at;
-  while (!is_blank(*end) && *end != '\n') {
-    ++end;
-  }
-  return {at, static_cast<std::size_t>(end - at)};
-}
-
-struct Wording {
-  std::string message;
-  std::string fix;
-};
-
-Wording expected(std::string_view what, std::string_view word) {
-  return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
-          word.find(',') != std::string_view::npos ? "write blanks where the commas are"
-                                                   : "give an edge on each line, as the header says"};
-}
-
-std::string_view part_name(const EntryFault& fault, const EntryRules& rules) {
-  return fault.part < rules.ends.size() ? rules.ends[fault.part] : "value";
-}
-
-Wording in_words(const EntryFault& fault, const EntryRules& rules) {
-  using Kind = EntryFault::Kind;
-  const std::string_view word = word_at(fault.at);
-  const std::string number = shortened(word);
-  const std::string_view part = part_name(fault, rules);
-  const std::uint64_t from = fault.edge.source + rules.first_vertex;
-  const std::uint64_t to = fault.edge.target + rules.first_vertex;
-  constexpr std::string_view correct_range = "correct it, or the size that the file states";
-  constexpr std::string_view other_weights =
-      "shift the weights, or choose an algorithm that does not use them";
-  switch (fault.kind) {
-  case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
-  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
-  case Kind::vertex_range:
-    if (rules.last_vertex < rules.first_vertex) {
-      return {fmt::format("the {} is {}, and there are no vertices", part, number),
-              std::string(correct_range)};
-    }
-    return {fmt::format("the {} is {}, and vertices are {} to {}", part, number, rules.first_vertex,
-                        rules.last_vertex),
-            std::string(correct_range)};
-  case Kind::gap:
-    return expected(word.empty() ? fmt::format("the {}", part) : fmt::format("a blank and the {}", part),
-                    word);
-  case Kind::integer: return expected("an integer", word);
-  case Kind::integer_range:
-    return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
-                        rules.greatest_value),
-            "correct it, or the type that the file states"};
-  case Kind::real: return expected("a number", word);
-  case Kind::not_finite:
-    return {fmt::format("the value {} is not a finite number of 64 bits", number), "correct it"};
-  case Kind::line_end: return expected("the end of the line", word);
-  case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
-  case Kind::negative:
-    return {fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", from, to,
-                        number),
-            std::string(other_weights)};
-  case Kind::opposite_negative:
-    return {
-        fmt::format(
-            "the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight -{}; weights must not "
-            "be negative",
-            to, from, number),
-        std::string(other_weights)};
-  case Kind::not_whole:
-    return {fmt::format("the weight {} is not a whole number", number), "take the weights as f32"};
-  case Kind::beyond_u32:
-    return {fmt::format("the weight {} is above {}", number, std::numeric_limits<std::uint32_t>::max()),
-            "scale the weights down, or take them as f32"};
-  case Kind::beyond_f32:
-    return {fmt::format("the weight {} does not fit 32 bits", number), "scale the weights down"};
-  }
-  return {};
-}
-
-} // namespace
-
-Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line,
-               std::uint64_t line_number) {
-  auto [message, fix] = in_words(fault, rules);
-  return {.code = ErrorCode::bad_graph,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .line = line_number,
-          .column = character_count({line, static_cast<std::size_t>(fault.at - line)}) + 1};
 }
 
 } // namespace tidegate::graphs

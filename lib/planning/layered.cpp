@@ -3,13 +3,11 @@
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdlib>
+#include <iterator>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -248,27 +246,7 @@ PlanError invalid_dependency(std::uint64_t wave_count, const Dependency& depende
 
 constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
 
-struct Release {
-  void operator()(std::uint32_t* numbers) const { std::free(numbers); }
-};
-using Numbers = std::unique_ptr<std::uint32_t[], Release>;
-
-// Allocates uninitialised numbers, in huge pages if available: random reads over many megabytes would
-// otherwise also wait for the page tables.
-Numbers numbers(std::size_t count) {
-  constexpr std::size_t huge_page = std::size_t{1} << 21U;
-  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(std::uint32_t);
-  const std::size_t pages = (bytes + huge_page - 1) / huge_page;
-  const bool huge = bytes >= huge_page;
-  void* const made = huge ? std::aligned_alloc(huge_page, pages * huge_page) : std::malloc(bytes);
-  if (made == nullptr) {
-    throw std::bad_alloc();
-  }
-  if (huge) {
-    static_cast<void>(::madvise(made, pages * huge_page, MADV_HUGEPAGE)); // a failure only costs time
-  }
-  return Numbers(static_cast<std::uint32_t*>(made));
-}
+using Numbers = std::unique_ptr<std::uint32_t[]>; // uninitialised where every number is written
 
 // The successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in input order.
 struct Adjacency {
@@ -301,10 +279,9 @@ void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
 // is first[w + 1], and once the cursors have advanced, first[w] is where w begins.
 PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   const std::size_t count_of_first = std::size_t{wave_count} + 2;
-  Adjacency adjacency{.counts = numbers(count_of_first), .waiting_for = numbers(wave_count)};
+  Adjacency adjacency{.counts = std::make_unique<std::uint32_t[]>(count_of_first),
+                      .waiting_for = std::make_unique<std::uint32_t[]>(wave_count)};
   std::uint32_t* const first = adjacency.first = adjacency.counts.get();
-  std::fill_n(first, count_of_first, 0U);
-  std::fill_n(adjacency.waiting_for.get(), wave_count, 0U);
   bool sorted = true;
   std::uint32_t previous = 0;
   for (const Dependency& dependency : dependencies) {
@@ -320,7 +297,7 @@ PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dep
     first[i] += first[i - 1];
   }
 
-  adjacency.successors = numbers(dependencies.size());
+  adjacency.successors = std::make_unique_for_overwrite<std::uint32_t[]>(dependencies.size());
   if (sorted) {
     std::transform(dependencies.begin(), dependencies.end(), adjacency.successors.get(),
                    [](const Dependency& dependency) { return dependency.after; });
@@ -370,13 +347,11 @@ bool walk(Adjacency& adjacency, WaveGroups& layers) {
 // ---- The error of a graph with a cycle
 
 // Every stuck wave waits for a stuck wave, so a backward walk from any of them returns to a visited wave.
-std::vector<std::uint32_t> any_cycle(std::span<const Dependency> dependencies,
+std::vector<std::uint32_t> any_cycle(std::span<const Dependency> stuck,
                                      std::span<const std::uint32_t> waiting_for) {
   std::vector<std::uint32_t> predecessor(waiting_for.size(), no_wave);
-  for (const auto& [before, after] : dependencies) {
-    if (waiting_for[before] != 0 && waiting_for[after] != 0 && predecessor[after] == no_wave) {
-      predecessor[after] = before;
-    }
+  for (const auto& [before, after] : stuck) {
+    predecessor[after] = predecessor[after] == no_wave ? before : predecessor[after];
   }
   std::vector<bool> seen(waiting_for.size());
   auto wave = static_cast<std::uint32_t>(
@@ -409,34 +384,18 @@ Dependency furthest_back(std::span<const std::uint32_t> cycle) {
 
 // Returns the shortest cycle through a dependency that is on some cycle: breadth first from its end to its
 // start.
-std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependencies,
-                                          std::span<const std::uint32_t> waiting_for, Dependency closing) {
-  std::vector<std::uint32_t> first(waiting_for.size() + 2);
-  const auto stuck = [&](const Dependency& dependency) {
-    return waiting_for[dependency.before] != 0 && waiting_for[dependency.after] != 0;
-  };
-  for (const Dependency& dependency : dependencies) {
-    first[std::size_t{dependency.before} + 2] += stuck(dependency) ? 1 : 0;
-  }
-  for (std::size_t i = 2; i < first.size(); ++i) {
-    first[i] += first[i - 1];
-  }
-  std::vector<std::uint32_t> successors(first.back());
-  for (const Dependency& dependency : dependencies) {
-    if (stuck(dependency)) {
-      successors[first[std::size_t{dependency.before} + 1]++] = dependency.after;
-    }
-  }
-
-  std::vector<std::uint32_t> reached_from(waiting_for.size(), no_wave);
+std::vector<std::uint32_t> shortest_cycle(const Adjacency& stuck, std::size_t wave_count,
+                                          Dependency closing) {
+  std::vector<std::uint32_t> reached_from(wave_count, no_wave);
   std::vector<std::uint32_t> queue{closing.after};
   reached_from[closing.after] = closing.after;
   for (std::size_t position = 0; reached_from[closing.before] == no_wave; ++position) {
     const std::uint32_t wave = queue[position];
-    for (std::uint32_t i = first[wave]; i < first[wave + 1]; ++i) {
-      if (reached_from[successors[i]] == no_wave) {
-        reached_from[successors[i]] = wave;
-        queue.push_back(successors[i]);
+    for (std::uint32_t i = stuck.first[wave]; i < stuck.first[wave + 1]; ++i) {
+      const std::uint32_t successor = stuck.successors[i];
+      if (reached_from[successor] == no_wave) {
+        reached_from[successor] = wave;
+        queue.push_back(successor);
       }
     }
   }
@@ -452,14 +411,19 @@ std::vector<std::uint32_t> shortest_cycle(std::span<const Dependency> dependenci
 // Makes the error `cycle` with every field. `waiting_for` is the final state of Kahn's algorithm: the unmet
 // dependencies of each wave. The waves above zero, at least one, are on a cycle or after one.
 PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const std::uint32_t> waiting_for) {
-  const Dependency blamed = furthest_back(any_cycle(dependencies, waiting_for));
+  std::vector<Dependency> stuck; // those between waves that are on a cycle or after one
+  std::ranges::copy_if(dependencies, std::back_inserter(stuck), [&](const Dependency& dependency) {
+    return waiting_for[dependency.before] != 0 && waiting_for[dependency.after] != 0;
+  });
+  const Dependency blamed = furthest_back(any_cycle(stuck, waiting_for));
   const auto unscheduled =
       std::count_if(waiting_for.begin(), waiting_for.end(), [](std::uint32_t open) { return open != 0; });
   return {.code = PlanErrorCode::cycle,
           .before = blamed.before,
           .after = blamed.after,
           .unscheduled_waves = static_cast<std::uint64_t>(unscheduled),
-          .cycle = shortest_cycle(dependencies, waiting_for, blamed)};
+          .cycle = shortest_cycle(adjacency_of(static_cast<std::uint32_t>(waiting_for.size()), stuck).value(),
+                                  waiting_for.size(), blamed)};
 }
 
 } // namespace

@@ -6,10 +6,12 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,18 +43,9 @@ public:
 
   bool any(std::uint64_t limit) const { return least_[1] <= std::min(limit, nothing - 1); }
 
-  // Requires any(limit).
-  std::size_t first(std::uint64_t limit) const {
+  // Returns the first slot at or after `from` that holds at most `limit`; it must exist.
+  std::size_t first(std::size_t from, std::uint64_t limit) const {
     limit = std::min(limit, nothing - 1);
-    std::size_t node = 1;
-    while (node < leaves_) {
-      node = 2 * node + (least_[2 * node] <= limit ? 0 : 1);
-    }
-    return node - leaves_;
-  }
-
-  // Returns the first such slot at or after `from`, which must exist.
-  std::size_t first_from(std::size_t from, std::uint64_t limit) const {
     std::size_t node = leaves_ + from;
     while (least_[node] > limit) {
       while (node % 2 == 1) {
@@ -99,7 +92,7 @@ Packing schedule_by_group(const PackingProblem& problem, std::span<const std::ui
     members.clear();
     std::uint64_t room = problem.capacity;
     while (ready.any(room)) {
-      const std::size_t slot = ready.first(room);
+      const std::size_t slot = ready.first(0, room);
       const std::uint32_t item = preference[slot];
       if (problem.size[item] > room) {
         break;
@@ -132,7 +125,7 @@ Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uin
   std::vector<std::uint64_t> bytes(count);
   for (const std::uint32_t item : preference) {
     const std::uint64_t limit = std::min(problem.capacity - problem.size[item], TournamentTree::nothing - 2);
-    const auto group = static_cast<std::uint32_t>(used.first_from(earliest[item], limit));
+    const auto group = static_cast<std::uint32_t>(used.first(earliest[item], limit));
     packing.group_of[item] = group;
     packing.groups = std::max(packing.groups, group + 1);
     bytes[group] += problem.size[item];
@@ -144,28 +137,31 @@ Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uin
   return packing;
 }
 
-std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
-                                             std::span<const std::uint32_t> tail) {
+namespace {
+
+// The items by decreasing keys, ties by the lowest wave.
+template <class Key>
+std::vector<std::uint32_t> by_decreasing(const PackingProblem& problem, Key key) {
   std::vector<std::uint32_t> order(problem.count());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return tail[a] != tail[b]                   ? tail[a] > tail[b]
-           : problem.size[a] != problem.size[b] ? problem.size[a] > problem.size[b]
-                                                : problem.wave[a] < problem.wave[b];
+  std::ranges::sort(order, std::greater(), [&](std::uint32_t item) {
+    return std::tuple_cat(key(item), std::tuple(~problem.wave[item]));
   });
   return order;
 }
 
+} // namespace
+
+std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
+                                             std::span<const std::uint32_t> tail) {
+  return by_decreasing(problem,
+                       [&](std::uint32_t item) { return std::tuple(tail[item], problem.size[item]); });
+}
+
 std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
                                              std::span<const std::uint32_t> tail) {
-  std::vector<std::uint32_t> order(problem.count());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return problem.size[a] != problem.size[b] ? problem.size[a] > problem.size[b]
-           : tail[a] != tail[b]               ? tail[a] > tail[b]
-                                              : problem.wave[a] < problem.wave[b];
-  });
-  return order;
+  return by_decreasing(problem,
+                       [&](std::uint32_t item) { return std::tuple(problem.size[item], tail[item]); });
 }
 
 // Schedules by the most valuable load.

@@ -318,48 +318,28 @@ private:
   // Chooses any order of the groups that keeps the dependencies, including those through the pool: each item
   // of the pool counts as a group.
   void reorder_groups() {
-    const std::size_t groups = members_.size();
-    std::vector<std::uint32_t> node_of = group_of_;
-    for (std::size_t i = 0; i < pool_.size(); ++i) {
-      node_of[pool_[i]] = static_cast<std::uint32_t>(groups + i);
-    }
-    std::vector<std::uint32_t> waiting_for(groups + pool_.size());
-    for (std::uint32_t item = 0; item < problem_.count(); ++item) {
-      waiting_for[node_of[item]] += static_cast<std::uint32_t>(problem_.predecessors[item].size());
-    }
-    std::vector<std::uint32_t> ready;
-    for (std::uint32_t node = 0; node < waiting_for.size(); ++node) {
-      if (waiting_for[node] == 0) {
-        ready.push_back(node);
-      }
+    const auto groups = static_cast<std::uint32_t>(members_.size());
+    Packing nodes{.group_of = group_of_, .groups = groups};
+    for (const std::uint32_t item : pool_) {
+      nodes.group_of[item] = nodes.groups++;
     }
     std::vector<std::vector<std::uint32_t>> members;
     std::vector<std::uint64_t> load;
     const bool stay_close = below(2) == 0; // to the group placed last
-    while (!ready.empty()) {
-      const std::size_t chosen =
-          stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2)) : below(ready.size());
-      const std::uint32_t node = ready[chosen];
-      ready[chosen] = ready.back();
-      ready.pop_back();
-      const auto done = [&](std::uint32_t item) {
-        for (const std::uint32_t successor : problem_.successors[item]) {
-          if (--waiting_for[node_of[successor]] == 0) {
-            ready.push_back(node_of[successor]);
-          }
-        }
-      };
+    const auto choose = [&](const std::vector<std::uint32_t>& ready) {
+      return stay_close ? ready.size() - 1 - below(std::min<std::size_t>(ready.size(), 2))
+                        : below(ready.size());
+    };
+    visit_in_order(problem_, nodes, choose, [&](std::uint32_t node) {
       if (node >= groups) {
-        done(pool_[node - groups]);
-        continue;
+        return;
       }
       for (const std::uint32_t item : members_[node]) {
-        done(item);
         group_of_[item] = static_cast<std::uint32_t>(members.size());
       }
       members.push_back(std::move(members_[node]));
       load.push_back(load_[node]);
-    }
+    });
     members_ = std::move(members);
     load_ = std::move(load);
     spend(effort_, problem_.count() + problem_.successors.items.size());

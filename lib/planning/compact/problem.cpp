@@ -268,31 +268,16 @@ Packing restricted(const Packing& packing, const SubProblem& sub) {
 }
 
 std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups) {
-  const ItemLists members = items_by_group(groups);
-  std::vector<std::uint32_t> waiting_for(groups.groups); // counts dependencies, not groups
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    waiting_for[groups.group_of[item]] += static_cast<std::uint32_t>(problem.predecessors[item].size());
-  }
-  for (std::uint32_t group = 0; group < groups.groups; ++group) {
-    if (waiting_for[group] == 0) {
-      ready.push_back(group);
-    }
-  }
-  Packing result{.group_of = std::vector<std::uint32_t>(problem.count())};
-  for (std::size_t next = 0; next < ready.size(); ++next) {
-    for (const std::uint32_t item : members[ready[next]]) {
-      result.group_of[item] = result.groups;
-      for (const std::uint32_t successor : problem.successors[item]) {
-        if (--waiting_for[groups.group_of[successor]] == 0) {
-          ready.push_back(groups.group_of[successor]);
-        }
-      }
-    }
-    ++result.groups;
-  }
+  std::vector<std::uint32_t> number(groups.groups);
+  Packing result;
+  visit_in_order(
+      problem, groups, [](const std::vector<std::uint32_t>&) { return std::size_t{0}; },
+      [&](std::uint32_t group) { number[group] = result.groups++; });
   if (result.groups < groups.groups) {
     return {};
+  }
+  for (const std::uint32_t group : groups.group_of) {
+    result.group_of.push_back(number[group]);
   }
   return result;
 }

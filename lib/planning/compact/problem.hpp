@@ -137,6 +137,37 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
 // Restricts a packing to the sub-problem, without the groups that become empty.
 Packing restricted(const Packing& packing, const SubProblem& sub);
 
+// Visits the groups so that each comes after all that its items depend on; omits those on a cycle. `choose`
+// returns the index of the next group among the ready ones.
+template <class Choose, class Visit>
+void visit_in_order(const PackingProblem& problem, const Packing& groups, Choose choose, Visit visit) {
+  const ItemLists members = items_by_group(groups);
+  std::vector<std::uint32_t> waiting_for(groups.groups); // counts dependencies, not groups
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    waiting_for[groups.group_of[item]] += static_cast<std::uint32_t>(problem.predecessors[item].size());
+  }
+  std::vector<std::uint32_t> ready;
+  for (std::uint32_t group = 0; group < groups.groups; ++group) {
+    if (waiting_for[group] == 0) {
+      ready.push_back(group);
+    }
+  }
+  while (!ready.empty()) {
+    const std::size_t chosen = choose(ready);
+    const std::uint32_t group = ready[chosen];
+    ready[chosen] = ready.back();
+    ready.pop_back();
+    for (const std::uint32_t item : members[group]) {
+      for (const std::uint32_t successor : problem.successors[item]) {
+        if (--waiting_for[groups.group_of[successor]] == 0) {
+          ready.push_back(groups.group_of[successor]);
+        }
+      }
+    }
+    visit(group);
+  }
+}
+
 // Orders groups so that the dependencies hold; nothing if that is impossible.
 std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups);
 
