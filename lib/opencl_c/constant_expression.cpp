@@ -531,8 +531,7 @@ std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
         at = unit_.counterpart(open) + 1 - expression.begin;
         return IntegerType{.bits = 8 * type->scalar_bytes, .is_unsigned = type->scalar.starts_with('u')};
       }};
-  return evaluate_constant(std::span(tokens).subspan(expression.begin, expression.end - expression.begin),
-                           words);
+  return evaluate_constant(unit_.tokens(expression), words);
 }
 
 std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
@@ -593,9 +592,7 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
     for (const Name& name : unit_.names) { // "typedef enum {…} mode", not an enumeration in a structure
       const bool own = name.kind == NameKind::type && name.specifiers.begin <= i &&
                        end < name.specifiers.end && name.declarator.begin == name.token &&
-                       std::none_of(tokens.begin() + static_cast<std::ptrdiff_t>(name.specifiers.begin),
-                                    tokens.begin() + static_cast<std::ptrdiff_t>(i),
-                                    [](const Token& token) { return token.is("{"); });
+                       !unit_.contains({.begin = name.specifiers.begin, .end = i}, "{");
       if (own) {
         types[tokens[name.token].text] = name_of_type;
       }

@@ -16,6 +16,7 @@
 #include <vector>
 
 namespace tidegate::opencl_c {
+namespace {
 
 // Queries about the constant address space in the declarations of a unit.
 class ConstantTypes {
@@ -30,21 +31,19 @@ public:
   }
 
   [[nodiscard]] bool in_constant(const Name& name) const {
-    return any_specifier(name, [this](std::size_t i) { return is_constant(i); });
+    return any_specifier(name.specifiers, [this](std::size_t i) { return is_constant(i); });
   }
 
   [[nodiscard]] bool is_pointer(const Name& name) const {
-    const bool star = std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(name.declarator.begin),
-                                  tokens_.begin() + static_cast<std::ptrdiff_t>(name.token),
-                                  [](const Token& token) { return token.is("*"); });
-    return star || any_specifier(name, [this](std::size_t i) {
+    const bool star = unit_.contains({.begin = name.declarator.begin, .end = name.token}, "*");
+    return star || any_specifier(name.specifiers, [this](std::size_t i) {
              const Name* const type = used_type(i);
              return type != nullptr && is_pointer(*type);
            });
   }
 
   [[nodiscard]] bool is_array(const Name& name) const {
-    return tokens_[name.token + 1].is("[") || any_specifier(name, [this](std::size_t i) {
+    return tokens_[name.token + 1].is("[") || any_specifier(name.specifiers, [this](std::size_t i) {
              const Name* const type = used_type(i);
              return type != nullptr && is_array(*type);
            });
@@ -65,19 +64,14 @@ public:
 
   // True for a function that returns a pointer into constant memory.
   [[nodiscard]] bool returns_constant(const Function& function) const {
-    for (std::size_t i = function.begin; i < function.name_token; ++i) {
-      i = unit_.after_attributes(i);
-      if (i < function.name_token && is_constant(i)) {
-        return true;
-      }
-    }
-    return false;
+    return any_specifier({.begin = function.begin, .end = function.name_token},
+                         [this](std::size_t i) { return is_constant(i); });
   }
 
-  // True if any token of the specifiers has this property, members of structures excepted.
+  // True if any of the specifiers has this property, members of structures excepted.
   template <class Property>
-  [[nodiscard]] bool any_specifier(const Name& name, const Property& property) const {
-    for (std::size_t i = name.specifiers.begin; i < name.specifiers.end; ++i) {
+  [[nodiscard]] bool any_specifier(TokenRange specifiers, const Property& property) const {
+    for (std::size_t i = specifiers.begin; i < specifiers.end; ++i) {
       if (tokens_[i].is("{")) {
         i = unit_.counterpart(i);
       } else if (property(i)) {
@@ -115,8 +109,6 @@ private:
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
 };
-
-namespace {
 
 constexpr std::string_view global_qualifiers = "const global";
 constexpr std::string_view typedef_prefix = "tg_typedef_";

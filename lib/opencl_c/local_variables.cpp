@@ -184,12 +184,8 @@ std::optional<std::uint64_t> local_bytes(const TranslationUnit& unit, const Loca
 }
 
 TokenRange value_of(const TranslationUnit& unit, const Name& name) {
-  const std::vector<Token>& tokens = unit.source.tokens;
-  bool constant = false;
-  for (std::size_t i = name.specifiers.begin; i < name.specifiers.end; ++i) {
-    constant |= tokens[i].is("const");
-  }
-  const bool simple = constant && name.declarator.begin == name.token && tokens[name.token + 1].is("=");
+  const bool simple = unit.contains(name.specifiers, "const") && name.declarator.begin == name.token &&
+                      unit.is(name.token + 1, "=");
   return simple ? TokenRange{.begin = name.token + 2, .end = name.declarator.end} : TokenRange{};
 }
 

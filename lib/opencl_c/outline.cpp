@@ -178,10 +178,7 @@ private:
     for (const Name& name : unit_.names) {
       if (range.begin <= name.token && name.token < range.end && name.is_file_scope &&
           is_unused_sampler(name)) {
-        std::size_t end = name.declarator.end;
-        while (!tokens_[end].is(";")) {
-          ++end;
-        }
+        const std::size_t end = unit_.find({.begin = name.declarator.end, .end = tokens_.size()}, ";");
         erase({{.begin = name.specifiers.begin, .end = end + 1}}, edits);
       }
     }
@@ -191,19 +188,16 @@ private:
   // True for a sampler that no function uses, nor any variable of its declaration: a device without images
   // has no samplers.
   [[nodiscard]] bool is_unused_sampler(const Name& sampler) const {
-    bool found = false;
-    for (std::size_t i = sampler.specifiers.begin; i < sampler.specifiers.end; ++i) {
-      found |= sampler.kind == NameKind::variable && tokens_[i].is("sampler_t");
-    }
-    return found && std::ranges::none_of(unit_.functions, [&](const Function& function) {
-             bool used = false;
-             for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name);
-                  ++i) {
-               const Name* const name = unit_.meaning(i);
-               used |= name != nullptr && name->specifiers.begin == sampler.specifiers.begin;
-             }
-             return used;
-           });
+    const auto uses_it = [&](const Function& function) {
+      bool used = false;
+      for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
+        const Name* const name = unit_.meaning(i);
+        used |= name != nullptr && name->specifiers.begin == sampler.specifiers.begin;
+      }
+      return used;
+    };
+    return sampler.kind == NameKind::variable && unit_.contains(sampler.specifiers, "sampler_t") &&
+           std::ranges::none_of(unit_.functions, uses_it);
   }
 
   // Renames file-scope names wherever no inner declaration hides them.

@@ -119,9 +119,8 @@ private:
 
   Result<void> function(std::size_t begin) {
     Function found{.name = tokens_[at_].text, .begin = begin, .name_token = at_};
-    for (std::size_t i = begin; i < at_; ++i) {
-      found.is_kernel |= tokens_[i].is("kernel") || tokens_[i].is("__kernel");
-    }
+    const TokenRange before_name{.begin = begin, .end = at_};
+    found.is_kernel = unit_.contains(before_name, "kernel") || unit_.contains(before_name, "__kernel");
     const std::size_t close = unit_.counterpart(at_ + 1);
     found.parameter_list = {.begin = at_ + 2, .end = close};
     at_ = unit_.find({.begin = close + 1, .end = tokens_.size()}, ";{");
@@ -300,6 +299,14 @@ const Name* TranslationUnit::meaning(std::size_t token) const {
   return name == no_name ? nullptr : &names[name];
 }
 
+std::span<const Token> TranslationUnit::tokens(TokenRange range) const {
+  return std::span(source.tokens).subspan(range.begin, range.end - range.begin);
+}
+
+bool TranslationUnit::contains(TokenRange range, std::string_view text) const {
+  return std::ranges::find(tokens(range), text, &Token::text) != tokens(range).end();
+}
+
 bool TranslationUnit::is(std::size_t token, std::string_view text) const {
   return token < source.tokens.size() && source.tokens[token].text == text;
 }
@@ -368,12 +375,7 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source) {
 }
 
 std::string text_of(const TranslationUnit& unit, TokenRange range) {
-  std::string text;
-  for (std::size_t i = range.begin; i < range.end; ++i) {
-    text += i > range.begin && unit.source.tokens[i].space_before ? " " : "";
-    text += unit.source.tokens[i].text;
-  }
-  return text;
+  return spelling(unit.tokens(range));
 }
 
 std::string resolved_text(const TranslationUnit& unit, const Parameter& parameter) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -88,6 +89,12 @@ struct TranslationUnit {
   // The declaration of an identifier; nullptr for a name of the language and for a member after a dot or an
   // arrow.
   [[nodiscard]] const Name* meaning(std::size_t token) const;
+
+  // The tokens of the range.
+  [[nodiscard]] std::span<const Token> tokens(TokenRange range) const;
+
+  // True if a token of the range has this text.
+  [[nodiscard]] bool contains(TokenRange range, std::string_view text) const;
 
   // True if the token has this text; false past the end.
   [[nodiscard]] bool is(std::size_t token, std::string_view text) const;

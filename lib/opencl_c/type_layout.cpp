@@ -317,10 +317,9 @@ private:
   }
 
   [[nodiscard]] bool has_pragma(TokenRange range, std::string_view word) const {
-    return std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                       tokens_.begin() + static_cast<std::ptrdiff_t>(range.end), [word](const Token& token) {
-                         return token.kind == TokenKind::pragma && token.text.find(word) != std::string::npos;
-                       });
+    return std::ranges::any_of(unit_.tokens(range), [word](const Token& token) {
+      return token.kind == TokenKind::pragma && token.text.find(word) != std::string::npos;
+    });
   }
 
   static constexpr std::size_t most_depth = 32;
