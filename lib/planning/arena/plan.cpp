@@ -189,61 +189,23 @@ enum class Fit : std::uint8_t {
   lowest, // the lowest gap
 };
 
-// Visits the nodes of a bottom-up segment tree over `leaves` leaves that cover [first, end); node 1 is the
-// root, leaf i is node leaves + i.
-template <class Visit>
-void for_covering_nodes(std::uint32_t leaves, std::uint32_t first, std::uint32_t end, Visit visit) {
-  for (std::uint32_t low = first + leaves, high = end + leaves; low < high; low /= 2, high /= 2) {
-    if (low % 2 == 1) {
-      visit(low++);
-    }
-    if (high % 2 == 1) {
-      visit(--high);
-    }
-  }
-}
-
 // Lays out the items of a component in any order, each in a gap between the items placed before it.
-//
-// collect() answers which placed items overlap a given one in time: those alive at its start are listed on
-// the path from that section to the root of a segment tree (each item is listed at the O(log sections) tree
-// nodes that together cover its life); the others start during its life and are neighbours in the order of
-// items.
-class PlacedItems {
+class Gaps {
 public:
-  explicit PlacedItems(const ArenaComponent& component)
-      : component_(component), sections_(static_cast<std::uint32_t>(component.section_bytes.size())),
-        starts_from_(sections_ + 1), list_from_(2 * std::size_t{sections_} + 1),
-        list_size_(2 * std::size_t{sections_}), extents_(component.items.size()) {
-    std::uint32_t item_index = 0;
-    for (std::uint32_t section = 0; section <= sections_; ++section) {
-      while (item_index < component.items.size() && component.items[item_index].first_section < section) {
-        ++item_index;
-      }
-      starts_from_[section] = item_index;
-    }
-    for (const ArenaItem& item : component.items) {
-      for_covering_nodes(sections_, item.first_section, item.end_section,
-                         [this](std::uint32_t node) { ++list_from_[node + 1]; });
-    }
-    std::partial_sum(list_from_.begin(), list_from_.end(), list_from_.begin());
-    listed_.resize(list_from_.back());
-  }
+  explicit Gaps(const ArenaComponent& component)
+      : component_(component), overlaps_(arena_overlaps(component)), extents_(component.items.size()) {}
 
   // Places the items in this order. Returns nothing if an item has no place below 2^64.
   std::optional<ArenaLayout> layout(std::span<const std::uint32_t> order, Fit fit) {
-    std::fill(list_size_.begin(), list_size_.end(), 0);
     std::fill(extents_.begin(), extents_.end(), Extent{});
     ArenaLayout result{.offsets = std::vector<std::uint64_t>(component_.items.size())};
     for (const std::uint32_t i : order) {
       const ArenaItem& item = component_.items[i];
-      collect(item);
-      const auto offset = find_gap(item, fit);
+      const auto offset = find_gap(i, fit);
       if (!offset || item.size > u64_max - *offset) {
         return std::nullopt;
       }
       extents_[i] = {*offset, *offset + item.size};
-      insert(i);
       result.offsets[i] = *offset;
       result.height_bytes = std::max(result.height_bytes, extents_[i].top);
     }
@@ -256,29 +218,15 @@ private:
     std::uint64_t top = 0;
   };
 
-  void insert(std::uint32_t item) {
-    for_covering_nodes(
-        sections_, component_.items[item].first_section, component_.items[item].end_section,
-        [&](std::uint32_t node) { listed_[list_from_[node] + list_size_[node]++] = extents_[item]; });
-  }
-
-  void collect(const ArenaItem& item) {
+  std::optional<std::uint64_t> find_gap(std::uint32_t index, Fit fit) {
     around_.clear();
-    for (std::uint32_t node = item.first_section + sections_; node > 0; node /= 2) {
-      const auto begin = listed_.begin() + list_from_[node];
-      around_.insert(around_.end(), begin, begin + list_size_[node]);
-    }
-    const std::uint32_t end = starts_from_[item.end_section];
-    for (std::uint32_t other = starts_from_[item.first_section + 1]; other < end; ++other) {
+    for (const std::uint32_t other : overlaps_.of(index)) {
       if (extents_[other].top != 0) {
         around_.push_back(extents_[other]);
       }
     }
-    std::sort(around_.begin(), around_.end(),
-              [](const Extent& a, const Extent& b) { return a.offset < b.offset; });
-  }
-
-  std::optional<std::uint64_t> find_gap(const ArenaItem& item, Fit fit) const {
+    std::ranges::sort(around_, {}, &Extent::offset);
+    const ArenaItem& item = component_.items[index];
     std::uint64_t top = 0; // of all extents so far
     std::uint64_t least_left = u64_max;
     std::optional<std::uint64_t> result;
@@ -302,11 +250,7 @@ private:
   }
 
   const ArenaComponent& component_;
-  std::uint32_t sections_;
-  std::vector<std::uint32_t> starts_from_; // by section: the first item that starts there or later
-  std::vector<std::uint32_t> list_from_;   // by tree node: start of its list in listed_
-  std::vector<std::uint32_t> list_size_;
-  std::vector<Extent> listed_;
+  const ArenaOverlaps overlaps_;
   std::vector<Extent> extents_; // by item
   std::vector<Extent> around_;  // extents around the current item, by offset
 };
@@ -316,17 +260,17 @@ using Order = std::vector<std::uint32_t>;
 class Heuristics {
 public:
   Heuristics(const ArenaComponent& component, std::uint64_t enough_bytes, std::uint64_t& work)
-      : component_(component), enough_(enough_bytes), work_(work),
-        cost_(overlapping_pairs(component) + cost_per_item * component.items.size()) {}
+      : component_(component), enough_(enough_bytes), work_(work), pairs_(overlapping_pairs(component)),
+        cost_(pairs_ + cost_per_item * component.items.size()) {}
 
   std::optional<ArenaLayout> run() {
     for (const Time time : {Time::forward, Time::backward}) {
       keep_if_lower(sweep_layout(component_, time));
     }
-    if (done()) {
+    if (done() || component_.items.size() > most_items || pairs_ > most_pairs) {
       return std::move(best_);
     }
-    placed_.emplace(component_);
+    gaps_.emplace(component_);
     for (const ArenaKey key : {ArenaKey::size, ArenaKey::area, ArenaKey::width, ArenaKey::start}) {
       const Order order = items_in_order(component_, {key, ArenaKey::size});
       for (const Fit fit : {Fit::best, Fit::lowest}) {
@@ -356,7 +300,7 @@ private:
 
   void attempt(const Order& order, Fit fit) {
     work_ -= cost_;
-    if (keep_if_lower(placed_->layout(order, fit))) {
+    if (keep_if_lower(gaps_->layout(order, fit))) {
       best_order_ = order;
       best_fit_ = fit;
     }
@@ -374,7 +318,7 @@ private:
     std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
       return best_->offsets[a] < best_->offsets[b];
     });
-    keep_if_lower(placed_->layout(order, Fit::lowest));
+    keep_if_lower(gaps_->layout(order, Fit::lowest));
   }
 
   // Items that reach the top were placed too late: moves each to a random earlier position in the order, and
@@ -403,13 +347,16 @@ private:
   }
 
   static constexpr std::size_t most_rounds = 300;
+  static constexpr std::size_t most_items = 20'000; // larger components are only swept
+  static constexpr std::uint64_t most_pairs = 2'000'000;
   static constexpr std::uint64_t cost_per_item = 32; // in pairs, measured
 
   const ArenaComponent& component_;
-  std::optional<PlacedItems> placed_; // built only if the sweeps are not enough
+  std::optional<Gaps> gaps_; // built only if the sweeps are not enough
   std::uint64_t enough_;
   std::uint64_t& work_;
-  std::uint64_t cost_; // of one layout
+  std::uint64_t pairs_; // of items that overlap
+  std::uint64_t cost_;  // of one layout
   std::optional<ArenaLayout> best_;
   Order best_order_;
   Fit best_fit_ = Fit::best;
