@@ -20,7 +20,7 @@ namespace tidegate::app {
 struct Premises {
   std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
   std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan
-  engine::PathScope scope = engine::PathScope::folder; // where the paths of programs may lead
+  PathScope scope = PathScope::folder;                 // where the paths of programs may lead
 };
 
 // The verdict on one document. `document` names its type; without it the document's own "kind" does, or else

@@ -5,10 +5,11 @@
 #include "app/run.hpp"
 #include "core/files.hpp"
 #include "engine/compile.hpp"
+#include "engine/groups.hpp"
 #include "engine/schedule.hpp"
 #include "engine/traversal/documents.hpp"
 #include "work/documents.hpp"
-#include "work/groups.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
@@ -23,8 +24,8 @@ namespace tidegate::app {
 
 using documents::decode_and_lint;
 
-Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder,
-                                         engine::PathScope scope, engine::FileCheck files) {
+Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
+                                         engine::FileCheck files) {
   return decode_and_lint<engine::WaveProgram>(
       json, [&](const engine::WaveProgram& program, const UnreadPlaces& unread) -> Result<void> {
         std::set<std::string> assumed;
@@ -52,21 +53,20 @@ Result<graphs::FrontierProgram> read_frontier_program(std::string_view json) {
 }
 
 Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
-                                          engine::PathScope scope) {
+                                          PathScope scope) {
   const std::string folder = program_folder(file);
   std::set<std::string> assumed;
-  TIDEGATE_TRY(
-      const engine::ResolvedProgram resolved,
-      engine::resolve(program, folder, engine::assume_macros(assumed), scope, engine::FileCheck::contents));
+  TIDEGATE_TRY(engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed), scope,
+                                                     engine::FileCheck::contents));
   // Each of these looks at a sound program from another side.
   ErrorList errors;
   errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
   errors.check(engine::outline_ops(resolved));
   errors.check(engine::keep_inputs(resolved, {.inputs = {{file, "the program", {}}}, .outputs = {}}));
   TIDEGATE_CHECK(errors.result());
-  TIDEGATE_TRY(engine::CompiledProgram compiled,
-               engine::compile(program, folder, nullptr, {.scope = scope, .dry_run = true}));
-  return std::move(compiled.warnings);
+  TIDEGATE_TRY(const engine::CompiledProgram compiled,
+               engine::compile(std::move(resolved), nullptr, {.dry_run = true}));
+  return compiled.warnings;
 }
 
 Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread) {
@@ -87,14 +87,14 @@ Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlace
   return errors.result();
 }
 
-Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, engine::PathScope scope) {
+Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, PathScope scope) {
   ErrorList errors;
   errors.check(graphs::check_program(program));
   const std::string folder = program_folder(file);
   const FileUses files = graphs::files_of(program, folder);
   for (const std::vector<NamedFile>* const uses : {&files.inputs, &files.outputs}) {
     for (const NamedFile& use : *uses) {
-      auto allowed = engine::check_scope(use.path, folder, scope);
+      auto allowed = check_scope(use.path, folder, scope);
       if (!allowed) {
         allowed.error().pointer = use.pointer;
       }

@@ -15,8 +15,7 @@ namespace tidegate::app {
 
 // Decode a document. Errors of its form, with those of the meaning of the rest; `files` says whether files
 // are looked at for these.
-Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder,
-                                         engine::PathScope scope,
+Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
                                          engine::FileCheck files = engine::FileCheck::none);
 Result<documents::NamedWaveDag> read_wave_dag(std::string_view json);
 Result<documents::BufferLifetimes> read_lifetimes(std::string_view json);
@@ -26,7 +25,7 @@ Result<graphs::FrontierProgram> read_frontier_program(std::string_view json);
 // something else, cannot be written or would be overwritten. `file` is the program's. What it most likely
 // does not mean comes back where nothing is wrong.
 Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
-                                          engine::PathScope scope);
+                                          PathScope scope);
 
 // Names, dependencies, cycles, and waves that no plan can hold.
 Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread = {});
@@ -35,6 +34,6 @@ Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread = {}
 Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
 
 // The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
-Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, engine::PathScope scope);
+Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, PathScope scope);
 
 } // namespace tidegate::app

@@ -74,10 +74,8 @@ OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uin
   return option(std::move(name), "TIME", target_ns, read, std::move(meaning));
 }
 
-OptionModel path_scope_option(engine::PathScope& scope) {
-  const auto read = [](const std::string&) -> Result<engine::PathScope> {
-    return engine::PathScope::anywhere;
-  };
+OptionModel path_scope_option(PathScope& scope) {
+  const auto read = [](const std::string&) -> Result<PathScope> { return PathScope::anywhere; };
   return option("--allow-outside", "", scope, read,
                 "Let the paths of a program, also in #include, lead out of its folder");
 }

@@ -111,7 +111,7 @@ OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
 // --allow-outside, for what reads wave programs.
-OptionModel path_scope_option(engine::PathScope& scope);
+OptionModel path_scope_option(PathScope& scope);
 
 // The names of all document types.
 std::vector<std::string> document_kinds();

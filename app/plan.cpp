@@ -10,6 +10,7 @@
 #include "core/table.hpp"
 #include "engine/compile.hpp"
 #include "work/documents.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>

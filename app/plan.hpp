@@ -40,9 +40,9 @@ struct PlanOptions {
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
-  std::string folder = ".";                            // of a program: where its sources are
-  engine::PathScope scope = engine::PathScope::folder; // of a program's paths
-  FileUses files; // that the command line names: no output may be a program's source
+  std::string folder = ".";            // of a program: where its sources are
+  PathScope scope = PathScope::folder; // of a program's paths
+  FileUses files;                      // that the command line names: no output may be a program's source
 };
 
 struct PlannedDag {

@@ -16,6 +16,7 @@
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
 #include "work/documents.hpp"
+#include "work/run.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -182,7 +183,7 @@ CommandModel run_command() {
            short_flag("-v", "--verbose", settings->verbose, "Print what the run is doing, a line a second"),
            flag("--no-cache", settings->no_cache,
                 "Neither use nor keep built kernels and what `tune measure` kept"),
-           path_scope_option(options.compile.scope)},
+           path_scope_option(options.scope)},
       .positionals = {positional(
           "[PROGRAM]", file_option("", settings->program,
                                    "Wave program or frontier program to run; - or none is standard input"))},
@@ -509,7 +510,7 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
                             "json"};
     options.program_text = settings.text;
   }
-  auto program = read_program(settings.text, program_folder(settings.program), options.compile.scope);
+  auto program = read_program(settings.text, program_folder(settings.program), options.scope);
   if (!program) {
     return tl::unexpected(at_program(program.error(), settings));
   }

@@ -12,9 +12,10 @@
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
-#include "engine/compiler_macros.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -98,10 +99,10 @@ std::string program_key(std::string_view program_text, const engine::WaveProgram
   }
   // A program that cannot be resolved cannot run either; the run says why.
   const auto resolved =
-      engine::resolve(program, folder, engine::ask_compiler(device, options.cache_folder), compile.scope);
+      engine::resolve(program, folder, engine::ask_compiler(device, options.cache_folder), options.scope);
   for (std::size_t i = 0; resolved && i < resolved->units.size(); ++i) {
     const engine::ProgramUnit& unit = resolved->units[i];
-    for (const std::string& file : unit.built_in ? std::vector<std::string>() : unit.files) {
+    for (const std::string& file : unit.files) {
       key += fmt::format("// {}\n{}\n", file, read_all(file, most).value_or(""));
     }
   }
@@ -329,7 +330,7 @@ Result<EitherProgram> read_either(const RunSettings& common) {
       return EitherProgram(std::move(program));
     });
   }
-  return read_program(common.text, program_folder(common.program), common.options.compile.scope)
+  return read_program(common.text, program_folder(common.program), common.options.scope)
       .map([](auto program) { return EitherProgram(std::move(program)); });
 }
 
@@ -413,7 +414,7 @@ CommandModel tune_measure_command() {
                short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
                short_flag("-v", "--verbose", common.verbose, "Tell what is being measured, a line a second"),
                flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
-               path_scope_option(common.options.compile.scope), format_option(common.format),
+               path_scope_option(common.options.scope), format_option(common.format),
                output_option(common.output)},
           .positionals = {positional(
               "[PROGRAM]",

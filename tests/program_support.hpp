@@ -1,7 +1,7 @@
 // What the tests of programs share: the seed, and resolved programs built by hand.
 #pragma once
 
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
@@ -74,15 +74,16 @@ inline ProgramWave wave_of(std::uint32_t op, std::vector<ProgramArgument> argume
 }
 
 // A program of `ops` ops from one source, with transient buffers of these sizes.
-inline ResolvedProgram program_of(std::uint32_t ops, const std::vector<std::uint64_t>& buffer_bytes) {
-  ResolvedProgram program;
+inline Job program_of(std::uint32_t ops, const std::vector<std::uint64_t>& buffer_bytes) {
+  Job program;
   program.units.push_back({.path = "k.cl", .options = "", .parsed_options = {}, .unit = {}});
   for (std::uint32_t op = 0; op < ops; ++op) {
     program.ops.push_back({.name = "op" + std::to_string(op)});
   }
   for (const std::uint64_t bytes : buffer_bytes) {
     program.buffers.push_back({.name = "b" + std::to_string(program.buffers.size()),
-                               .spec = {.type = ElementType::u8, .count = bytes, .init = {}, .output = {}},
+                               .type = ElementType::u8,
+                               .count = bytes,
                                .bytes = bytes});
   }
   return program;
@@ -98,7 +99,7 @@ inline planning::WaveGroups groups_of(const std::vector<std::vector<std::uint32_
 }
 
 // Each wave as soon as what it waits for has run.
-inline planning::WaveGroups layers_of(const ResolvedProgram& program) {
+inline planning::WaveGroups layers_of(const Job& program) {
   const planning::WaveDag dag = wave_dag(program, 0);
   std::vector<std::size_t> layer(program.waves.size(), 0);
   std::size_t count = 0;

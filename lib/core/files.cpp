@@ -432,4 +432,26 @@ std::filesystem::path cache_folder() {
                                          : std::filesystem::path();
 }
 
+std::string path_in(const std::string& folder, const std::string& file) {
+  return folder == "." ? file : (std::filesystem::path(folder) / file).string();
+}
+
+Result<void> check_scope(const std::string& path, const std::string& folder, PathScope scope) {
+  if (scope == PathScope::anywhere) {
+    return {};
+  }
+  const std::filesystem::path home = canonical_path(folder.empty() ? "." : folder);
+  const std::filesystem::path file = canonical_path(path);
+  if (is_inside(file, home)) {
+    return {};
+  }
+  std::error_code ignored;
+  const bool plain = std::filesystem::absolute(path, ignored).lexically_normal() == file;
+  return tl::unexpected(
+      Error{.code = ErrorCode::outside_folder,
+            .message = fmt::format("{} {} outside the program's folder, {}", path,
+                                   plain ? "is" : fmt::format("leads to {},", file.string()), home.string()),
+            .fix = "keep what the program needs in its folder, or give --allow-outside"});
+}
+
 } // namespace tidegate

@@ -97,6 +97,15 @@ std::filesystem::path canonical_path(const std::string& path);
 // Returns true if `path` is in `folder` or a subfolder; both must be canonical.
 bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder);
 
+// Resolves a path of a program document against its folder. Never returns "-", which means a standard stream.
+std::string path_in(const std::string& folder, const std::string& file);
+
+// Folders that the paths of a program may lead to.
+enum class PathScope : std::uint8_t { folder, anywhere };
+
+// Error: outside_folder for a path out of the scope; `folder` is the program's.
+Result<void> check_scope(const std::string& path, const std::string& folder, PathScope scope);
+
 // A file that a program reads or writes.
 struct NamedFile {
   std::string path;

@@ -397,4 +397,12 @@ std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
   return file;
 }
 
+std::optional<ElementType> element_type_of(std::string_view scalar) {
+  const auto found = std::ranges::find(scalar_names, scalar);
+  if (found == scalar_names.end()) {
+    return {};
+  }
+  return static_cast<ElementType>(found - scalar_names.begin());
+}
+
 } // namespace tidegate

@@ -32,6 +32,10 @@ inline std::string_view name(ElementType type) {
 inline std::size_t element_bytes(ElementType type) {
   return element_type_bytes[static_cast<std::size_t>(type)];
 }
+inline bool is_signed_integer(ElementType type) {
+  return type == ElementType::i8 || type == ElementType::i16 || type == ElementType::i32 ||
+         type == ElementType::i64;
+}
 inline bool is_float(ElementType type) {
   return type >= ElementType::f16;
 }
@@ -119,5 +123,12 @@ std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
 
 // Formats a shape as Python does: "(2, 3)".
 std::string shape_text(std::span<const std::uint64_t> shape);
+
+// OpenCL C scalars by element type.
+inline constexpr std::array<std::string_view, 11> scalar_names{
+    "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double"};
+
+// The element type of an OpenCL C scalar: f32 for "float".
+std::optional<ElementType> element_type_of(std::string_view scalar);
 
 } // namespace tidegate

@@ -455,4 +455,12 @@ Error with_excerpt(Error error, std::string_view text, ColumnCounts counts) {
   return error;
 }
 
+Error with_line_of(const std::vector<std::string>& files, Error error, ColumnCounts counts) {
+  if (!error.source || std::ranges::find(files, *error.source) == files.end()) {
+    return error;
+  }
+  const auto text = read_all(*error.source, std::size_t{64} << 20U);
+  return text ? with_excerpt(std::move(error), *text, counts) : error;
+}
+
 } // namespace tidegate

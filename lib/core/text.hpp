@@ -112,4 +112,8 @@ enum class ColumnCounts : std::uint8_t { characters, bytes };
 // the column counts characters.
 Error with_excerpt(Error error, std::string_view text, ColumnCounts counts = ColumnCounts::characters);
 
+// Adds an excerpt of the error's line, if its file is one of `files`.
+Error with_line_of(const std::vector<std::string>& files, Error error,
+                   ColumnCounts counts = ColumnCounts::characters);
+
 } // namespace tidegate

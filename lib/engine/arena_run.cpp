@@ -161,7 +161,7 @@ std::uint64_t fill(const device::Session& session, const CompiledProgram& compil
 
 ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
                       const HostContents& first, const DispatchLimits& limits, Monitor& monitor) {
-  const ResolvedProgram& program = compiled.program;
+  const Job& program = compiled.program;
   monitor.begin(Activity::filling);
   HostContents outputs = output_room(session, program, compiled.tuning.most_pinned_bytes);
   const auto start = std::chrono::steady_clock::now();
@@ -202,7 +202,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size() && done; ++i) {
-    if (!program.buffers[i].spec.output) {
+    if (!program.buffers[i].output) {
       continue;
     }
     if (program.buffers[i].image) {

@@ -63,7 +63,7 @@ std::optional<std::uint64_t> changed(const device::Session& session, const devic
 }
 
 GuardedMemory allocate_guarded(const device::Session& session, const device::DeviceInfo& device,
-                               const ResolvedProgram& program) {
+                               const Job& program) {
   if (is_simulator(device)) {
     return {.buffers = allocate_apart(session, program), .arena = {}, .offsets = {}};
   }
@@ -95,7 +95,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
 }
 
 // Returns the guards that the last wave changed.
-std::vector<BoundsViolation> violations(const device::Session& session, const ResolvedProgram& program,
+std::vector<BoundsViolation> violations(const device::Session& session, const Job& program,
                                         const GuardedMemory& memory, std::uint32_t wave,
                                         std::uint64_t iteration) {
   std::vector<BoundsViolation> found;
@@ -120,7 +120,7 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Re
 
 Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                     const RunOptions& options, Monitor& monitor) {
-  const ResolvedProgram& program = compiled.program;
+  const Job& program = compiled.program;
   const auto& places = compiled.schedule.places;
   const device::PrintsToStandardError prints;
   TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,

@@ -2,10 +2,10 @@
 
 #include "core/duration.hpp"
 #include "engine/device_features.hpp"
+#include "engine/groups.hpp"
 #include "engine/hazards.hpp"
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
-#include "work/groups.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -15,7 +15,6 @@
 #include <bit>
 #include <chrono>
 #include <limits>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -63,7 +62,7 @@ Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& devic
 }
 
 // Work-groups and local arguments that the device cannot have.
-Result<void> check_device_limits(const ResolvedProgram& program, const device::DeviceInfo* device) {
+Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device) {
   for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
     std::uint64_t local_bytes = 0;
     for (const ProgramArgument& argument : program.waves[i].arguments) {
@@ -102,7 +101,7 @@ std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInf
 
 // Descriptors and counters, which come out of the budget first; with descriptors of every wave they are as
 // large as they get.
-std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& schedule, bool persistent,
+std::uint64_t most_table_bytes(const Job& program, const Schedule& schedule, bool persistent,
                                const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t counters = 4096;
   const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
@@ -114,7 +113,7 @@ std::uint64_t most_table_bytes(const ResolvedProgram& program, const Schedule& s
 }
 
 // Returns the bytes of the budget and the largest allocation that are left for the arena; nothing where neither binds.
-Result<std::optional<std::uint64_t>> arena_capacity(const ResolvedProgram& program, std::uint64_t table_bytes,
+Result<std::optional<std::uint64_t>> arena_capacity(const Job& program, std::uint64_t table_bytes,
                                                     std::uint64_t budget_bytes,
                                                     const device::DeviceInfo* device) {
   const std::uint64_t images = image_bytes(program);
@@ -140,7 +139,7 @@ Result<std::optional<std::uint64_t>> arena_capacity(const ResolvedProgram& progr
   return capacity - beside;
 }
 
-Result<MemoryLayout> lay_out(const ResolvedProgram& program, const planning::MemoryPlan& plan,
+Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& plan,
                              std::optional<std::uint64_t> capacity, const device::DeviceInfo* device) {
   const std::uint64_t alignment =
       device == nullptr
@@ -174,8 +173,8 @@ std::optional<device::Ordering> proved_ordering(Strategy strategy, const device:
 
 // A program on its way: what was written, and what is to run.
 struct Input {
-  const ResolvedProgram& written;
-  ResolvedProgram program; // waves of windows are one
+  const Job& written;
+  Job program; // waves of windows are one
   OutlinedOps ops;
   std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
   HotCounts hot;
@@ -184,9 +183,9 @@ struct Input {
 };
 
 // A persistent schedule for each number of tiles side by side that makes a difference.
-Result<Schedules> make_schedules(const ResolvedProgram& program, const OutlinedOps& ops,
-                                 const planning::MemoryPlan& plan, const device::DeviceInfo* device,
-                                 const CompileOptions& options, const std::vector<std::uint32_t>& packings) {
+Result<Schedules> make_schedules(const Job& program, const OutlinedOps& ops, const planning::MemoryPlan& plan,
+                                 const device::DeviceInfo* device, const CompileOptions& options,
+                                 const std::vector<std::uint32_t>& packings) {
   std::vector<Schedule> schedules(2);
   const KernelLimits limits = kernel_limits(device, options, 1);
   TIDEGATE_TRY(schedules[Schedules::launch], make_schedule(program, ops, plan, Strategy::launch, limits));
@@ -255,7 +254,7 @@ std::uint32_t groups_per_unit(const LaunchTables& tables, std::uint32_t group_si
 Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* device,
                                       const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
-  ResolvedProgram& program = input.program;
+  Job& program = input.program;
   const OutlinedOps& ops = input.ops;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
@@ -372,7 +371,6 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                          .tuning = tuning,
                          .source = std::move(source),
                          .warnings = {},
-                         .assumed_macros = {},
                          .plan_ns = elapsed_ns(planning_from, planned_at),
                          .lineage_ns = elapsed_ns(planned_at, traced_at)};
 }
@@ -384,9 +382,8 @@ bool windows_fall_back(const CompiledProgram& compiled) {
 }
 
 // With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
-Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, OutlinedOps ops,
-                                         std::uint64_t budget_bytes, const device::DeviceInfo* device,
-                                         const CompileOptions& options) {
+Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, std::uint64_t budget_bytes,
+                                         const device::DeviceInfo* device, const CompileOptions& options) {
   const KernelLimits limits = kernel_limits(device, options, 1);
   const bool plain =
       (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
@@ -434,28 +431,21 @@ Result<CompiledProgram> compile_promoted(const ResolvedProgram& program, Outline
 
 } // namespace
 
-Result<CompiledProgram> compile(const WaveProgram& spec, const std::string& folder,
-                                const device::DeviceInfo* device, const CompileOptions& options) {
-  // Every name found, every argument checked against its kernel's signature, every size counted.
-  std::set<std::string> assumed;
-  const AnswerMacros answer = options.answer_macros ? options.answer_macros : assume_macros(assumed);
-  TIDEGATE_TRY(ResolvedProgram program,
-               resolve(spec, folder, answer, options.scope, options.files, options.tuning));
-  program.fp_contract_off = options.fp_contract_off;
-  TIDEGATE_CHECK(check_device_limits(program, device));
+Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options) {
+  job.fp_contract_off = options.fp_contract_off;
+  TIDEGATE_CHECK(check_device_limits(job, device));
   const std::uint64_t budget_bytes =
-      program.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : program.budget_bytes;
-  std::vector<Warning> warnings = find_hazards(program);
+      job.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : job.budget_bytes;
+  std::vector<Warning> warnings = find_hazards(job);
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
-  TIDEGATE_TRY(OutlinedOps ops, outline_ops(program));
-  TIDEGATE_CHECK(check_features(program, ops, device));
+  TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));
+  TIDEGATE_CHECK(check_features(job, ops, device));
 
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
   TIDEGATE_TRY(CompiledProgram compiled,
-               compile_promoted(program, std::move(ops), budget_bytes, device, options));
+               compile_promoted(job, std::move(ops), budget_bytes, device, options));
   compiled.warnings = std::move(warnings);
-  compiled.assumed_macros = {assumed.begin(), assumed.end()};
   return compiled;
 }
 

@@ -1,18 +1,16 @@
-// From a program to a kernel: resolve, outline, promote, group, schedule, lay memory out, choose a strategy,
+// From a job to a kernel: outline, promote, group, schedule, lay memory out, choose a strategy,
 // recommend, generate. Every pass takes plain structs and returns one.
 #pragma once
 #include "engine/cost_model.hpp"
 #include "engine/generate.hpp"
+#include "engine/groups.hpp"
+#include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
 #include "engine/strategy.hpp"
 #include "engine/synchronization.hpp"
-#include "work/files.hpp"
-#include "work/groups.hpp"
-#include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
@@ -32,9 +30,6 @@ struct CompileOptions {
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
   std::optional<Promotion> promote;          // empty: the policy's
   std::optional<TileOrder> order;            // of the tiles; empty: chosen
-  PathScope scope = PathScope::folder;       // of the program's paths
-  FileCheck files = FileCheck::none;         // what is asked of the files of buffers and images
-  AnswerMacros answer_macros;                // what the device's compiler predefines; empty: assumed
   device::Tuning tuning;                     // what the choices rest on that are left open
   std::string why = "measured as the fastest, by the profile"; // the tuning has a strategy, for people
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
@@ -49,8 +44,8 @@ struct ModeChoice {
 
 // The results of all passes.
 struct CompiledProgram {
-  ResolvedProgram written;        // as its document has it
-  ResolvedProgram program;        // as it runs: waves that are one window are one wave
+  Job written;                    // as its document has it
+  Job program;                    // as it runs: waves that are one window are one wave
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
   Lineage lineage;
@@ -70,17 +65,15 @@ struct CompiledProgram {
   DeviceClock clock = DeviceClock::none;    // that it reads, where it is traced
   device::Tuning tuning;
   KernelSource source;
-  std::vector<Warning> warnings;           // what the program most likely does not mean
-  std::vector<std::string> assumed_macros; // without a device: that the sources depend on
-  std::uint64_t plan_ns = 0;               // that grouping took
-  std::uint64_t lineage_ns = 0;            // that tracing source rules took
+  std::vector<Warning> warnings; // what the program most likely does not mean
+  std::uint64_t plan_ns = 0;     // that grouping took
+  std::uint64_t lineage_ns = 0;  // that tracing source rules took
 
   [[nodiscard]] bool persistent() const { return is_persistent(strategy.strategy); }
 };
 
 // `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,
 // its plan and its memory.
-Result<CompiledProgram> compile(const WaveProgram& program, const std::string& folder,
-                                const device::DeviceInfo* device, const CompileOptions& options);
+Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options);
 
 } // namespace tidegate::engine

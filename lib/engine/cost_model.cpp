@@ -22,7 +22,7 @@ std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
   return (a + b - 1) / b;
 }
 
-void add_wave(StageLoad& stage, const ResolvedProgram& program, const ProgramWave& wave,
+void add_wave(StageLoad& stage, const Job& program, const ProgramWave& wave,
               const opencl_c::OutlinedKernel& kernel) {
   const std::uint64_t items = std::uint64_t{wave.range.tiles()} * wave.range.group_size();
   stage.work_items += items;
@@ -137,7 +137,7 @@ bool has_plain(const ProgramLoad& load) {
 
 } // namespace
 
-ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
+ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
                     const Synchronization& synchronization, bool interpreted) {
   // The number of iterations with `until` is unknown; the cost of one iteration then decides.
   constexpr double many = 1000;
@@ -167,8 +167,7 @@ ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, cons
       own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);
     }
     for (const std::uint32_t wave : stage.waves) {
-      const auto& queue = program.waves[wave].queue;
-      own.turns += queue && queue->requeues ? turns_of_a_queue : 0;
+      own.turns += program.waves[wave].in_rounds() ? turns_of_a_queue : 0;
       add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.is_memory() && touched.insert(argument.buffer).second) {

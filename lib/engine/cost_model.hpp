@@ -12,9 +12,9 @@
 // them), until `tidegate tune measure` has measured the program (device::Tuning::scales). The model needs no
 // device.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
@@ -53,7 +53,7 @@ struct ProgramLoad {
   std::uint64_t footprint_bytes = 0; // of all buffers in use
 };
 
-ProgramLoad load_of(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
+ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
                     const Synchronization& synchronization, bool interpreted);
 
 // Properties of a device for the model.

@@ -20,7 +20,7 @@ Error lacks(std::string message, std::string fix, std::string pointer) {
           .pointer = std::move(pointer)};
 }
 
-Result<void> check_images(const ResolvedProgram& program, const device::DeviceInfo& device) {
+Result<void> check_images(const Job& program, const device::DeviceInfo& device) {
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.image && !device.images) {
       return tl::unexpected(
@@ -47,8 +47,7 @@ bool has_extension(const device::DeviceInfo& device, std::string_view extension)
   return fmt::format(" {} ", device.extensions).find(fmt::format(" {} ", extension)) != std::string::npos;
 }
 
-Result<void> check_sub_groups(const ResolvedProgram& program, const OutlinedOps& ops,
-                              const device::DeviceInfo& device) {
+Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const device::DeviceInfo& device) {
   for (const ProgramWave& wave : program.waves) {
     for (const std::string& function : ops.kernels[wave.op].sub_group_functions) {
       const std::string_view extension = sub_group_extension(function);
@@ -110,8 +109,7 @@ std::string_view sub_group_extension(std::string_view function) {
   return families.back().extension;
 }
 
-Result<void> check_features(const ResolvedProgram& program, const OutlinedOps& ops,
-                            const device::DeviceInfo* device) {
+Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
   if (device == nullptr) {
     return {};
   }

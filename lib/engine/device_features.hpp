@@ -1,7 +1,7 @@
 // Device features that a program needs: images, read-write images, sub-groups.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
@@ -18,7 +18,6 @@ bool takes_ptx(const device::DeviceInfo& device);
 
 // Returns unsupported_kernel with the location that needs a missing feature. Checks nothing if `device` is
 // null.
-Result<void> check_features(const ResolvedProgram& program, const OutlinedOps& ops,
-                            const device::DeviceInfo* device);
+Result<void> check_features(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device);
 
 } // namespace tidegate::engine

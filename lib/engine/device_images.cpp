@@ -24,7 +24,7 @@ std::string_view text(ImageUse use) {
 }
 
 // Uses of an image by waves, including images that it is swapped with.
-ImageUse use_of(const ResolvedProgram& program, std::uint32_t image) {
+ImageUse use_of(const Job& program, std::uint32_t image) {
   ImageUse use{.reads = program.buffers[image].swapped, .writes = program.buffers[image].swapped};
   for (const ProgramWave& wave : program.waves) {
     for (const ProgramArgument& argument : wave.arguments) {
@@ -70,7 +70,7 @@ void check_size(const device::Session& session, const ProgramBuffer& image) {
 
 } // namespace
 
-void check_images(const device::Session& session, const ResolvedProgram& program) {
+void check_images(const device::Session& session, const Job& program) {
   for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& image = program.buffers[i];
     if (!image.image) {
@@ -86,7 +86,7 @@ void check_images(const device::Session& session, const ResolvedProgram& program
   }
 }
 
-DeviceImages allocate_images(const device::Session& session, const ResolvedProgram& program) {
+DeviceImages allocate_images(const device::Session& session, const Job& program) {
   DeviceImages images(program.buffers.size());
   for (std::uint32_t i = 0; i < images.size(); ++i) {
     if (const ProgramBuffer& image = program.buffers[i]; image.image) {
@@ -107,7 +107,7 @@ void download_image(const device::Session& session, const device::Image& from, c
   require(session.read_image(from, shape, texels), "reading an image back");
 }
 
-std::uint64_t fill_images(const device::Session& session, const ResolvedProgram& program,
+std::uint64_t fill_images(const device::Session& session, const Job& program,
                           const HostContents& first, const DeviceImages& images) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < images.size(); ++i) {
@@ -137,7 +137,7 @@ BoundObjects::BoundObjects(const device::Session& session, const std::vector<Ker
   bind(session, objects, kernel, first);
 }
 
-BoundObjects::BoundObjects(const device::Session& session, const ResolvedProgram& program,
+BoundObjects::BoundObjects(const device::Session& session, const Job& program,
                            const std::vector<KernelObject>& objects, const device::Kernel& kernel,
                            std::uint32_t first) {
   for (const KernelObject& object : objects) {

@@ -3,7 +3,7 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_objects.hpp"
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@ using DeviceImages = std::vector<device::Image>;
 
 // Throws device::Refused with unsupported_kernel if the device lacks an image's format for its use in
 // kernels, or its size.
-void check_images(const device::Session& session, const ResolvedProgram& program);
+void check_images(const device::Session& session, const Job& program);
 
 // Allocates every image. Throws device::Refused.
-DeviceImages allocate_images(const device::Session& session, const ResolvedProgram& program);
+DeviceImages allocate_images(const device::Session& session, const Job& program);
 
 // Writes or reads a whole image and waits for it. Throws device::Refused.
 void upload_image(const device::Session& session, const device::Image& to, const ImageShape& shape,
@@ -30,7 +30,7 @@ void download_image(const device::Session& session, const device::Image& from, c
 
 // Uploads first contents and clears the other images; returns the bytes of the contents. Throws
 // device::Refused.
-std::uint64_t fill_images(const device::Session& session, const ResolvedProgram& program,
+std::uint64_t fill_images(const device::Session& session, const Job& program,
                           const HostContents& first, const DeviceImages& images);
 
 // Throws device::Refused.
@@ -45,7 +45,7 @@ public:
                const DeviceImages& images, const device::Kernel& kernel, std::uint32_t first);
 
   // Binds images of one texel, for a launch that accesses none. Throws device::Refused.
-  BoundObjects(const device::Session& session, const ResolvedProgram& program,
+  BoundObjects(const device::Session& session, const Job& program,
                const std::vector<KernelObject>& objects, const device::Kernel& kernel, std::uint32_t first);
 
 private:

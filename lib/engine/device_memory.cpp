@@ -1,7 +1,5 @@
 #include "engine/device_memory.hpp"
 
-#include "work/buffers.hpp"
-#include "work/image_files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -91,24 +89,17 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 } // namespace
 
-Result<HostContents> first_contents(const device::Session& session, const ResolvedProgram& program,
+Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    if (program.buffers[i].contents) {
-      contents[i] = *program.buffers[i].contents;
-    }
-    if (!program.buffers[i].spec.init) {
+    if (!program.buffers[i].first) {
       continue;
     }
-    auto bytes = program.buffers[i].image ? initial_image(program.buffers[i], program.folder)
-                                          : initial_contents(program.buffers[i].spec, program.folder);
-    if (!bytes) {
-      if (!bytes.error().pointer) {
-        bytes.error().pointer = (program.buffers[i].image ? "/images/" : "/buffers/") +
-                                pointer_token(program.buffers[i].name) + "/init";
-      }
+    auto bytes = program.buffers[i].first();
+    if (!bytes && !bytes.error().pointer) {
+      bytes.error().pointer = program.buffers[i].pointer + "/init";
     }
     if (errors.check(bytes)) {
       contents[i] = std::move(*bytes);
@@ -118,11 +109,11 @@ Result<HostContents> first_contents(const device::Session& session, const Resolv
   return HostContents(session, std::move(contents), most_pinned_bytes);
 }
 
-HostContents output_room(const device::Session& session, const ResolvedProgram& program,
+HostContents output_room(const device::Session& session, const Job& program,
                          std::uint64_t most_pinned_bytes) {
   std::vector<std::uint64_t> sizes;
   for (const ProgramBuffer& buffer : program.buffers) {
-    sizes.push_back(buffer.spec.output ? buffer.bytes : 0);
+    sizes.push_back(buffer.output ? buffer.bytes : 0);
   }
   return {session, sizes, most_pinned_bytes};
 }
@@ -137,7 +128,7 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
   return require(session.part_of(whole, offset, bytes), "making a sub-buffer");
 }
 
-Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
+Arena allocate_arena(const device::Session& session, const Job& program,
                      const MemoryLayout& layout, bool views) {
   Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
   for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
@@ -158,7 +149,7 @@ void touch(const device::Session& session, const Arena& arena) {
   }
 }
 
-std::vector<device::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program) {
+std::vector<device::Buffer> allocate_apart(const device::Session& session, const Job& program) {
   std::vector<device::Buffer> buffers;
   for (const ProgramBuffer& buffer : program.buffers) {
     buffers.push_back(buffer.image ? device::Buffer() : allocate(session, buffer.bytes));
@@ -193,7 +184,7 @@ void download(const device::Session& session, const device::Buffer& from, std::u
   }
 }
 
-void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
+void fill_apart(const device::Session& session, const Job& program, const HostContents& first,
                 const std::vector<device::Buffer>& memory) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (program.buffers[i].image) {

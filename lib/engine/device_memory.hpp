@@ -2,8 +2,7 @@
 #pragma once
 #include "device/session.hpp"
 #include "engine/memory_layout.hpp"
-#include "work/buffers.hpp"
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
@@ -14,6 +13,9 @@
 #include <vector>
 
 namespace tidegate::engine {
+
+// Contents by buffer; empty if unknown.
+using BufferContents = std::vector<std::vector<std::byte>>;
 
 // Contents of each buffer in host memory, before or after a run. All are in one block. It is pinned if the
 // device is across a bus and the block is small enough: locking pages takes time, and memory from other
@@ -56,11 +58,11 @@ private:
 };
 
 // Returns the first contents of every buffer that has some, in memory that suits the device.
-Result<HostContents> first_contents(const device::Session& session, const ResolvedProgram& program,
+Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes);
 
 // Allocates room for the outputs.
-HostContents output_room(const device::Session& session, const ResolvedProgram& program,
+HostContents output_room(const device::Session& session, const Job& program,
                          std::uint64_t most_pinned_bytes);
 
 // One block of memory with a view of each buffer.
@@ -73,7 +75,7 @@ struct Arena {
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
 
 // Allocates the arena of a layout; with `views` for plain launches. Throws device::Refused.
-Arena allocate_arena(const device::Session& session, const ResolvedProgram& program,
+Arena allocate_arena(const device::Session& session, const Job& program,
                      const MemoryLayout& layout, bool views);
 
 // Returns a view of a part of a buffer. Throws device::Refused.
@@ -85,7 +87,7 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
 void touch(const device::Session& session, const Arena& arena);
 
 // Allocates each buffer separately; empty for images. Throws device::Refused.
-std::vector<device::Buffer> allocate_apart(const device::Session& session, const ResolvedProgram& program);
+std::vector<device::Buffer> allocate_apart(const device::Session& session, const Job& program);
 
 // Enqueues a fill; `bytes` and `offset` are multiples of the pattern's size. Throws device::Refused.
 void fill(const device::Session& session, const device::Buffer& to, std::uint64_t offset, std::uint64_t bytes,
@@ -94,7 +96,7 @@ void clear(const device::Session& session, const device::Buffer& to, std::uint64
            std::uint64_t bytes);
 
 // Enqueues the first contents of buffers in separate memory, or zeros. Throws device::Refused.
-void fill_apart(const device::Session& session, const ResolvedProgram& program, const HostContents& first,
+void fill_apart(const device::Session& session, const Job& program, const HostContents& first,
                 const std::vector<device::Buffer>& memory);
 
 // Writes or reads bytes. Throws device::Refused.

@@ -84,20 +84,20 @@ device::Buffer allocate_cleared(const device::Session& session, std::size_t word
 
 } // namespace
 
-bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value) {
+bool same_value(const Job& program, const std::vector<std::byte>& value) {
   const auto equal = [&]<class T>(T a, T b) {
     std::memcpy(&a, value.data(), sizeof a);
     std::memcpy(&b, program.until->value.data(), sizeof b);
     return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
   };
-  switch (program.buffers[program.until->buffer].spec.type) {
+  switch (program.buffers[program.until->buffer].type) {
   case ElementType::f32: return equal(0.0F, 0.0F);
   case ElementType::f64: return equal(0.0, 0.0);
   default: return value == program.until->value;
   }
 }
 
-Dispatcher::Dispatcher(const device::Session& session, const ResolvedProgram& program,
+Dispatcher::Dispatcher(const device::Session& session, const Job& program,
                        const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
                        TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
                        const device::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)

@@ -4,13 +4,13 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"
+#include "engine/job.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
 #include "engine/schedule.hpp"
 #include "engine/slices.hpp"
-#include "work/resolved_program.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -21,13 +21,13 @@
 namespace tidegate::engine {
 
 // Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
-bool same_value(const ResolvedProgram& program, const std::vector<std::byte>& value);
+bool same_value(const Job& program, const std::vector<std::byte>& value);
 
 class Dispatcher {
 public:
   // `kernel` may be null when every stage is plain, `plain` when none is. All references outlive it. Throws
   // device::Refused.
-  Dispatcher(const device::Session& session, const ResolvedProgram& program, const Schedule& schedule,
+  Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
              PlainWaves* plain, const QueueStates& queues, const device::Buffer& arena,
              const DispatchLimits& limits, Monitor& monitor);
@@ -74,7 +74,7 @@ private:
   [[nodiscard]] Trace trace() const;
 
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Schedule& schedule_;
   const LaunchTables& tables_;
   const Strategy strategy_;

@@ -1,8 +1,8 @@
 // Documents about the tool and its input (errors, verdicts of `check`, the list of schemas, versions) and
 // about runs.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/run_report.hpp"
-#include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>

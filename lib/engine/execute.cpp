@@ -4,8 +4,6 @@
 #include "engine/device_images.hpp"
 #include "engine/report.hpp"
 #include "engine/source_errors.hpp"
-#include "work/buffers.hpp"
-#include "work/image_files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -20,16 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<std::vector<WrittenFile>> write_outputs(const ResolvedProgram& program, const HostContents& outputs) {
+Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
   std::vector<WrittenFile> written;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
-    TIDEGATE_CHECK(buffer.image ? write_image(buffer, outputs[i], program.folder)
-                                : write_output(buffer.spec, outputs[i], program.folder));
-    if (buffer.spec.output) {
+    if (buffer.output) {
+      TIDEGATE_CHECK(buffer.write(outputs[i]));
       written.push_back(
-          written_file(path_in(program.folder, *buffer.spec.output),
-                       fmt::format("{} {}", buffer.image ? "image" : "buffer", in_quotes(buffer.name))));
+          written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
     }
   }
   return written;

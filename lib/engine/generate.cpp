@@ -3,7 +3,6 @@
 #include "device/kernels.hpp"
 #include "engine/device_features.hpp"
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -65,8 +64,8 @@ std::string literal(std::string_view type, const std::vector<std::byte>& value) 
 
 class Generator {
 public:
-  Generator(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
-            const LaunchTables& tables, const MemoryLayout& memory, const KernelRequest& request)
+  Generator(const Job& program, const OutlinedOps& ops, const Schedule& schedule, const LaunchTables& tables,
+            const MemoryLayout& memory, const KernelRequest& request)
       : program_(program), ops_(ops), schedule_(schedule), tables_(tables), memory_(memory),
         request_(request) {}
 
@@ -453,7 +452,7 @@ private:
     const ProgramBuffer& buffer = program_.buffers[program_.until->buffer];
     constexpr std::array<std::string_view, 11> names{"char", "uchar", "short",  "ushort", "int",   "uint",
                                                      "long", "ulong", "ushort", "float",  "double"};
-    const std::string_view type = names[static_cast<std::size_t>(buffer.spec.type)];
+    const std::string_view type = names[static_cast<std::size_t>(buffer.type)];
     source_ += fmt::format(
         "// True once {} has the value that ends the repetition.\n"
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
@@ -466,8 +465,7 @@ private:
     std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
     std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
-      const auto& queue = program_.waves[stage.waves.front()].queue;
-      if (!stage.plain && queue && queue->requeues) {
+      if (!stage.plain && program_.waves[stage.waves.front()].in_rounds()) {
         rows.emplace_back(row, stage.waves.front());
       }
       row += stage.plain ? 0 : 1;
@@ -533,7 +531,7 @@ private:
     return text;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const OutlinedOps& ops_;
   const Schedule& schedule_;
   const LaunchTables& tables_;
@@ -544,11 +542,11 @@ private:
 
 } // namespace
 
-std::string contraction_pragma(const ResolvedProgram& program) {
+std::string contraction_pragma(const Job& program) {
   return program.fp_contract_off ? "#pragma OPENCL FP_CONTRACT OFF\n" : "";
 }
 
-KernelSource generate_kernel(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
+KernelSource generate_kernel(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request) {
   return Generator(program, ops, schedule, tables, memory, request).run();

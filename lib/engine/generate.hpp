@@ -1,8 +1,8 @@
 // The source of the kernel that runs a program's shared stages.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/schedule.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
@@ -47,11 +47,11 @@ struct KernelSource {
 };
 
 // Returns the text that precedes every source, generated or the user's; may be empty.
-std::string contraction_pragma(const ResolvedProgram& program);
+std::string contraction_pragma(const Job& program);
 
 // Generates the user's kernels as functions, a dispatch function with a case for each way in which they are
 // called, and the loop around it from kernels/. Comments everything except the user's text.
-KernelSource generate_kernel(const ResolvedProgram& program, const OutlinedOps& ops, const Schedule& schedule,
+KernelSource generate_kernel(const Job& program, const OutlinedOps& ops, const Schedule& schedule,
                              const LaunchTables& tables, const MemoryLayout& memory,
                              const KernelRequest& request);
 

@@ -8,8 +8,6 @@
 #include "engine/plain_waves.hpp"
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
-#include "work/halos.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <algorithm>
@@ -26,7 +24,6 @@ namespace tidegate::engine {
 namespace {
 
 using device::require;
-using engine::StatedHalo;
 using Places = std::vector<std::vector<std::uint32_t>>;
 
 // Constants of kernels/wave/halo_check.cl.
@@ -75,20 +72,15 @@ struct Watch {
 };
 
 // Returns the element size of a pointer argument; 1 for structures, whose size only the device knows.
-std::uint64_t element_size(const ResolvedProgram& program, std::uint32_t wave, std::size_t argument) {
+std::uint64_t element_size(const Job& program, std::uint32_t wave, std::size_t argument) {
   const auto type =
       opencl_c::arithmetic_type(program.function(program.waves[wave].op).parameters[argument].type);
   const auto scalar = type ? element_type_of(type->scalar) : std::nullopt;
   return scalar ? element_bytes(*scalar) * (type->width == 3 ? 4 : type->width) : 1;
 }
 
-// Returns false for tidegate's kernels, which are not instrumented.
-bool has_own_kernel(const ProgramWave& wave) {
-  return !wave.transfer && !wave.queue;
-}
-
-Watch watch_of(const ResolvedProgram& program, const Places& places) {
-  Watch watch{.stated = engine::stated_halos(program, places), .shadows = {}, .rows = {}, .halos = {}};
+Watch watch_of(const Job& program, const Places& places) {
+  Watch watch{.stated = stated_halos(program, places), .shadows = {}, .rows = {}, .halos = {}};
   std::vector<std::uint64_t> units(program.buffers.size()); // by memory
   const auto for_each_place = [&](std::uint32_t wave, std::uint32_t argument, auto&& act) {
     for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
@@ -145,13 +137,13 @@ Watch watch_of(const ResolvedProgram& program, const Places& places) {
   return watch;
 }
 
-std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const ResolvedProgram& program,
+std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const Job& program,
                                                              const Watch& watch) {
   std::map<std::uint32_t, std::map<std::string, std::set<std::size_t>>> parameters; // by unit and kernel
   for (const auto& [at, rows] : watch.rows) {
     const std::uint32_t op = program.waves[at.first].op;
     for (const Row& row : rows) {
-      if (has_own_kernel(program.waves[at.first])) {
+      if (program.waves[at.first].users_kernel) {
         parameters[program.ops[op].unit][program.function(op).name].insert(row.argument);
       }
     }
@@ -165,7 +157,7 @@ std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const ResolvedProgr
 
 class Checker {
 public:
-  Checker(const device::Session& session, const ResolvedProgram& program, const Watch& watch,
+  Checker(const device::Session& session, const Job& program, const Watch& watch,
           const std::map<std::uint32_t, opencl_c::WatchedUnit>& units)
       : session_(session), program_(program), watch_(watch), units_(units),
         shadow_(allocate(session, watch.words * sizeof(std::uint32_t))), looked_at_(watch.stated.size()) {
@@ -274,7 +266,7 @@ private:
   }
 
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Watch& watch_;
   const std::map<std::uint32_t, opencl_c::WatchedUnit>& units_;
   device::Buffer shadow_;
@@ -285,7 +277,7 @@ private:
 
 Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                         const RunOptions& options, Monitor& monitor) {
-  const ResolvedProgram& program = compiled.written;
+  const Job& program = compiled.written;
   const Places& places = compiled.schedule.places;
   const Watch watch = watch_of(program, places);
   if (watch.stated.empty()) {
@@ -311,7 +303,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   std::set<std::uint32_t> own; // waves that run tidegate's kernels
   for (const auto& [at, rows] : watch.rows) {
     const ProgramWave& wave = program.waves[at.first];
-    if (!has_own_kernel(wave) && own.insert(at.first).second) {
+    if (!wave.users_kernel && own.insert(at.first).second) {
       const std::uint32_t buffer = wave.arguments[rows.front().argument].buffer;
       report.unwatched.push_back({.kernel = program.ops[wave.op].name,
                                   .parameter = program.buffers[buffer].name,
@@ -356,6 +348,75 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
 }
 
 } // namespace
+
+std::vector<StatedHalo> stated_halos(const Job& program,
+                                     const std::vector<std::vector<std::uint32_t>>& places) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<std::uint32_t, 3>> by_dependency;
+  for (const ResolvedDependency& dependency : program.dependencies) {
+    if (dependency.halo) {
+      by_dependency[{dependency.before, dependency.after}] = *dependency.halo;
+    }
+  }
+  const std::vector<std::uint32_t> order = program_order(program);
+  std::vector<std::size_t> rank(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    rank[order[i]] = i;
+  }
+  // True if swaps make both arguments the same memory some iterations apart.
+  const auto meet_later = [&](const ProgramArgument& x, const ProgramArgument& y) {
+    const std::size_t phases = places.size();
+    for (std::size_t distance = 1; distance <= phases && distance < program.iterations; ++distance) {
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        if (places[phase][x.buffer] == places[(phase + distance) % phases][y.buffer]) {
+          return true;
+        }
+      }
+    }
+    return false;
+  };
+  std::vector<StatedHalo> stated;
+  for (const std::uint32_t after : order) {
+    for (const std::uint32_t before : order) {
+      const ProgramWave& a = program.waves[before];
+      const ProgramWave& c = program.waves[after];
+      auto dependency = by_dependency.find({before, after});
+      dependency = dependency != by_dependency.end() ? dependency : by_dependency.find({after, before});
+      const bool depends = dependency != by_dependency.end();
+      for (std::uint32_t i = 0; a.phase == c.phase && i < a.arguments.size(); ++i) {
+        for (std::uint32_t k = 0; k < c.arguments.size(); ++k) {
+          const ProgramArgument& x = a.arguments[i];
+          const ProgramArgument& y = c.arguments[k];
+          if (x.kind != ProgramArgument::Kind::buffer || y.kind != ProgramArgument::Kind::buffer ||
+              (x.access == Access::read && y.access == Access::read)) {
+            continue;
+          }
+          const bool now = x.buffer == y.buffer && rank[before] < rank[after];
+          const bool later = a.phase == WavePhase::each && meet_later(x, y);
+          const auto state = [&](const std::array<std::uint32_t, 3>& halo, bool in_iteration) {
+            stated.push_back({.before = before,
+                              .before_argument = i,
+                              .after = after,
+                              .after_argument = k,
+                              .halo = halo,
+                              .in_iteration = in_iteration});
+          };
+          const bool by_arguments =
+              x.halo && y.halo && a.range == c.range && (x.element_bytes == 0 || y.element_bytes == 0);
+          // Under swaps a dependency covers only accesses of the same iteration.
+          const bool always = depends && program.swaps.empty();
+          if (depends && (now || (always && later))) {
+            state(dependency->second, !always);
+          }
+          if (by_arguments && !always && (later || (now && !depends))) {
+            state({(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1], (*x.halo)[2] + (*y.halo)[2]},
+                  false);
+          }
+        }
+      }
+    }
+  }
+  return stated;
+}
 
 Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, Monitor& monitor) {

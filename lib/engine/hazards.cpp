@@ -44,7 +44,7 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
 // Returns the pairs of `asked` that no path of listed dependencies joins. Propagates bits of 64 sources at a
 // time.
-std::vector<Pair> without_path(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+std::vector<Pair> without_path(const Job& program, const std::vector<std::uint32_t>& order,
                                const std::vector<Pair>& asked) {
   std::vector<std::vector<std::uint32_t>> before(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -86,7 +86,7 @@ std::vector<Pair> without_path(const ResolvedProgram& program, const std::vector
 
 // In an order that the list allows, a chain of the dependencies that would be derived for that order joins
 // every two conflicting waves. So if each of those has a path in the list, every conflict has one.
-void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
   const std::vector<std::uint32_t> order = program_order(program);
   std::vector<ProgramWave> in_order;
   for (const std::uint32_t wave : order) {
@@ -120,7 +120,7 @@ void unordered_conflicts(const ResolvedProgram& program, std::vector<Warning>& w
   }
 }
 
-void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
   std::vector<bool> written(program.buffers.size());
   for (const std::uint32_t wave : program_order(program)) {
     const auto& arguments = program.waves[wave].arguments;
@@ -135,7 +135,7 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
                                   "holds whatever lay there",
                                   program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
            .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
-                              program.buffers[argument.buffer].image ? "image" : "buffer"),
+                              program.buffers[argument.buffer].kind()),
            .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
       written[argument.buffer] = true; // reported once
     }
@@ -148,7 +148,7 @@ void undefined_reads(const ResolvedProgram& program, std::vector<Warning>& warni
 }
 
 // Warns of buffers that a kernel reinterprets as another type, which is often a mistake.
-void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>& warnings) {
+void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   std::set<std::pair<std::uint32_t, std::string>> reported;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const auto& arguments = program.waves[wave].arguments;
@@ -160,7 +160,7 @@ void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>&
       const ProgramBuffer& buffer = program.buffers[arguments[i].buffer];
       warnings.push_back(
           {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
-                                  in_quotes(buffer.name), name(buffer.spec.type), arguments[i].reinterpreted),
+                                  in_quotes(buffer.name), name(buffer.type), arguments[i].reinterpreted),
            .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
            .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
     }
@@ -169,7 +169,7 @@ void reinterpreted_buffers(const ResolvedProgram& program, std::vector<Warning>&
 
 } // namespace
 
-std::vector<Warning> find_hazards(const ResolvedProgram& program) {
+std::vector<Warning> find_hazards(const Job& program) {
   std::vector<Warning> warnings;
   if (!program.derived) {
     unordered_conflicts(program, warnings);
@@ -177,7 +177,7 @@ std::vector<Warning> find_hazards(const ResolvedProgram& program) {
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
   if (std::ranges::none_of(program.buffers,
-                           [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); })) {
+                           [](const ProgramBuffer& buffer) { return buffer.output.has_value(); })) {
     warnings.push_back({.message = "the program keeps none of its results",
                         .fix = "give a buffer an output, such as \"output\": \"result.npy\"",
                         .pointer = "/buffers"});

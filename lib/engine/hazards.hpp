@@ -1,7 +1,6 @@
 // Warnings about likely mistakes in a program.
 #pragma once
-#include "work/program.hpp"
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 
 #include <vector>
 
@@ -10,6 +9,6 @@ namespace tidegate::engine {
 // Warns of waves that access the same buffer in an order that the listed dependencies leave open, of
 // transient buffers that are read before any wave can write them, and of programs without a result. Accesses
 // follow from the kernels' signatures; a stated "access" overrides them. The dependencies must be acyclic.
-std::vector<Warning> find_hazards(const ResolvedProgram& program);
+std::vector<Warning> find_hazards(const Job& program);
 
 } // namespace tidegate::engine

@@ -42,7 +42,7 @@ static void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t
   }
 }
 
-std::vector<KernelObject> kernel_objects(const ResolvedProgram& program, const Schedule& schedule) {
+std::vector<KernelObject> kernel_objects(const Job& program, const Schedule& schedule) {
   std::vector<KernelObject> objects;
   for (const auto& places : schedule.places) {
     for (const Stage& stage : schedule.stages) {
@@ -58,7 +58,7 @@ std::string object_name(std::uint64_t index) {
   return fmt::format("tg_object{}", index);
 }
 
-std::string object_parameters(const ResolvedProgram& program, const std::vector<KernelObject>& objects) {
+std::string object_parameters(const Job& program, const std::vector<KernelObject>& objects) {
   std::string text;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const KernelObject& object = objects[i];
@@ -77,8 +77,7 @@ std::string object_arguments(const std::vector<KernelObject>& objects) {
   return text;
 }
 
-ImageConflicts::ImageConflicts(const ResolvedProgram& program,
-                               const std::vector<std::vector<std::uint32_t>>& places,
+ImageConflicts::ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& places,
                                const ObjectLimits& limits, bool iterations_share)
     : program_(program), places_(places), limits_(limits), iterations_share_(iterations_share) {}
 

@@ -5,9 +5,9 @@
 //
 // A wave's descriptor holds the index of the parameter; waves with different ones have different cases.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
 #include "engine/shared_launch.hpp"
-#include "work/resolved_program.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,10 +30,10 @@ struct KernelObject {
 KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& places);
 
 // Returns the distinct objects of the schedule's shared stages.
-std::vector<KernelObject> kernel_objects(const ResolvedProgram& program, const Schedule& schedule);
+std::vector<KernelObject> kernel_objects(const Job& program, const Schedule& schedule);
 
 // Return ", read_only image2d_t tg_object0, sampler_t tg_object1" and ", tg_object0, tg_object1".
-std::string object_parameters(const ResolvedProgram& program, const std::vector<KernelObject>& objects);
+std::string object_parameters(const Job& program, const std::vector<KernelObject>& objects);
 std::string object_arguments(const std::vector<KernelObject>& objects);
 std::string object_name(std::uint64_t index);
 
@@ -45,7 +45,7 @@ std::string object_name(std::uint64_t index);
 class ImageConflicts {
 public:
   // References must outlive the object. With `iterations_share` a launch covers several iterations.
-  ImageConflicts(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& places,
+  ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& places,
                  const ObjectLimits& limits, bool iterations_share);
 
   // Returns why the wave cannot join the current launch, or an empty string.
@@ -66,7 +66,7 @@ private:
   [[nodiscard]] std::string too_many(std::uint32_t wave) const;
   [[nodiscard]] std::vector<KernelObject> with(std::uint32_t wave) const;
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const std::vector<std::vector<std::uint32_t>>& places_;
   const ObjectLimits limits_;
   const bool iterations_share_;

@@ -62,7 +62,7 @@ std::uint64_t local_stride(const ProgramArgument& argument) {
 }
 
 // Returns the sizes and arguments of a wave in a swap phase; equal descriptors mean equal work.
-std::vector<std::uint64_t> descriptor(const ResolvedProgram& program, const Schedule& schedule,
+std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedule,
                                       const MemoryLayout& memory, const std::vector<KernelObject>& objects,
                                       std::uint32_t wave, std::uint32_t phase) {
   const ProgramWave& spec = program.waves[wave];
@@ -109,7 +109,7 @@ std::uint64_t dynamic_bytes(const ProgramWave& wave, std::uint32_t side_by_side)
 
 class Maker {
 public:
-  Maker(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+  Maker(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
         const Synchronization& synchronization, const std::vector<std::uint32_t>& hot)
       : program_(program), schedule_(schedule), memory_(memory), synchronization_(synchronization),
         hot_(hot) {}
@@ -303,7 +303,7 @@ private:
     return found->second;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
   const Synchronization& synchronization_;
@@ -336,7 +336,7 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
   return places;
 }
 
-LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
                          std::size_t most_cases, const std::vector<std::uint32_t>& hot) {
   LaunchTables tables;

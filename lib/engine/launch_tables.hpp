@@ -1,10 +1,10 @@
 // Tables of a generated kernel in device memory; the host's version of kernels/wave/tables.h.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/kernel_objects.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/policy/launch_request.hpp>
 
 #include <cstddef>
@@ -105,7 +105,7 @@ inline constexpr std::size_t most_cases_of_all = 64;
 
 // Makes the tables of a schedule. With `per_wave` and more than `most_cases` different waves there is a case
 // per op, because more cases take compilers long. `hot` ops are promoted and come first, in this order.
-LaunchTables make_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
                          std::size_t most_cases = most_cases_of_all,
                          const std::vector<std::uint32_t>& hot = {});

@@ -23,7 +23,7 @@ struct Repeated {
   std::uint64_t end = 0;
 };
 
-Repeated repeated(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+Repeated repeated(const Job& program, const planning::WaveGroups& groups) {
   Repeated found;
   for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
     for (const std::uint32_t wave : groups.group(group)) {
@@ -34,7 +34,7 @@ Repeated repeated(const ResolvedProgram& program, const planning::WaveGroups& gr
   return found;
 }
 
-std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const planning::WaveGroups& groups,
+std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::WaveGroups& groups,
                                           const Repeated& each) {
   std::vector<std::optional<Lifetime>> uses(program.buffers.size());
   std::vector<std::uint64_t> first_in_each(program.buffers.size(), each.end);
@@ -61,7 +61,7 @@ std::vector<std::optional<Lifetime>> uses(const ResolvedProgram& program, const 
   return uses;
 }
 
-Error refusal(const planning::ArenaError& error, const ResolvedProgram& program) {
+Error refusal(const planning::ArenaError& error, const Job& program) {
   using Code = planning::ArenaErrorCode;
   const bool proved = error.code == Code::arena_over_capacity;
   const auto largest = std::ranges::max_element(
@@ -83,7 +83,7 @@ Error refusal(const planning::ArenaError& error, const ResolvedProgram& program)
 
 } // namespace
 
-std::uint64_t image_bytes(const ResolvedProgram& program) {
+std::uint64_t image_bytes(const Job& program) {
   std::uint64_t bytes = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
     if (buffer.image && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
@@ -93,7 +93,7 @@ std::uint64_t image_bytes(const ResolvedProgram& program) {
   return bytes;
 }
 
-Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+Result<MemoryLayout> plan_memory(const Job& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes) {
   constexpr std::uint64_t large_bytes = std::uint64_t{64} << 10U; // more than the first cache of most CPUs

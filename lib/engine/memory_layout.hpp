@@ -1,6 +1,6 @@
 // Offsets of a program's buffers in the one block of device memory.
 #pragma once
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -28,13 +28,13 @@ struct MemoryLayout {
 };
 
 // Returns the bytes of all images; saturates.
-std::uint64_t image_bytes(const ResolvedProgram& program);
+std::uint64_t image_bytes(const Job& program);
 
 // A transient buffer lives from the first group of waves that accesses it to the last, and throughout the
 // repeated groups unless an iteration certainly overwrites it first. Other buffers live throughout. Errors:
 // arena_over_capacity and arena_search_exhausted if the arena does not fit `capacity_bytes` (0: no limit). Buffers of
 // 64 KiB or more get `stagger_bytes` in addition.
-Result<MemoryLayout> plan_memory(const ResolvedProgram& program, const planning::WaveGroups& groups,
+Result<MemoryLayout> plan_memory(const Job& program, const planning::WaveGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes = 0);
 

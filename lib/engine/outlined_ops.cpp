@@ -3,7 +3,6 @@
 #include "device/kernels.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/words.hpp"
-#include "work/source.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -129,7 +128,7 @@ std::string reason_of(const Error& error) {
 
 // Returns true if every wave passes distinct buffers to the op's pointers. Buffers of one wave never share
 // memory.
-bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
+bool has_distinct_buffers(const Job& program, std::uint32_t op) {
   return std::ranges::all_of(program.waves, [op](const ProgramWave& wave) {
     std::set<std::uint32_t> buffers;
     return wave.op != op || std::ranges::all_of(wave.arguments, [&buffers](const ProgramArgument& argument) {
@@ -140,11 +139,11 @@ bool has_distinct_buffers(const ResolvedProgram& program, std::uint32_t op) {
 
 } // namespace
 
-Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies) {
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
-    if (wave.queue && wave.queue->requeues) {
+    if (wave.in_rounds()) {
       kernels[program.ops[wave.op].unit].insert(program.function(turn_op(wave)).name);
     }
   }

@@ -1,7 +1,7 @@
 // The kernels of a program as functions that a generated kernel calls.
 #pragma once
+#include "engine/job.hpp"
 #include "opencl_c/outline.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstdint>
@@ -25,6 +25,6 @@ using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCop
 
 // Outlines every op that a wave runs. Renames file-scope names that two units share or that could collide
 // with generated code.
-Result<OutlinedOps> outline_ops(const ResolvedProgram& program, const RegisterCopies& copies = {});
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {});
 
 } // namespace tidegate::engine

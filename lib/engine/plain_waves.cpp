@@ -44,7 +44,7 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
 
 // Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
 // and read past them. at_source() parses the names.
-std::string size_checks(const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
+std::string size_checks(const Job& program, const std::vector<std::uint32_t>& waves,
                         std::uint32_t unit) {
   std::string checks;
   for (const std::uint32_t wave : waves) {
@@ -63,18 +63,20 @@ std::string size_checks(const ResolvedProgram& program, const std::vector<std::u
 
 } // namespace
 
-PlainPrograms::PlainPrograms(const device::Session& session, const ResolvedProgram& program,
+PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
                              const std::vector<std::uint32_t>& waves,
                              const std::map<std::uint32_t, std::string>& instead)
     : session_(session), program_(program) {
   for (const std::uint32_t wave : waves) {
     const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
-    if (units_.contains(unit) || program.units[unit].built_in) {
+    if (units_.contains(unit)) {
       continue;
     }
     constexpr std::size_t most = std::size_t{64} << 20U;
     const auto given = instead.find(unit);
+    const std::string& built_in = program.units[unit].built_in;
     auto source = given != instead.end() ? Result<std::string>(given->second)
+                  : !built_in.empty()    ? Result<std::string>(built_in)
                                          : read_all(program.units[unit].path, most);
     if (!source) {
       throw device::Refused{source.error()};
@@ -102,21 +104,21 @@ device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
 }
 
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
-                       const ResolvedProgram& program, const std::vector<std::uint32_t>& waves,
+                       const Job& program, const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
                        const std::vector<device::Buffer>& memory, const DeviceImages& images, QueueWay way)
     : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
   for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
-      if (spec.transfer) {
-        const Transfer& what = *spec.transfer;
+      if (spec.command) {
+        const TransferCommand& what = *spec.command;
         prepared_.emplace(std::pair(wave, phase),
                           Prepared{.from = memory[places[phase][what.from.value_or(what.to)]],
                                    .to = memory[places[phase][what.to]]});
         continue;
       }
-      if (spec.queue && (spec.queue->requeues || way == QueueWay::check)) {
+      if (spec.in_rounds() || (spec.queue && way == QueueWay::check)) {
         queues_.emplace(std::pair(wave, phase),
                         QueueRounds(session, programs, program, wave, memory, places[phase], way));
         continue;
@@ -164,7 +166,7 @@ void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, c
   }
 }
 
-device::Status PlainWaves::transfer(const Transfer& what, const Prepared& prepared, device::Event* event) {
+device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared, device::Event* event) {
   if (what.from) {
     return session_.copy(prepared.from, what.from_offset, prepared.to, what.to_offset, what.bytes, event);
   }
@@ -174,7 +176,7 @@ device::Status PlainWaves::transfer(const Transfer& what, const Prepared& prepar
 
 bool PlainWaves::repeats(std::uint32_t wave) const {
   const ProgramWave& spec = program_.waves[wave];
-  return !spec.transfer && !spec.queue &&
+  return !spec.command && !spec.queue &&
          std::ranges::none_of(spec.arguments, [](const ProgramArgument& argument) {
            return argument.progression.has_value();
          });
@@ -198,7 +200,7 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   }
   ++launches_;
   const Prepared& prepared = prepared_.at({wave, iteration % phases_});
-  const auto& what = program_.waves[wave].transfer;
+  const auto& what = program_.waves[wave].command;
   const ProgramWave& spec = program_.waves[wave];
   const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
   device::Event launched;
@@ -242,7 +244,7 @@ bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
          Monitor::Clock::now() < deadline + std::chrono::nanoseconds(compile_ns_);
 }
 
-std::uint32_t run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
                                const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how) {
   std::uint32_t iteration = 0;
   const auto run_phase = [&](WavePhase phase) {

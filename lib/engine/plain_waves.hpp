@@ -4,7 +4,7 @@
 #include "device/session.hpp"
 #include "engine/device_images.hpp"
 #include "engine/queue_rounds.hpp"
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>
@@ -26,7 +26,7 @@ class PlainPrograms {
 public:
   // `instead` replaces the texts of some units. Throws device::Refused: kernel_source, kernel_options,
   // build_failure, with the log.
-  PlainPrograms(const device::Session& session, const ResolvedProgram& program,
+  PlainPrograms(const device::Session& session, const Job& program,
                 const std::vector<std::uint32_t>& waves,
                 const std::map<std::uint32_t, std::string>& instead = {});
 
@@ -35,7 +35,7 @@ public:
 
 private:
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   std::map<std::uint32_t, device::Program> units_;
 };
 
@@ -45,7 +45,7 @@ class PlainWaves {
 public:
   // `memory` and `images` hold each buffer and image by index; places[phase][buffer] is the index of its
   // memory. Throws device::Refused.
-  PlainWaves(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
+  PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
              const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
              const std::vector<device::Buffer>& memory, const DeviceImages& images,
              QueueWay way = QueueWay::check);
@@ -86,10 +86,10 @@ private:
   };
 
   void set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel);
-  device::Status transfer(const Transfer& what, const Prepared& prepared, device::Event* event);
+  device::Status transfer(const TransferCommand& what, const Prepared& prepared, device::Event* event);
 
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const std::uint32_t phases_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Prepared> prepared_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_;     // waves with several launches
@@ -108,7 +108,7 @@ struct WaveByWave {
 
 // Runs the waves in this order, iteration by iteration, until `run` returns false. Returns the number of
 // iterations.
-std::uint32_t run_wave_by_wave(const ResolvedProgram& program, const std::vector<std::uint32_t>& order,
+std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
                                const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how);
 
 } // namespace tidegate::engine

@@ -57,20 +57,19 @@ std::optional<std::uint64_t> units_between(ElementType type, const std::byte* a,
 
 } // namespace
 
-OutputParity compare_outputs(const ResolvedProgram& program, const HostContents& expected,
-                             const HostContents& found) {
+OutputParity compare_outputs(const Job& program, const HostContents& expected, const HostContents& found) {
   OutputParity parity{.equal = true};
   bool floats = true;
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (!program.buffers[i].spec.output) {
+    if (!program.buffers[i].output) {
       continue;
     }
     ++parity.checked;
     if (same_bytes(expected[i], found[i])) {
       continue;
     }
-    const ElementType type = program.buffers[i].spec.type;
+    const ElementType type = program.buffers[i].type;
     const std::size_t size = element_bytes(type);
     for (std::size_t at = 0; at < expected[i].size(); at += size) {
       const std::byte* const a = expected[i].data() + at;
@@ -148,7 +147,7 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
 
 } // namespace
 
-Reference::Reference(const device::Session& session, const ResolvedProgram& program,
+Reference::Reference(const device::Session& session, const Job& program,
                      const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first)
     : session_(session), program_(program), places_(places), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
@@ -184,7 +183,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
 
   result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    if (program_.buffers[i].spec.output) {
+    if (program_.buffers[i].output) {
       const std::uint32_t place = places_[iterations % places_.size()][i];
       if (program_.buffers[i].image) {
         download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);

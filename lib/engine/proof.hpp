@@ -6,9 +6,9 @@
 #include "engine/arena_run.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/job.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/run_report.hpp"
-#include "work/resolved_program.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -18,8 +18,7 @@
 namespace tidegate::engine {
 
 // Compares the outputs byte for byte.
-OutputParity compare_outputs(const ResolvedProgram& program, const HostContents& expected,
-                             const HostContents& found);
+OutputParity compare_outputs(const Job& program, const HostContents& expected, const HostContents& found);
 
 // Returns the most likely cause of a difference, given whether each way repeats its outputs: a way that does
 // not has a race. Repeatable floats that differ by up to some thousand units in the last place were rounded
@@ -35,7 +34,7 @@ struct PlainRun {
 class Reference {
 public:
   // All references must outlive it. Throws device::Refused.
-  Reference(const device::Session& session, const ResolvedProgram& program,
+  Reference(const device::Session& session, const Job& program,
             const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first);
 
   // Allocates, runs, reads the outputs back and frees the memory. Throws device::Refused.
@@ -43,7 +42,7 @@ public:
 
 private:
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const std::vector<std::vector<std::uint32_t>>& places_;
   const HostContents& first_;
   std::vector<std::uint32_t> waves_;

@@ -34,7 +34,7 @@ std::uint32_t read_word(const device::Session& session, const device::Buffer& me
 
 } // namespace
 
-QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
+QueueOutcome queue_outcome(const Job& program, std::uint32_t wave,
                            std::span<const std::uint32_t> state) {
   const engine::ProgramQueue& queue = *program.waves[wave].queue;
   const auto item_at = [&](std::uint32_t place) -> std::uint64_t {
@@ -66,7 +66,7 @@ QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
   return outcome;
 }
 
-Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const QueueFailure& failure) {
+Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure) {
   const engine::ProgramQueue& queue = *program.waves[wave].queue;
   const engine::QueueItem& item = queue.items[failure.item];
   const std::string what = fmt::format(
@@ -99,7 +99,7 @@ Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const Queu
   return error;
 }
 
-QueueStates::QueueStates(const device::Session& session, const ResolvedProgram& program,
+QueueStates::QueueStates(const device::Session& session, const Job& program,
                          const std::vector<std::uint64_t>& offsets, const device::Buffer& arena)
     : session_(session), program_(program), offsets_(offsets), arena_(arena) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
@@ -129,7 +129,7 @@ std::vector<QueueOutcome> QueueStates::read() const {
 }
 
 QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs,
-                         const ResolvedProgram& program, std::uint32_t wave,
+                         const Job& program, std::uint32_t wave,
                          const std::vector<device::Buffer>& memory, const std::vector<std::uint32_t>& places,
                          QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {

@@ -2,7 +2,7 @@
 // outcome.
 #pragma once
 #include "device/session.hpp"
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
@@ -40,17 +40,17 @@ struct QueueOutcome {
 };
 
 // Decodes the state of a queue (kernels/wave/queue_state.h).
-QueueOutcome queue_outcome(const ResolvedProgram& program, std::uint32_t wave,
+QueueOutcome queue_outcome(const Job& program, std::uint32_t wave,
                            std::span<const std::uint32_t> state);
 
 // Returns the error for a failure, with the item, its op and the code.
-Error queue_error(const ResolvedProgram& program, std::uint32_t wave, const QueueFailure& failure);
+Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure);
 
 // States of all queues of a program in its arena.
 class QueueStates {
 public:
   // All references must outlive it.
-  QueueStates(const device::Session& session, const ResolvedProgram& program,
+  QueueStates(const device::Session& session, const Job& program,
               const std::vector<std::uint64_t>& offsets, const device::Buffer& arena);
 
   // Returns true if any queue ended with items left. Waits for enqueued work. Throws device::Refused.
@@ -59,7 +59,7 @@ public:
 
 private:
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const std::vector<std::uint64_t>& offsets_;
   const device::Buffer& arena_;
   std::vector<std::uint32_t> waves_; // with a queue
@@ -71,7 +71,7 @@ public:
   using Clock = std::chrono::steady_clock;
 
   // `memory` holds the program's buffers by index for one swap phase. Throws device::Refused.
-  QueueRounds(const device::Session& session, const PlainPrograms& programs, const ResolvedProgram& program,
+  QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
               std::uint32_t wave, const std::vector<device::Buffer>& memory,
               const std::vector<std::uint32_t>& places, QueueWay way);
 
@@ -91,7 +91,7 @@ private:
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
 
   const device::Session& session_;
-  const ResolvedProgram& program_;
+  const Job& program_;
   const std::uint32_t wave_;
   const QueueWay way_;
   device::Kernel drain_, turn_, check_;

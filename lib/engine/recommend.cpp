@@ -19,14 +19,14 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
-policy::LaunchRequest launch_request(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
+policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLimits& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot) {
   std::uint64_t tiles = 0;
   std::uint64_t items = 0; // tiles, and published items of queues
   std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
-    const std::uint64_t own = wave.queue ? wave.queue->published_items : wave.range.tiles();
+    const std::uint64_t own = wave.items();
     tiles = saturating_add(tiles, wave.range.tiles());
     items = saturating_add(items, own);
     repeated += wave.phase == WavePhase::each ? own : 0;
@@ -57,7 +57,7 @@ policy::LaunchRequest launch_request(const ResolvedProgram& program, const polic
   return request;
 }
 
-Result<Recommendation> recommend(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
+Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot) {
   const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
@@ -86,7 +86,7 @@ Promotion both(bool windows, bool opcodes) {
 
 } // namespace
 
-std::vector<HotOp> hot_opcodes(const ResolvedProgram& program) {
+std::vector<HotOp> hot_opcodes(const Job& program) {
   std::vector<HotOp> ops(program.ops.size());
   std::uint64_t all = 0;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
@@ -104,8 +104,7 @@ std::vector<HotOp> hot_opcodes(const ResolvedProgram& program) {
   return ops;
 }
 
-HotCounts hot_counts(const ResolvedProgram& program, const std::vector<HotOp>& ops,
-                     const std::vector<Window>& windows) {
+HotCounts hot_counts(const Job& program, const std::vector<HotOp>& ops, const std::vector<Window>& windows) {
   return {.opcodes = clipped(ops.size()), .windows = clipped(count_pairs(program, windows))};
 }
 

@@ -1,7 +1,7 @@
 // The launch policy's recommendation for a program.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/window.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/explain.hpp>
@@ -25,7 +25,7 @@ struct HotCounts {
 // Describes the program to the policy. The tiles of all iterations are the items of the queue, those of one
 // iteration the nodes of the graph, and the dependencies between them its edges: a tile waits for every tile
 // of the previous wave, or for one if the dependency is tile-local. Counts saturate at the fields' limits.
-policy::LaunchRequest launch_request(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
+policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLimits& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot = {});
 
@@ -39,7 +39,7 @@ struct Recommendation {
 };
 
 // Errors: those of the policy.
-Result<Recommendation> recommend(const ResolvedProgram& program, const policy::AdapterLimits& adapter,
+Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot = {});
 
@@ -56,12 +56,11 @@ struct HotOp {
 };
 
 // Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
-std::vector<HotOp> hot_opcodes(const ResolvedProgram& program);
+std::vector<HotOp> hot_opcodes(const Job& program);
 
 // Returns the counts for the policy: hot ops, and how often a wave continues with the tiles of the previous
 // one.
-HotCounts hot_counts(const ResolvedProgram& program, const std::vector<HotOp>& ops,
-                     const std::vector<Window>& windows);
+HotCounts hot_counts(const Job& program, const std::vector<HotOp>& ops, const std::vector<Window>& windows);
 
 struct PromotionChoice {
   Promotion promoted = Promotion::none;

@@ -323,7 +323,7 @@ void report_measured(RunReport& report, const CompiledProgram& compiled, const E
 }
 
 // Adds the waves of items before they run; counts published items, not tiles.
-void add_queues(RunReport& report, const ResolvedProgram& program) {
+void add_queues(RunReport& report, const Job& program) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const auto& queue = program.waves[wave].queue;
     if (queue) {
@@ -341,8 +341,7 @@ void add_queues(RunReport& report, const ResolvedProgram& program) {
 }
 
 // Adds the outcome of queues; if the run is not done, remaining items count in addition to tiles.
-void report_queues(RunReport& report, const ResolvedProgram& program,
-                   const std::vector<QueueOutcome>& outcomes) {
+void report_queues(RunReport& report, const Job& program, const std::vector<QueueOutcome>& outcomes) {
   policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
@@ -408,7 +407,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.recommendation = launch;
   report.topology_evidence = compiled.recommendation.topology_evidence;
   report.promotion_evidence = compiled.recommendation.promotion_evidence;
-  report.assumed_macros = compiled.assumed_macros;
+  report.assumed_macros = compiled.written.assumed_macros;
   add_queues(report, compiled.program);
   report.program = summary_of(compiled);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
@@ -438,8 +437,8 @@ std::optional<UntilReport> until_report(const CompiledProgram& compiled, const E
   const ResolvedUntil& until = *compiled.program.until;
   const ProgramBuffer& buffer = compiled.program.buffers[until.buffer];
   return UntilReport{.buffer = buffer.name,
-                     .waiting_for = element_text(buffer.spec.type, until.value.data()),
-                     .value = element_text(buffer.spec.type, executed.run.until->value.data()),
+                     .waiting_for = element_text(buffer.type, until.value.data()),
+                     .value = element_text(buffer.type, executed.run.until->value.data()),
                      .reached = executed.run.until->reached};
 }
 
@@ -527,7 +526,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   telemetry.occupancy_proxy_bps =
       residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
   telemetry.readback_buffers = static_cast<std::uint64_t>(std::ranges::count_if(
-      compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.spec.output.has_value(); }));
+      compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.output.has_value(); }));
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
   if (executed.proof && executed.proof->in_time) {
     report.output_parity = executed.proof->parity;

@@ -6,12 +6,9 @@
 #include "device/monitor.hpp"
 #include "engine/bounds.hpp"
 #include "engine/compile.hpp"
-#include "engine/compiler_macros.hpp"
 #include "engine/execute.hpp"
 #include "engine/halo_check.hpp"
 #include "engine/report.hpp"
-#include "work/files.hpp"
-#include "work/image_files.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <chrono>
@@ -24,12 +21,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Before anything is written: what the command line and the program name as outputs is nothing that was read.
-Result<void> check_files(const ResolvedProgram& program, const RunOptions& options) {
+Result<void> check_files(const Job& job, const RunOptions& options) {
   FileUses files = options.files;
   if (!options.emit_kernel.empty()) {
     files.outputs.push_back({options.emit_kernel, "--emit-kernel", {}});
   }
-  return keep_inputs(program, std::move(files));
+  return keep_inputs(job, std::move(files));
 }
 
 // A driver that gives up while the waves run most often does so for what they did.
@@ -54,19 +51,14 @@ bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
 
 } // namespace
 
-Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
-  const auto start = Clock::now();
+Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOptions& options,
+                          Monitor& monitor, Clock::time_point start) {
   const InterruptWatch interrupts;
 
-  // From the program to a kernel, without touching the device.
+  // From the job to a kernel, without touching the device.
   monitor.begin(Activity::compiling);
   CompileOptions compile_options = options.compile;
-  compile_options.files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
-  if (device != nullptr) {
-    compile_options.answer_macros = ask_compiler(*device, options.cache_folder);
-  }
-  TIDEGATE_TRY(CompiledProgram compiled, compile(program, folder, device, compile_options));
+  TIDEGATE_TRY(CompiledProgram compiled, compile(std::move(job), device, compile_options));
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
@@ -89,8 +81,8 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     const std::string simulator = is_simulator(*device) ? "" : find_simulator();
     if (!simulator.empty()) {
       bounds.simulator = simulator;
-      TIDEGATE_TRY(bounds.findings,
-                   run_in_simulator(simulator, folder, options.this_command, options.program_text));
+      TIDEGATE_TRY(bounds.findings, run_in_simulator(simulator, compiled.written.folder, options.this_command,
+                                                     options.program_text));
     }
     return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
@@ -103,7 +95,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
          narrow(compile_options, compiled)) {
     const std::string why = compiled.strategy.reason + "; " + executed.error().message;
     monitor.begin(Activity::compiling);
-    TIDEGATE_TRY(compiled, compile(program, folder, device, compile_options));
+    TIDEGATE_TRY(compiled, compile(std::move(compiled.written), device, compile_options));
     compiled.strategy.reason = why;
     executed = execute(compiled, *device, options, monitor);
   }

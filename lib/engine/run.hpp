@@ -1,21 +1,20 @@
-// A wave program from start to finish: compile (without a device), execute (on it), report.
+// A job from start to finish: compile (without a device), execute (on it), report.
 #pragma once
 #include "device/monitor.hpp"
+#include "engine/job.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
-#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <string>
+#include <chrono>
 
 namespace tidegate::engine {
 
-// Runs a program of `folder` on a device whose profile is filled in, or plans it for one (null: for none in
-// particular), and tells the monitor what it is doing. What comes to a negative answer on the device is in
-// the report's status and error; everything else that fails is an error: of the program, its kernels, its
-// plan, its memory, of building and of OpenCL.
-Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
+// Runs a job on a device whose profile is filled in, or plans it for one (null: for none in particular), and reports
+// its progress to the monitor; `start` is when its wall time began. A negative answer on the device is in the report's
+// status and error; everything else that fails is an error: of kernels, the plan, memory, files, building and OpenCL.
+Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOptions& options,
+                          Monitor& monitor, std::chrono::steady_clock::time_point start);
 
 } // namespace tidegate::engine

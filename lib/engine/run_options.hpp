@@ -30,9 +30,10 @@ struct TraversalOptions {
 };
 
 struct RunOptions {
-  CompileOptions compile;  // traversals use strategy, workers, scope and dry_run
-  std::string emit_kernel; // file for the generated source; empty: none
-  FileUses files;          // further files on the command line
+  CompileOptions compile;              // traversals use strategy, workers and dry_run
+  PathScope scope = PathScope::folder; // of the program's paths
+  std::string emit_kernel;             // file for the generated source; empty: none
+  FileUses files;                      // further files on the command line
   bool verify = false;
   bool verify_first = true; // check a program's first run, if that fits the budget
   std::uint64_t first_run_budget_ns = 10'000'000'000;

@@ -9,7 +9,7 @@
 namespace tidegate::engine {
 namespace {
 
-WaveSummary wave_summary(const engine::ResolvedProgram& program, std::size_t index) {
+WaveSummary wave_summary(const engine::Job& program, std::size_t index) {
   const engine::ProgramWave& wave = program.waves[index];
   const std::string& op = program.ops[wave.op].name;
   return {.name = wave.name.empty() ? fmt::format("{} {}", op, index) : wave.name,
@@ -33,7 +33,7 @@ BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::
 } // namespace
 
 ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
-  const engine::ResolvedProgram& program = compiled.written;
+  const engine::Job& program = compiled.written;
   ProgramSummary summary{.dependencies = program.dependencies,
                          .derived = program.derived,
                          .most_iterations = program.iterations,

@@ -1,12 +1,11 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
 #include "engine/timeline.hpp"
-#include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/arena.hpp>

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t most_phases = 64;
 
-Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& program) {
+Result<std::vector<std::vector<std::uint32_t>>> places(const Job& program) {
   std::vector<std::uint32_t> now(program.buffers.size());
   std::iota(now.begin(), now.end(), 0U);
   const std::vector<std::uint32_t> first = now;
@@ -49,7 +49,7 @@ Result<std::vector<std::vector<std::uint32_t>>> places(const ResolvedProgram& pr
 // By op with barriers: the images and samplers of the only call that the kernel may contain.
 class SingleCalls {
 public:
-  SingleCalls(const ResolvedProgram& program, const OutlinedOps& ops, bool wanted)
+  SingleCalls(const Job& program, const OutlinedOps& ops, bool wanted)
       : program_(program), ops_(ops), wanted_(wanted) {}
 
   // Returns why a wave cannot share a launch; otherwise records its call as the op's.
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  const ResolvedProgram& program_;
+  const Job& program_;
   const OutlinedOps& ops_;
   const bool wanted_;
   std::map<std::uint32_t, std::vector<KernelObject>> calls_;
@@ -82,7 +82,7 @@ private:
 
 // Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
 // their group. Returns true if any shared wave writes images.
-bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+bool add_stages(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
                 const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
                 bool iterations_share, Schedule& schedule) {
   ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
@@ -116,8 +116,7 @@ bool add_stages(const ResolvedProgram& program, const OutlinedOps& ops, const pl
         schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
         alone.push_back({.waves = {wave}, .tiles = tiles, .packs = tiles, .plain = true});
       } else {
-        const auto& queue = program.waves[wave].queue;
-        const bool in_rounds = queue && queue->requeues; // the stage repeats it
+        const bool in_rounds = program.waves[wave].in_rounds(); // the stage repeats it
         if (in_rounds) {
           add(shared);
         }
@@ -164,9 +163,8 @@ std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
   return tiles;
 }
 
-Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
-                               const planning::WaveGroups& groups, Strategy strategy,
-                               const KernelLimits& limits) {
+Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+                               Strategy strategy, const KernelLimits& limits) {
   const SharedLaunch shared = shared_launch(program, ops, limits);
   Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
   for (const ProgramWave& wave : program.waves) {
@@ -192,7 +190,7 @@ Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps
   return result;
 }
 
-std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule) {
+std::string schedule_violation(const Job& program, const Schedule& schedule) {
   std::vector<std::optional<std::size_t>> stage_of(program.waves.size());
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
     std::uint64_t tiles = 0;

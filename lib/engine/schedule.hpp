@@ -1,9 +1,9 @@
 // The launches of a program: its groups of waves become stages; waves that cannot share a launch are launched
 // alone, as the user wrote them.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
 #include "engine/shared_launch.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -57,7 +57,7 @@ struct Schedule {
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
   [[nodiscard]] bool any_plain() const;
-  [[nodiscard]] std::uint32_t packs(const ResolvedProgram& program, std::uint32_t wave) const {
+  [[nodiscard]] std::uint32_t packs(const Job& program, std::uint32_t wave) const {
     const std::uint32_t pack = tiles_per_pack[wave];
     return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);
   }
@@ -72,13 +72,12 @@ struct Schedule {
 
 // Makes stages from a plan's groups. With `launch` a stage of one wave is the user's own kernel, because it
 // shares nothing. Returns invalid_program for swaps with a period of more than 64 iterations.
-Result<Schedule> make_schedule(const ResolvedProgram& program, const OutlinedOps& ops,
-                               const planning::WaveGroups& groups, Strategy strategy,
-                               const KernelLimits& limits);
+Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+                               Strategy strategy, const KernelLimits& limits);
 
 // Checks a schedule independently, by its definition: every wave is in exactly one stage, in the range of its
 // section, and every dependency leads from an earlier stage to a later one. Returns the first violation as a
 // sentence, or an empty string.
-std::string schedule_violation(const ResolvedProgram& program, const Schedule& schedule);
+std::string schedule_violation(const Job& program, const Schedule& schedule);
 
 } // namespace tidegate::engine

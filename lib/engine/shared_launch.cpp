@@ -22,7 +22,7 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
 // By wave: the reason why it cannot join a shared launch, or an empty string.
 class ShareabilityAnalysis {
 public:
-  ShareabilityAnalysis(const ResolvedProgram& program, const OutlinedOps& ops, std::uint32_t group_size,
+  ShareabilityAnalysis(const Job& program, const OutlinedOps& ops, std::uint32_t group_size,
                        std::uint32_t unit, const KernelLimits& limits)
       : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
 
@@ -32,7 +32,7 @@ public:
     if (!ops_.alone[op].empty()) {
       return ops_.alone[op];
     }
-    if (!program_.units[program_.ops[op].unit].built_in &&
+    if (program_.units[program_.ops[op].unit].built_in.empty() &&
         program_.units[program_.ops[op].unit].parsed_options.others !=
             program_.units[unit_].parsed_options.others) {
       return "its compiler options differ from those of the other ops";
@@ -67,7 +67,7 @@ private:
            kernel.local_bytes * (group_size_ / lanes) <= limits_.local_bytes;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const OutlinedOps& ops_;
   std::uint32_t group_size_;
   std::uint32_t unit_;
@@ -89,15 +89,14 @@ Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
 
 // Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most
 // tiles, multiplied by the number of concurrent tiles.
-std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOps& ops,
-                                const KernelLimits& limits) {
+std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
   const std::uint32_t max_group_size = limits.group_size;
   std::map<std::uint32_t, std::uint64_t> strict;
   std::map<std::uint32_t, std::uint64_t> all;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
-    if (size > max_group_size || wave.transfer || !ops.alone[wave.op].empty() || // transfers support any size
-        !ops.kernels[wave.op].sub_group_functions.empty()) {
+    if (size > max_group_size || !program.units[program.ops[wave.op].unit].built_in.empty() ||
+        !ops.alone[wave.op].empty() || !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
     all[size] += tiles_as_written(wave);
@@ -115,10 +114,10 @@ std::uint32_t choose_group_size(const ResolvedProgram& program, const OutlinedOp
 }
 
 // Returns the first unit of those whose compiler options cover most tiles.
-std::uint32_t main_options(const ResolvedProgram& program) {
+std::uint32_t main_options(const Job& program) {
   std::map<std::vector<std::string>, std::uint64_t> weights;
   for (const ProgramWave& wave : program.waves) {
-    if (wave.transfer) {
+    if (!program.units[program.ops[wave.op].unit].built_in.empty()) {
       continue;
     }
     weights[program.units[program.ops[wave.op].unit].parsed_options.others] += tiles_as_written(wave);
@@ -134,8 +133,7 @@ std::uint32_t main_options(const ResolvedProgram& program) {
 
 } // namespace
 
-SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
-                           const KernelLimits& limits) {
+SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
   SharedLaunch shared{.group_size = choose_group_size(program, ops, limits),
                       .main_options = main_options(program),
                       .obstacles = {}};

@@ -1,7 +1,7 @@
 // Decides which waves can share a launch, and with what work-group size and compiler options.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
-#include "work/resolved_program.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -38,8 +38,7 @@ struct SharedLaunch {
   std::uint32_t main_options = 0;     // unit whose compiler options the generated kernel uses
   std::vector<std::string> obstacles; // by wave: why it cannot join; or empty
 };
-SharedLaunch shared_launch(const ResolvedProgram& program, const OutlinedOps& ops,
-                           const KernelLimits& limits);
+SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
 
 // Returns the tiles of a wave, or of all waves of a window.
 std::uint64_t tiles_as_written(const ProgramWave& wave);

@@ -2,7 +2,6 @@
 
 #include "device/driver_output.hpp"
 #include "engine/plain_waves.hpp"
-#include "work/source.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -44,7 +43,7 @@ void place_missing_function(const ProgramUnit& unit, Error& error) {
 }
 
 // Returns the error for a value that differs in size from its parameter, if a size check failed.
-std::optional<Error> wrong_size(const ResolvedProgram& program, std::string_view log) {
+std::optional<Error> wrong_size(const Job& program, std::string_view log) {
   const std::size_t at = log.find(value_size_check);
   if (at == std::string_view::npos) {
     return {};
@@ -67,7 +66,7 @@ std::optional<Error> wrong_size(const ResolvedProgram& program, std::string_view
 
 } // namespace
 
-Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error) {
+Error at_source(const Job& program, std::uint32_t unit, Error error) {
   if (error.code == ErrorCode::kernel_options) {
     const auto op = std::ranges::find(program.ops, unit, &ProgramOp::unit);
     error.message =
@@ -99,12 +98,10 @@ Error at_source(const ResolvedProgram& program, std::uint32_t unit, Error error)
   return error;
 }
 
-Error blame_sources(const device::Session& session, const ResolvedProgram& program, Error build_failure) {
+Error blame_sources(const device::Session& session, const Job& program, Error build_failure) {
   std::vector<std::uint32_t> waves;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    if (!program.waves[wave].transfer) {
-      waves.push_back(wave);
-    }
+    waves.push_back(wave);
   }
   try {
     const PlainPrograms by_themselves(session, program, waves);

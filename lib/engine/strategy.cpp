@@ -122,7 +122,7 @@ std::optional<TileOrder> preferred(device::PreferredOrder order) {
              : std::optional(static_cast<TileOrder>(static_cast<int>(order) - 1));
 }
 
-std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
+std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
                                     const device::Tuning& tuning, const FixedShape& fixed, bool interpreted) {
   if (fixed.side_by_side || interpreted) {
     return {fixed.side_by_side.value_or(1)};
@@ -141,10 +141,9 @@ std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_
   return most == 1 ? std::vector{1U} : std::vector{most, 1U};
 }
 
-std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
-                                       const Schedules& schedules, const MemoryLayout& memory,
-                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model,
-                                       std::optional<Strategy> asked_for) {
+std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
+                                       const MemoryLayout& memory, const FixedShape& fixed, bool interpreted,
+                                       const DeviceModel& model, std::optional<Strategy> asked_for) {
   Candidates candidates;
   const auto add = [&](Strategy strategy, std::size_t schedule) {
     const Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);

@@ -2,10 +2,10 @@
 // cheapest.
 #pragma once
 #include "engine/cost_model.hpp"
+#include "engine/job.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
@@ -43,7 +43,7 @@ std::optional<TileOrder> preferred(device::PreferredOrder order);
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
 // in an interpreter, whose loop over tiles costs more than it hides.
-std::vector<std::uint32_t> packings(const ResolvedProgram& program, std::uint32_t compute_units,
+std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
                                     const device::Tuning& tuning, const FixedShape& fixed, bool interpreted);
 
 // The possible schedules: launches, plain launches, and persistent ones with different numbers of concurrent
@@ -54,10 +54,9 @@ struct Schedules {
 };
 
 // Returns each strategy with each of its possible schedules.
-std::vector<Candidate> find_candidates(const ResolvedProgram& program, const OutlinedOps& ops,
-                                       const Schedules& schedules, const MemoryLayout& memory,
-                                       const FixedShape& fixed, bool interpreted, const DeviceModel& model,
-                                       std::optional<Strategy> asked_for);
+std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& ops, const Schedules& schedules,
+                                       const MemoryLayout& memory, const FixedShape& fixed, bool interpreted,
+                                       const DeviceModel& model, std::optional<Strategy> asked_for);
 
 // Inputs of the choice.
 struct StrategyQuestion {

@@ -36,7 +36,7 @@ std::uint64_t linear(const std::array<std::uint32_t, 3>& halo, const NdRange& ra
 
 class Orders {
 public:
-  Orders(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory)
+  Orders(const Job& program, const Schedule& schedule, const MemoryLayout& memory)
       : program_(program), schedule_(schedule), memory_(memory) {
     for (const ResolvedDependency& dependency : program.dependencies) {
       stated_[{dependency.before, dependency.after}] = &dependency;
@@ -113,7 +113,7 @@ private:
            memory_.offsets[b] < memory_.offsets[a] + program_.buffers[a].bytes;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
@@ -121,7 +121,7 @@ private:
 
 class Synchronizer {
 public:
-  Synchronizer(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory)
+  Synchronizer(const Job& program, const Schedule& schedule, const MemoryLayout& memory)
       : program_(program), schedule_(schedule), orders_(program, schedule, memory),
         stages_(schedule.stages.size()), stage_of_(program.waves.size()), known_(program.waves.size()) {
     for (std::uint32_t stage = 0; stage < schedule.stages.size(); ++stage) {
@@ -319,7 +319,7 @@ private:
         std::min<std::uint64_t>(halo, std::numeric_limits<std::int32_t>::max()));
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Schedule& schedule_;
   const Orders orders_;
   std::vector<StageWaits> stages_;
@@ -330,8 +330,8 @@ private:
 
 } // namespace
 
-Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
-                            const MemoryLayout& memory, Strategy strategy) {
+Synchronization synchronize(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
+                            Strategy strategy) {
   // The analysis compares every pair of waves; beyond this limit it would take longer than the waits save.
   constexpr std::size_t most_waves = 2048;
   Synchronization result;

@@ -5,9 +5,9 @@
 // that the program states and from the arena memory that waves access, so that waits also separate buffers
 // that share memory.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
-#include "work/resolved_program.hpp"
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ inline constexpr std::size_t most_waits_per_wave = 8;
 
 // The tile mapping is strided if every stage waits for all groups, otherwise blocked: waits for neighbours
 // need consecutive tiles.
-Synchronization synchronize(const ResolvedProgram& program, const Schedule& schedule,
-                            const MemoryLayout& memory, Strategy strategy);
+Synchronization synchronize(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
+                            Strategy strategy);
 
 } // namespace tidegate::engine

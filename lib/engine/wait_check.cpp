@@ -92,7 +92,7 @@ struct Instance {
 
 class WaitSimulation {
 public:
-  WaitSimulation(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+  WaitSimulation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                  const LaunchTables& tables, TileOrder order, std::uint32_t groups)
       : program_(program), schedule_(schedule), memory_(memory), tables_(tables), order_(order),
         groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
@@ -422,7 +422,7 @@ private:
   using Announcement =
       std::pair<std::uint64_t, std::vector<std::uint64_t>>; // a step, and what was known at that time
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Schedule& schedule_;
   const MemoryLayout& memory_;
   const LaunchTables& tables_;
@@ -445,9 +445,8 @@ private:
 
 } // namespace
 
-std::string wait_violation(const ResolvedProgram& program, const Schedule& schedule,
-                           const MemoryLayout& memory, const LaunchTables& tables, TileOrder order,
-                           std::uint32_t groups) {
+std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
+                           const LaunchTables& tables, TileOrder order, std::uint32_t groups) {
   return WaitSimulation(program, schedule, memory, tables, order, groups).run();
 }
 

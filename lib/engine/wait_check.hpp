@@ -2,11 +2,11 @@
 // the given number of work-groups. The tiles of a group and its waits follow the kernels' source; conflicts
 // follow from the bytes that tiles access and from the dependencies that the program states.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 #include "engine/synchronization.hpp"
-#include "work/resolved_program.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,8 +18,7 @@ namespace tidegate::engine {
 // - an arrival at the barrier too many or too few;
 // - a tile that conflicts with an earlier tile of a group that it has not waited for;
 // - waves of one stage that conflict.
-std::string wait_violation(const ResolvedProgram& program, const Schedule& schedule,
-                           const MemoryLayout& memory, const LaunchTables& tables, TileOrder order,
-                           std::uint32_t groups);
+std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
+                           const LaunchTables& tables, TileOrder order, std::uint32_t groups);
 
 } // namespace tidegate::engine

@@ -45,7 +45,7 @@ void widen(Meeting& meeting, const std::optional<Tiles>& halo, bool by_element) 
 
 class Meetings {
 public:
-  explicit Meetings(const ResolvedProgram& program) : program_(program) {
+  explicit Meetings(const Job& program) : program_(program) {
     for (const ResolvedDependency& dependency : program.dependencies) {
       dependencies_[{dependency.before, dependency.after}] = &dependency;
     }
@@ -83,14 +83,13 @@ public:
   }
 
 private:
-  const ResolvedProgram& program_;
+  const Job& program_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> dependencies_;
 };
 
 class Finder {
 public:
-  Finder(const ResolvedProgram& program, const OutlinedOps& ops, const SharedLaunch& shared,
-         const KernelLimits& limits)
+  Finder(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared, const KernelLimits& limits)
       : program_(program), ops_(ops), shared_(shared), limits_(limits), meetings_(program),
         before_(program.waves.size()), ancestors_(program.waves.size()), node_of_(program.waves.size()),
         calls_(program.ops.size()) {
@@ -138,8 +137,7 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     // If a function with barriers may be called only once, a window with it would exclude other waves.
     const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
-    return !spec.transfer && !spec.queue && shared_.obstacles[wave].empty() &&
-           !(one_call && calls_[spec.op] > 1) &&
+    return spec.users_kernel && shared_.obstacles[wave].empty() && !(one_call && calls_[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
@@ -282,7 +280,7 @@ private:
     return true;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const OutlinedOps& ops_;
   const SharedLaunch& shared_;
   const KernelLimits& limits_;
@@ -311,13 +309,13 @@ Meeting between_nodes(const Meetings& meetings, const std::vector<std::uint32_t>
 
 } // namespace
 
-std::vector<Window> find_windows(const ResolvedProgram& program, const OutlinedOps& ops,
-                                 const SharedLaunch& shared, const KernelLimits& limits) {
+std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
+                                 const KernelLimits& limits) {
   return program.waves.size() > most_waves ? std::vector<Window>()
                                            : Finder(program, ops, shared, limits).run();
 }
 
-std::uint64_t count_pairs(const ResolvedProgram& program, const std::vector<Window>& windows) {
+std::uint64_t count_pairs(const Job& program, const std::vector<Window>& windows) {
   std::uint64_t pairs = 0;
   for (const Window& window : windows) {
     const bool repeats = program.waves[window.waves.front()].phase == WavePhase::each;
@@ -326,7 +324,7 @@ std::uint64_t count_pairs(const ResolvedProgram& program, const std::vector<Wind
   return pairs;
 }
 
-std::vector<ResolvedDependency> dependencies_between(const ResolvedProgram& program,
+std::vector<ResolvedDependency> dependencies_between(const Job& program,
                                                      const std::vector<std::vector<std::uint32_t>>& nodes) {
   std::vector<std::uint32_t> node_of(program.waves.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
@@ -369,7 +367,7 @@ bool stays_in_tile(const ProgramArgument& argument) {
 }
 
 // Returns the memory that two waves of a window share beyond their tiles, or an empty string.
-std::string shared_beyond(const ResolvedProgram& program, std::uint32_t first, std::uint32_t second) {
+std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t second) {
   bool stated = false;
   for (const ResolvedDependency& dependency : program.dependencies) {
     if (dependency.before == first && dependency.after == second) {
@@ -393,7 +391,7 @@ std::string shared_beyond(const ResolvedProgram& program, std::uint32_t first, s
 
 } // namespace
 
-std::string window_violation(const ResolvedProgram& program, const ResolvedProgram& fused) {
+std::string window_violation(const Job& program, const Job& fused) {
   std::vector<std::optional<Place>> places(program.waves.size());
   std::uint32_t alone = 0; // waves outside windows keep their order
   const auto put = [&](std::uint32_t wave, Place place) {
@@ -460,7 +458,7 @@ std::string window_violation(const ResolvedProgram& program, const ResolvedProgr
       continue;
     }
     std::optional<std::uint32_t> node;
-    bool sound = !spec.spec.init && !spec.spec.output && !spec.swapped && !spec.image &&
+    bool sound = !spec.first && !spec.output && !spec.swapped && !spec.image &&
                  !(program.until && program.until->buffer == buffer);
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
@@ -497,7 +495,7 @@ struct Part {
 };
 using Parts = std::vector<Part>; // windows with equal parts share code
 
-Parts parts_of(const ResolvedProgram& program, const Window& window) {
+Parts parts_of(const Job& program, const Window& window) {
   Parts parts;
   for (std::size_t i = 0; i < window.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[window.waves[i]];
@@ -523,7 +521,7 @@ std::set<std::size_t> parameters(const Part& part) {
 
 class Fuser {
 public:
-  Fuser(const ResolvedProgram& program, const OutlinedOps& ops, const std::vector<Window>& windows)
+  Fuser(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows)
       : program_(program), ops_(ops), windows_(windows) {}
 
   Result<FusedProgram> run() {
@@ -717,7 +715,7 @@ private:
                                                             : parameter.type;
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const OutlinedOps& ops_;
   const std::vector<Window>& windows_;
   RegisterCopies copies_;
@@ -727,8 +725,7 @@ private:
 
 } // namespace
 
-Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops,
-                          const std::vector<Window>& windows) {
+Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows) {
   return Fuser(program, ops, windows).run();
 }
 

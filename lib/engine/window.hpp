@@ -7,8 +7,8 @@
 // The result is again a program, so planning, schedules, waits and checks do not know about windows. Between
 // waves that pass values from work-item to work-item there is a barrier in the tile.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/schedule.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
@@ -34,25 +34,24 @@ inline constexpr std::size_t most_waves_per_window = 32;
 // window and returns. Waves with images, and those that cannot share a launch, are excluded. A buffer stays
 // in registers if no other wave uses its contents: it is transient, every subscript is the global id, and
 // each iteration writes it before reading it.
-std::vector<Window> find_windows(const ResolvedProgram& program, const OutlinedOps& ops,
-                                 const SharedLaunch& shared, const KernelLimits& limits);
+std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, const SharedLaunch& shared,
+                                 const KernelLimits& limits);
 
 // Counts how often waves continue with the tiles of the previous wave, in all iterations.
-std::uint64_t count_pairs(const ResolvedProgram& program, const std::vector<Window>& windows);
+std::uint64_t count_pairs(const Job& program, const std::vector<Window>& windows);
 
 // Returns dependencies between nodes (sets of waves) that preserve all of the program's.
-std::vector<ResolvedDependency> dependencies_between(const ResolvedProgram& program,
+std::vector<ResolvedDependency> dependencies_between(const Job& program,
                                                      const std::vector<std::vector<std::uint32_t>>& nodes);
 
 struct FusedProgram {
-  ResolvedProgram program; // waves in the order of their first parts; an op for each kind of window
+  Job program; // waves in the order of their first parts; an op for each kind of window
   OutlinedOps ops;
   std::vector<std::vector<std::uint32_t>> parts; // by wave: the waves of the program as written
 };
 
 // Fails only with errors that outlining the ops would report too.
-Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops,
-                          const std::vector<Window>& windows);
+Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows);
 
 // Checks windows independently, by their definition. Returns the first violation as a sentence, or an empty
 // string:
@@ -60,6 +59,6 @@ Result<FusedProgram> fuse(const ResolvedProgram& program, const OutlinedOps& ops
 // - a wave follows those that it depends on, in its window or in an earlier wave;
 // - waves of a window have the same range and section, and share memory tile by tile;
 // - a buffer in registers is used in one window only and is neither output nor input.
-std::string window_violation(const ResolvedProgram& program, const ResolvedProgram& fused);
+std::string window_violation(const Job& program, const Job& fused);
 
 } // namespace tidegate::engine

@@ -1,6 +1,7 @@
 // The knobs of wave programs and frontier programs, and the alternative settings of each.
 #pragma once
 #include "engine/compile.hpp"
+#include "work/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/policy/evidence.hpp>

@@ -303,7 +303,7 @@ Settings plain_launches(Settings settings) {
 }
 
 // Returns the location of the last wave that writes a buffer, as a JSON pointer.
-std::string last_writer(const engine::ResolvedProgram& program, const std::string& buffer) {
+std::string last_writer(const engine::Job& program, const std::string& buffer) {
   for (std::size_t wave = program.waves.size(); wave-- != 0;) {
     for (const engine::ProgramArgument& argument : program.waves[wave].arguments) {
       if (argument.is_memory() && argument.access != engine::Access::read &&

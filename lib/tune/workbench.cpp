@@ -3,11 +3,11 @@
 #include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "engine/compile.hpp"
-#include "engine/compiler_macros.hpp"
 #include "engine/device_images.hpp"
 #include "engine/proof.hpp"
 #include "tune/statistics.hpp"
-#include "work/files.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -155,12 +155,12 @@ Workbench::Workbench(const engine::WaveProgram& program, const std::string& fold
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   engine::CompileOptions options = options_.compile;
   options.tuning = settings.tuning;
-  options.files = engine::FileCheck::reachable;
-  options.answer_macros = answer_macros_;
   engine::WaveProgram program = program_;
   program.policy = settings.policy;
   begin_building(engine::Activity::compiling);
-  TIDEGATE_TRY(CompiledProgram compiled, engine::compile(program, folder_, &device_, options));
+  TIDEGATE_TRY(engine::Job job, engine::resolve(program, folder_, answer_macros_, options_.scope,
+                                                engine::FileCheck::reachable, settings.tuning));
+  TIDEGATE_TRY(CompiledProgram compiled, engine::compile(std::move(job), &device_, options));
   limit(compiled);
   return compiled;
 }
@@ -168,7 +168,7 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
 std::size_t Workbench::outputs() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(candidates_.front().compiled.written.buffers,
-                            [](const auto& buffer) { return buffer.spec.output.has_value(); }));
+                            [](const auto& buffer) { return buffer.output.has_value(); }));
 }
 
 void Workbench::limit(CompiledProgram& compiled) const {

@@ -9,6 +9,8 @@
 #include "engine/run_report.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 

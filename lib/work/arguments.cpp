@@ -114,9 +114,6 @@ using opencl_c::Parameter;
 using opencl_c::TranslationUnit;
 using opencl_c::TypeLayout;
 
-constexpr std::array<std::string_view, 11> scalar_names{"char", "uchar", "short", "ushort", "int",   "uint",
-                                                        "long", "ulong", "half",  "float",  "double"};
-
 struct StatedNumbers {
   ElementType type = ElementType::f32;
   const std::vector<Number>* numbers = nullptr;
@@ -355,14 +352,6 @@ Error argument_mismatch(std::string message, std::string fix, const std::string&
           .pointer = pointer};
 }
 
-std::optional<ElementType> element_type_of(std::string_view scalar) {
-  const auto found = std::ranges::find(scalar_names, scalar);
-  if (found == scalar_names.end()) {
-    return {};
-  }
-  return static_cast<ElementType>(found - scalar_names.begin());
-}
-
 std::size_t count_values(const ArgumentSpec& argument) {
   return stated_numbers(argument).size() + (argument.structure ? 1U : 0U) + (argument.enumeration ? 1U : 0U) +
          (argument.bytes ? 1U : 0U);
@@ -463,16 +452,16 @@ Result<std::string> other_type(const ProgramBuffer& buffer, const Parameter& par
   }
   const ElementType wanted = *element_type_of(type->scalar);
   const std::size_t width = element_bytes(wanted);
-  const bool same_width = width == element_bytes(buffer.spec.type);
-  if (same_width && is_float(wanted) == is_float(buffer.spec.type)) {
+  const bool same_width = width == element_bytes(buffer.type);
+  if (same_width && is_float(wanted) == is_float(buffer.type)) {
     return std::string();
   }
   if (buffer.bytes % width != 0) {
     return tl::unexpected(argument_mismatch(
         fmt::format(
             "the buffer {} has {} of {}, {} bytes, the kernel's parameter is {} with elements of {} bytes",
-            in_quotes(buffer.name), plural(buffer.spec.count, "element"), name(buffer.spec.type),
-            buffer.bytes, in_quotes(declaration), width),
+            in_quotes(buffer.name), plural(buffer.count, "element"), name(buffer.type), buffer.bytes,
+            in_quotes(declaration), width),
         fmt::format("give a buffer of {}, or one that holds a whole number of them", name(wanted)), pointer));
   }
   return std::string(name(wanted));

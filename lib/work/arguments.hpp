@@ -1,8 +1,9 @@
 // Checks one argument of a wave (a value, a buffer, an image or a sampler) against the parameter of its
 // kernel, and resolves it.
 #pragma once
+#include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
-#include "work/resolved_program.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <functional>
@@ -46,11 +47,12 @@ Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const opencl
 // The argument that a program would state for this parameter: {"f32": …}.
 std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c::TranslationUnit& unit);
 
+// Checks the spec of a value that starts with these bytes. Errors: invalid_program, out_of_range.
+Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
+                                   const std::vector<std::byte>& first, const std::string& pointer);
+
 // Makes an argument_mismatch at this place of the program.
 Error argument_mismatch(std::string message, std::string fix, const std::string& pointer);
-
-// The element type of an OpenCL C scalar: f32 for "float".
-std::optional<ElementType> element_type_of(std::string_view scalar);
 
 // Returns the index of the named buffer.
 using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, const std::string& pointer)>;

@@ -60,10 +60,6 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
 } // namespace
 
 // Never returns "-", which means a standard stream.
-std::string path_in(const std::string& folder, const std::string& file) {
-  return folder == "." ? file : (std::filesystem::path(folder) / file).string();
-}
-
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path) {
   constexpr std::size_t header_room = std::size_t{1} << 20U; // far more than numpy.save writes
@@ -89,17 +85,13 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
   return {};
 }
 
-Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> contents,
-                          const std::string& folder) {
-  if (!buffer.output) {
-    return {};
-  }
-  auto file = Output::open(path_in(folder, *buffer.output), FileKinds::no_named_pipes);
+Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path) {
+  auto file = Output::open(path, FileKinds::no_named_pipes);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
-  const std::array<std::uint64_t, 1> shape{contents.size() / element_bytes(buffer.type)};
-  const std::string header = is_npy(*buffer.output) ? npy_header(buffer.type, shape) : std::string();
+  const std::array<std::uint64_t, 1> shape{contents.size() / element_bytes(type)};
+  const std::string header = is_npy(path) ? npy_header(type, shape) : std::string();
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
   return file->write(header).and_then([&] { return file->write(data); }).and_then([&] {
     return file->commit();

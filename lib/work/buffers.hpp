@@ -13,20 +13,13 @@
 
 namespace tidegate::engine {
 
-// Resolves a path of a program document against its folder. Never returns "-", which means a standard stream.
-std::string path_in(const std::string& folder, const std::string& file);
-
 // Reads the contents of a buffer from its file. Errors: bad_array for another type or count; those of
 // reading.
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path);
 
-// Writes the output file of the buffer, if any, completely or not at all.
-Result<void> write_output(const BufferSpec& buffer, std::span<const std::byte> contents,
-                          const std::string& folder);
-
-// Contents by buffer; empty if unknown.
-using BufferContents = std::vector<std::vector<std::byte>>;
+// Writes the contents of a buffer to the file, completely or not at all.
+Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path);
 
 // Stores element_bytes(type) bytes. Integers must be exact; floats are rounded to nearest, ties to even.
 // Error: out_of_range if the number is too large for the type, or a fraction for an integer type.

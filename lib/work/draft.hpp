@@ -10,8 +10,8 @@
 // Pointers of the same name and type share one buffer, so one kernel reads what another wrote. A function
 // with the signature of a queue op becomes one, with buffers found in the same way and a few items.
 #pragma once
+#include "work/compiler_macros.hpp"
 #include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <string>

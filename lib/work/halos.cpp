@@ -51,11 +51,11 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
   return tiles;
 }
 
-void derive_halos(ResolvedProgram& program) {
+void derive_halos(Job& program) {
   constexpr std::uint64_t most = std::uint64_t{1} << 31U; // limit for ids and elements, see own_elements()
   std::map<std::uint32_t, std::vector<std::optional<opencl_c::OwnElements>>> by_op;
   for (ProgramWave& wave : program.waves) {
-    if (wave.range.dimensions != 1 || wave.transfer || wave.queue || wave.range.offset[0] >= most ||
+    if (wave.range.dimensions != 1 || !wave.users_kernel || wave.range.offset[0] >= most ||
         wave.range.offset[0] + wave.range.global[0] > most) {
       continue;
     }
@@ -83,75 +83,6 @@ void derive_halos(ResolvedProgram& program) {
       argument.overwrites = every_element && own->assigned_first && !has_gaps(kernel.parameters[i]);
     }
   }
-}
-
-std::vector<StatedHalo> stated_halos(const ResolvedProgram& program,
-                                     const std::vector<std::vector<std::uint32_t>>& places) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<std::uint32_t, 3>> by_dependency;
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    if (dependency.halo) {
-      by_dependency[{dependency.before, dependency.after}] = *dependency.halo;
-    }
-  }
-  const std::vector<std::uint32_t> order = program_order(program);
-  std::vector<std::size_t> rank(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    rank[order[i]] = i;
-  }
-  // True if swaps make both arguments the same memory some iterations apart.
-  const auto meet_later = [&](const ProgramArgument& x, const ProgramArgument& y) {
-    const std::size_t phases = places.size();
-    for (std::size_t distance = 1; distance <= phases && distance < program.iterations; ++distance) {
-      for (std::size_t phase = 0; phase < phases; ++phase) {
-        if (places[phase][x.buffer] == places[(phase + distance) % phases][y.buffer]) {
-          return true;
-        }
-      }
-    }
-    return false;
-  };
-  std::vector<StatedHalo> stated;
-  for (const std::uint32_t after : order) {
-    for (const std::uint32_t before : order) {
-      const ProgramWave& a = program.waves[before];
-      const ProgramWave& c = program.waves[after];
-      auto dependency = by_dependency.find({before, after});
-      dependency = dependency != by_dependency.end() ? dependency : by_dependency.find({after, before});
-      const bool depends = dependency != by_dependency.end();
-      for (std::uint32_t i = 0; a.phase == c.phase && i < a.arguments.size(); ++i) {
-        for (std::uint32_t k = 0; k < c.arguments.size(); ++k) {
-          const ProgramArgument& x = a.arguments[i];
-          const ProgramArgument& y = c.arguments[k];
-          if (x.kind != ProgramArgument::Kind::buffer || y.kind != ProgramArgument::Kind::buffer ||
-              (x.access == Access::read && y.access == Access::read)) {
-            continue;
-          }
-          const bool now = x.buffer == y.buffer && rank[before] < rank[after];
-          const bool later = a.phase == WavePhase::each && meet_later(x, y);
-          const auto state = [&](const std::array<std::uint32_t, 3>& halo, bool in_iteration) {
-            stated.push_back({.before = before,
-                              .before_argument = i,
-                              .after = after,
-                              .after_argument = k,
-                              .halo = halo,
-                              .in_iteration = in_iteration});
-          };
-          const bool by_arguments =
-              x.halo && y.halo && a.range == c.range && (x.element_bytes == 0 || y.element_bytes == 0);
-          // Under swaps a dependency covers only accesses of the same iteration.
-          const bool always = depends && program.swaps.empty();
-          if (depends && (now || (always && later))) {
-            state(dependency->second, !always);
-          }
-          if (by_arguments && !always && (later || (now && !depends))) {
-            state({(*x.halo)[0] + (*y.halo)[0], (*x.halo)[1] + (*y.halo)[1], (*x.halo)[2] + (*y.halo)[2]},
-                  false);
-          }
-        }
-      }
-    }
-  }
-  return stated;
 }
 
 } // namespace tidegate::engine

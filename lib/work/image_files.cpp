@@ -151,14 +151,14 @@ Result<std::vector<std::byte>> read_png(const ProgramBuffer& image, const std::s
 
 // Accepts a flat array or one of the image's shape; a transposed array has the same count but is wrong.
 Result<void> check_array(const NpyArray& array, const ProgramBuffer& image) {
-  if (array.type != image.spec.type) {
+  if (array.type != image.type) {
     return tl::unexpected(
         bad_image(fmt::format("the array holds {}, the channels of {} are {}", name(array.type),
-                              name(image.image->format), name(image.spec.type)),
+                              name(image.image->format), name(image.type)),
                   "give the image a format of such channels, or convert the array"));
   }
   const auto shape = array_shape(*image.image);
-  if (array.shape == shape || array.shape == std::vector<std::uint64_t>{image.spec.count}) {
+  if (array.shape == shape || array.shape == std::vector<std::uint64_t>{image.count}) {
     return {};
   }
   return tl::unexpected(
@@ -202,20 +202,14 @@ Result<void> check_file(const ProgramBuffer& image, const std::string& file, std
 
 } // namespace
 
-Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer) {
-  const auto& init = image.spec.init;
-  if (init && init->file) {
-    TIDEGATE_CHECK(check_file(image, *init->file, pointer + "/init/file"));
+Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec) {
+  if (spec.init && spec.init->file) {
+    TIDEGATE_CHECK(check_file(image, *spec.init->file, image.pointer + "/init/file"));
   }
-  return image.spec.output ? check_file(image, *image.spec.output, pointer + "/output") : Result<void>();
+  return spec.output ? check_file(image, *spec.output, image.pointer + "/output") : Result<void>();
 }
 
-Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder) {
-  const auto& init = image.spec.init;
-  if (!init || !init->file) {
-    return initial_contents(image.spec, folder);
-  }
-  const std::string path = path_in(folder, *init->file);
+Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path) {
   auto texels = named_png(path)   ? read_png(image, path)
                 : named_npy(path) ? read_npy(image, path)
                                   : read_raw(image, path);
@@ -226,20 +220,16 @@ Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const s
 }
 
 Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,
-                         const std::string& folder) {
-  if (!image.spec.output) {
-    return {};
-  }
-  const std::string& output = *image.spec.output;
+                         const std::string& path) {
   std::string head;
   std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
-  if (named_png(output)) {
+  if (named_png(path)) {
     TIDEGATE_TRY(head, png_file(picture_of(*image.image, contents)));
     data = {};
-  } else if (named_npy(output)) {
-    head = npy_header(image.spec.type, array_shape(*image.image));
+  } else if (named_npy(path)) {
+    head = npy_header(image.type, array_shape(*image.image));
   }
-  TIDEGATE_TRY(Output file, Output::open(path_in(folder, output), FileKinds::no_named_pipes));
+  TIDEGATE_TRY(Output file, Output::open(path, FileKinds::no_named_pipes));
   TIDEGATE_CHECK(file.write(head));
   TIDEGATE_CHECK(file.write(data));
   return file.commit();

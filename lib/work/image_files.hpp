@@ -1,6 +1,7 @@
 // Image contents in files: .npy and .png by name, otherwise raw bytes.
 #pragma once
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
@@ -10,16 +11,16 @@
 
 namespace tidegate::engine {
 
-// Checks the init and output files of an image at its place `pointer`. Error: invalid_program for another
-// picture format, or a PNG that cannot hold the image.
-Result<void> check_image_files(const ProgramBuffer& image, const std::string& pointer);
+// Checks the init and output files of an image. Error: invalid_program for another picture format, or a PNG that
+// cannot hold the image.
+Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);
 
-// Returns the first contents: by the rules of buffers, or from a picture. Errors: bad_array for a file of
-// another format or size; those of reading.
-Result<std::vector<std::byte>> initial_image(const ProgramBuffer& image, const std::string& folder);
+// Returns the contents that the file gives the image. Errors: bad_array for a file of another format or size; those of
+// reading.
+Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path);
 
-// Writes the output file of the image, if any, completely or not at all.
+// Writes the contents to the file, completely or not at all.
 Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,
-                         const std::string& folder);
+                         const std::string& path);
 
 } // namespace tidegate::engine

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -68,10 +69,7 @@ struct OpSpec {
   std::optional<std::string> note{};
 };
 
-enum class Access : std::uint8_t { read, write, read_write };
-inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
-
-// A value that changes with each iteration (formula: lib/work/progression.hpp). Exactly one of the first four
+// A value that changes with each iteration (formula: lib/engine/progression.hpp). Exactly one of the first four
 // fields is set.
 struct IterationSpec {
   std::optional<Number> add, multiply, shift_left, shift_right;
@@ -113,16 +111,6 @@ struct CopySpec {
   std::optional<std::uint64_t> count; // elements of `from`; default: to its end
 };
 
-// Work of one lane. Handles are indices into the queue's lists of ops and buffers.
-struct QueueItem {
-  std::uint32_t op_handle = 0;
-  std::uint32_t input_handle = 0;
-  std::uint32_t output_handle = 0;
-  std::uint32_t param = 0; // passed to the op
-
-  friend bool operator==(const QueueItem&, const QueueItem&) = default;
-};
-
 struct QueueSpec {                  // exactly one of items and file
   std::vector<std::string> ops;     // of the program, by handle
   std::vector<std::string> buffers; // likewise
@@ -131,10 +119,6 @@ struct QueueSpec {                  // exactly one of items and file
   std::optional<std::uint32_t> capacity;     // requeued items that may wait at once; default: all
   std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
 };
-
-// When a wave runs: once before the iterations, in each iteration, or once after them.
-enum class WavePhase : std::uint8_t { before, each, after };
-inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
 
 struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<std::string> name;
@@ -187,12 +171,5 @@ inline Error invalid_program(std::string message, std::string fix, std::string p
           .fix = std::move(fix),
           .pointer = std::move(pointer)};
 }
-
-// Part of a program that is valid but probably a mistake.
-struct Warning {
-  std::string message;
-  std::string fix;
-  std::string pointer; // into the program
-};
 
 } // namespace tidegate::engine

@@ -441,15 +441,14 @@ Result<void> check_elements(const QueueCombination& items, const QueueOp& op, co
     return {};
   }
   const ElementType wanted = *element_type_of(type->scalar);
-  if (element_bytes(wanted) == element_bytes(buffer.spec.type) &&
-      is_float(wanted) == is_float(buffer.spec.type)) {
+  if (element_bytes(wanted) == element_bytes(buffer.type) && is_float(wanted) == is_float(buffer.type)) {
     return {};
   }
   return tl::unexpected(
       Error{.code = ErrorCode::argument_mismatch,
             .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
                                    item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
-                                   name(buffer.spec.type), in_quotes(parameter.name), parameter.type),
+                                   name(buffer.type), in_quotes(parameter.name), parameter.type),
             .fix = fmt::format("give a buffer of {}, or change the op's parameter", name(wanted)),
             .pointer = pointer});
 }
@@ -543,12 +542,14 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
 
 template <class T>
 ProgramBuffer own_buffer(const std::string& title, std::string_view what, const std::vector<T>& rows) {
-  auto bytes = std::make_shared<std::vector<std::byte>>(rows.size() * sizeof(T));
-  std::memcpy(bytes->data(), rows.data(), bytes->size());
+  const auto bytes = std::as_bytes(std::span(rows));
   return {.name = fmt::format("{}: {}", title, what),
-          .spec = {.type = ElementType::u32, .count = bytes->size() / sizeof(std::uint32_t)},
-          .bytes = bytes->size(),
-          .contents = bytes};
+          .type = ElementType::u32,
+          .count = bytes.size() / sizeof(std::uint32_t),
+          .bytes = bytes.size(),
+          .first = [contents = std::vector(bytes.begin(), bytes.end())] {
+            return Result<std::vector<std::byte>>(contents);
+          }};
 }
 
 // Buffers named by items, in the order of their handles, with the drain's access to each.
@@ -671,7 +672,8 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   if (drain.requeues) {
     const std::uint64_t lanes = std::uint64_t{published.lanes} * published.tiles.size();
     wave.own_buffers.push_back({.name = title + ": left",
-                                .spec = {.type = ElementType::u32, .count = lanes},
+                                .type = ElementType::u32,
+                                .count = lanes,
                                 .bytes = lanes * sizeof(std::uint32_t)});
     wave.own_accesses.push_back(Access::write);
   }
@@ -686,7 +688,6 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   wave.op_name = used.front()->name;
   wave.queue = {.items = std::move(items),
-                .file = spec.file ? path_in(folder, *spec.file) : "",
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,

@@ -7,9 +7,10 @@
 // All items of a tile share op and buffers, so its work-group takes one branch. An item takes four bytes, or
 // none where params count up, as indices do.
 #pragma once
+#include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
+#include "work/compiler_macros.hpp"
 #include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 

@@ -2,10 +2,10 @@
 // keeps its name and is unsound; its own parts are checked if they do not depend on the missing ones.
 #include "work/resolve.hpp"
 
-#include "work/groups.hpp"
+#include "engine/groups.hpp"
+#include "engine/job.hpp"
 #include "work/halos.hpp"
 #include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include "work/source.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -67,9 +67,8 @@ Result<std::uint32_t> ResolveInput::find_in(std::string_view part, std::string_v
 }
 
 // Resolves the listed dependencies; the waves of `program` must be resolved.
-std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
-                                                     const ResolvedProgram& program, const WaveNames& names,
-                                                     ErrorList& errors);
+std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, const Job& program,
+                                                     const WaveNames& names, ErrorList& errors);
 
 namespace {
 
@@ -181,7 +180,7 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
   return static_cast<std::uint32_t>(wave.number());
 }
 
-Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const ResolvedProgram& program,
+Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const Job& program,
                                               const WaveNames& names, const ProgramDependency& dependency,
                                               std::size_t place) {
   const std::string pointer = fmt::format("/dependencies/{}", place);
@@ -239,9 +238,8 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const R
 
 } // namespace
 
-std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input,
-                                                     const ResolvedProgram& program, const WaveNames& names,
-                                                     ErrorList& errors) {
+std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, const Job& program,
+                                                     const WaveNames& names, ErrorList& errors) {
   std::vector<ResolvedDependency> dependencies;
   if (!input.program.dependencies || program.waves.empty() || input.unread.cover("/waves")) {
     return dependencies;
@@ -348,9 +346,9 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
 namespace {
 
 // The program without buffers, ops, waves and dependencies.
-ResolvedProgram without_parts(const ResolveInput& input) {
+Job without_parts(const ResolveInput& input) {
   const WaveProgram& program = input.program;
-  ResolvedProgram resolved;
+  Job resolved;
   resolved.folder = input.folder;
   resolved.budget_bytes = program.device_memory_budget_bytes;
   resolved.policy = program.policy;
@@ -361,20 +359,12 @@ ResolvedProgram without_parts(const ResolveInput& input) {
 
 } // namespace
 
-std::string ResolvedProgram::wave_text(std::uint32_t wave) const {
-  const ProgramWave& what = waves[wave];
-  return !what.title.empty()    ? what.title
-         : !what.name.empty()   ? in_quotes(what.name)
-         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
-                                : fmt::format("wave {}", wave);
-}
-
-Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer, PathScope scope, FileCheck files,
-                                const device::Tuning& tuning, const UnreadPlaces& unread) {
+Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
+                    PathScope scope, FileCheck files, const device::Tuning& tuning,
+                    const UnreadPlaces& unread) {
   const ResolveInput input{program, folder, answer, scope, files, tuning, unread};
   ErrorList errors;
-  ResolvedProgram resolved = without_parts(input);
+  Job resolved = without_parts(input);
 
   ProgramMemory memory = resolve_memory(input, errors);
   resolved.swaps = resolve_swaps(input, memory, errors);
@@ -396,6 +386,7 @@ Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& f
     return tl::unexpected(errors.result().error());
   }
 
+  resolved.files = files_of(program, resolved);
   spread_progressions(resolved.waves);
   derive_halos(resolved);
   resolved.derived = !program.dependencies;

@@ -1,11 +1,12 @@
 // The passes of resolve(): ops and NDRanges, memory, waves. A part of the document that could not be read
 // keeps its name and is marked unsound; errors that follow from it are not reported again.
 #pragma once
+#include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
+#include "work/compiler_macros.hpp"
 #include "work/files.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 
@@ -20,6 +21,16 @@
 #include <vector>
 
 namespace tidegate::engine {
+
+// Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
+// macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
+// the publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
+// the rest is still checked. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
+// unsupported_kernel, outside_folder, those of sources and files, each with its place in the program or a
+// source. Reports all errors at once, without consequences of other errors.
+Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
+                    PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
+                    const device::Tuning& tuning = {}, const UnreadPlaces& unread = {});
 
 // Indices by name; a map, for programs with thousands of names.
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
@@ -79,6 +90,9 @@ struct ProgramMemory {
   NameIndex buffer_index;
   NameIndex image_index;
 };
+
+// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
+Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
 

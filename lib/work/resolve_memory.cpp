@@ -10,9 +10,48 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 namespace tidegate::engine {
+
+Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
+  const std::size_t dimensions = spec.size.size();
+  if (dimensions < 1 || dimensions > 3) {
+    return tl::unexpected(invalid_program(fmt::format("a size of {} numbers", dimensions),
+                                          "give width, height and depth, as many of them as the image has",
+                                          pointer + "/size"));
+  }
+  if (std::ranges::find(spec.size, 0U) != spec.size.end() || spec.layers == std::uint64_t{0}) {
+    return tl::unexpected(invalid_program("the image has no texels", "give a size and layers from 1 on",
+                                          pointer + (spec.layers == std::uint64_t{0} ? "/layers" : "/size")));
+  }
+  if (spec.layers && dimensions == 3) {
+    return tl::unexpected(invalid_program("there are no arrays of three-dimensional images",
+                                          "leave layers out, or give width and height alone",
+                                          pointer + "/layers"));
+  }
+  if (spec.texel_buffer && (dimensions != 1 || spec.layers)) {
+    return tl::unexpected(invalid_program("a texel buffer has a width and nothing else",
+                                          "leave texel_buffer out, or give one size and no layers",
+                                          pointer + "/texel_buffer"));
+  }
+  ImageShape shape{.format = spec.format, .width = spec.size[0], .layers = spec.layers.value_or(1)};
+  shape.height = dimensions > 1 ? spec.size[1] : 1;
+  shape.depth = dimensions > 2 ? spec.size[2] : 1;
+  shape.kind = dimensions == 3     ? ImageKind::image3d
+               : dimensions == 2   ? (spec.layers ? ImageKind::image2d_array : ImageKind::image2d)
+               : spec.layers       ? ImageKind::image1d_array
+               : spec.texel_buffer ? ImageKind::image1d_buffer
+                                   : ImageKind::image1d;
+  if (row(shape.format).order == ChannelOrder::depth && dimensions != 2) {
+    return tl::unexpected(
+        invalid_program(fmt::format("{} is a format of two-dimensional images", name(spec.format)),
+                        "give width and height, or another format", pointer + "/format"));
+  }
+  return shape;
+}
+
 namespace {
 
 Result<void> check_init(const BufferInit& init, const std::string& pointer) {
@@ -39,30 +78,60 @@ Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std:
   return checked;
 }
 
-Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& spec,
-                                    const std::string& pointer) {
-  TIDEGATE_TRY(const ImageShape shape, shape_of(spec, pointer));
-  ProgramBuffer image{.name = name,
-                      .spec = {.type = element_type(spec.format),
-                               .count = elements_per_texel(spec.format),
-                               .init = spec.init,
-                               .output = spec.output},
-                      .image = shape};
+// Lets the buffer read its first contents and write its output. Paths of the spec are relative to the folder.
+void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::string& folder) {
+  if (spec.init && spec.init->file && buffer.image) {
+    buffer.first = [image = buffer, path = path_in(folder, *spec.init->file)] {
+      return read_image(image, path);
+    };
+  } else if (spec.init) {
+    buffer.first = [spec, folder] { return initial_contents(spec, folder); };
+  }
+  if (spec.output) {
+    const std::string path = path_in(folder, *spec.output);
+    if (buffer.image) {
+      buffer.write = [image = buffer, path](std::span<const std::byte> contents) {
+        return write_image(image, contents, path);
+      };
+    } else {
+      buffer.write = [type = spec.type, path](std::span<const std::byte> contents) {
+        return write_buffer(type, contents, path);
+      };
+    }
+    buffer.output = path;
+  }
+}
+
+Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& stated,
+                                    const std::string& folder, const std::string& pointer) {
+  TIDEGATE_TRY(const ImageShape shape, shape_of(stated, pointer));
+  BufferSpec spec{.type = element_type(stated.format),
+                  .count = elements_per_texel(stated.format),
+                  .init = stated.init,
+                  .output = stated.output};
+  std::uint64_t bytes = 0;
   bool overflow = false;
   for (const std::uint64_t size : {shape.width, shape.height, shape.depth, shape.layers}) {
-    overflow |= __builtin_mul_overflow(image.spec.count, size, &image.spec.count);
+    overflow |= __builtin_mul_overflow(spec.count, size, &spec.count);
   }
-  overflow |= __builtin_mul_overflow(image.spec.count, element_bytes(image.spec.type), &image.bytes);
+  overflow |= __builtin_mul_overflow(spec.count, element_bytes(spec.type), &bytes);
   if (overflow) {
     return tl::unexpected(Error{.code = ErrorCode::out_of_range,
                                 .message = fmt::format("the image {} has too many texels", in_quotes(name)),
                                 .fix = "give a size that the memory holds",
                                 .pointer = pointer + "/size"});
   }
+  ProgramBuffer image{.name = name,
+                      .pointer = pointer,
+                      .type = spec.type,
+                      .count = spec.count,
+                      .bytes = bytes,
+                      .image = shape};
   ErrorList errors;
-  errors.check(check_contents(image.spec, true, pointer));
-  errors.check(check_image_files(image, pointer));
+  errors.check(check_contents(spec, true, pointer));
+  errors.check(check_image_files(image, spec));
   TIDEGATE_CHECK(errors.result());
+  set_contents(image, spec, folder);
   return image;
 }
 
@@ -83,7 +152,8 @@ Error other_memory(const std::string& name, std::string_view what, std::string f
   return invalid_program(fmt::format("{} is {}", in_quotes(name), what), std::move(fix), std::move(pointer));
 }
 
-Result<void> files_in_scope(const ResolveInput& input, const BufferSpec& spec, const std::string& pointer) {
+Result<void> files_in_scope(const ResolveInput& input, const std::optional<BufferInit>& init,
+                            const std::optional<std::string>& output, const std::string& pointer) {
   ErrorList errors;
   const auto check = [&](const std::optional<std::string>& file, const std::string& at) {
     auto allowed =
@@ -93,15 +163,15 @@ Result<void> files_in_scope(const ResolveInput& input, const BufferSpec& spec, c
     }
     errors.check(allowed);
   };
-  check(spec.init ? spec.init->file : std::nullopt, pointer + "/init/file");
-  check(spec.output, pointer + "/output");
+  check(init ? init->file : std::nullopt, pointer + "/init/file");
+  check(output, pointer + "/output");
   return errors.result();
 }
 
 Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::string& name,
                                      const BufferSpec& spec, const std::string& pointer) {
   ErrorList errors;
-  ProgramBuffer buffer{.name = name, .spec = spec};
+  ProgramBuffer buffer{.name = name, .pointer = pointer, .type = spec.type, .count = spec.count};
   if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {
     errors.add({.code = ErrorCode::out_of_range,
                 .message = fmt::format("the buffer {} has {} elements", in_quotes(name),
@@ -113,8 +183,9 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   errors.check(check_contents(spec, errors.result().has_value(), pointer));
   // File contents are compared only with a valid buffer, and files outside the scope stay untouched.
   const FileCheck files = errors.result() ? input.files : std::min(input.files, FileCheck::reachable);
-  if (errors.check(files_in_scope(input, spec, pointer))) {
-    errors.check(check_data_files(buffer, input.folder, pointer, files));
+  set_contents(buffer, spec, input.folder);
+  if (errors.check(files_in_scope(input, spec.init, spec.output, pointer))) {
+    errors.check(check_data_files(buffer, spec.init, input.folder, files));
   }
   TIDEGATE_CHECK(errors.result());
   return buffer;
@@ -131,9 +202,9 @@ Result<ProgramBuffer> resolve_named_image(const ResolveInput& input, const NameI
               .pointer = pointer});
   }
   TIDEGATE_CHECK(input.wholly_read(pointer));
-  TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, pointer));
-  TIDEGATE_CHECK(files_in_scope(input, image.spec, pointer));
-  TIDEGATE_CHECK(check_data_files(image, input.folder, pointer, input.files));
+  TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, input.folder, pointer));
+  TIDEGATE_CHECK(files_in_scope(input, spec.init, spec.output, pointer));
+  TIDEGATE_CHECK(check_data_files(image, spec.init, input.folder, input.files));
   return image;
 }
 
@@ -166,14 +237,13 @@ Result<std::array<std::uint32_t, 2>> resolve_swap(const ResolveInput& input, con
   const ProgramBuffer& second = memory.buffers[*b];
   if (*a != *b && (first.image || second.image)) {
     TIDEGATE_CHECK(check_image_swap(first, second, pointer));
-  } else if (*a == *b || first.spec.type != second.spec.type || first.spec.count != second.spec.count) {
-    return tl::unexpected(
-        invalid_program(*a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
-                                 : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
-                                               plural(first.spec.count, "element"), name(first.spec.type),
-                                               in_quotes(second.name), plural(second.spec.count, "element"),
-                                               name(second.spec.type)),
-                        "swap two buffers of the same type and count", pointer));
+  } else if (*a == *b || first.type != second.type || first.count != second.count) {
+    return tl::unexpected(invalid_program(
+        *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
+                 : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                               plural(first.count, "element"), name(first.type), in_quotes(second.name),
+                               plural(second.count, "element"), name(second.type)),
+        "swap two buffers of the same type and count", pointer));
   }
   return std::array{*a, *b};
 }
@@ -213,7 +283,7 @@ Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, co
   TIDEGATE_TRY(const std::uint32_t found,
                find_buffer(input, memory, input.program.until->buffer, "/until/buffer",
                            "let a kernel write what ends the repetition into a buffer"));
-  const ElementType type = memory.buffers[found].spec.type;
+  const ElementType type = memory.buffers[found].type;
   ResolvedUntil until{.buffer = found, .value = std::vector<std::byte>(element_bytes(type))};
   if (auto stored = store_number(input.program.until->equals, type, until.value.data()); !stored) {
     stored.error().pointer = "/until/equals";

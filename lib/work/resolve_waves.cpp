@@ -186,7 +186,8 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
   TIDEGATE_TRY(QueueWave made, resolve_queue(*spec.queue, title, input.folder, handles, buffers,
                                              input.program.policy.priority_age_threshold, input.tuning,
                                              input.answer, input.scope, pointer + "/queue"));
-  ProgramWave wave{.op = static_cast<std::uint32_t>(ops.ops.size()), .range = made.range};
+  ProgramWave wave{
+      .op = static_cast<std::uint32_t>(ops.ops.size()), .users_kernel = false, .range = made.range};
   for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
     wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
                               .buffer = static_cast<std::uint32_t>(memory.buffers.size()),

@@ -1,7 +1,8 @@
 // Reads and parses one OpenCL C source with its options.
 #pragma once
+#include "engine/job.hpp"
+#include "work/compiler_macros.hpp"
 #include "work/program.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -15,10 +16,6 @@ namespace tidegate::engine {
 // op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, const SourceFrame& frame = {});
-
-// Adds an excerpt of the error's line, if its file is one of `files`.
-Error with_line_of(const std::vector<std::string>& files, Error error,
-                   ColumnCounts counts = ColumnCounts::characters);
 
 // The error for a function that should be a kernel.
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);

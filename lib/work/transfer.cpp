@@ -23,7 +23,7 @@ struct Extent {
 
 Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
                          std::optional<std::uint64_t> count, const std::string& pointer) {
-  const std::uint64_t all = buffer.spec.count;
+  const std::uint64_t all = buffer.count;
   const std::uint64_t wanted = count.value_or(offset < all ? all - offset : 0);
   if (offset > all || wanted > all - offset || wanted == 0) {
     return tl::unexpected(
@@ -33,7 +33,7 @@ Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
               .fix = "give a part of the buffer, of one element at least",
               .pointer = pointer});
   }
-  const std::uint64_t width = element_bytes(buffer.spec.type);
+  const std::uint64_t width = element_bytes(buffer.type);
   return Extent{.offset = offset * width, .bytes = wanted * width};
 }
 
@@ -71,11 +71,11 @@ Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBu
                                  const FindBuffer& find_buffer, const std::string& pointer) {
   TIDEGATE_TRY(const std::uint32_t to, find_buffer(spec.buffer, pointer + "/buffer"));
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[to], spec.offset, spec.count, pointer));
-  const ElementType type = buffers[to].spec.type;
-  Transfer transfer{.to = to,
-                    .to_offset = extent.offset,
-                    .bytes = extent.bytes,
-                    .pattern = std::vector<std::byte>(element_bytes(type))};
+  const ElementType type = buffers[to].type;
+  TransferCommand transfer{.to = to,
+                           .to_offset = extent.offset,
+                           .bytes = extent.bytes,
+                           .pattern = std::vector<std::byte>(element_bytes(type))};
   if (auto stored = store_number(spec.value, type, transfer.pattern.data()); !stored) {
     stored.error().pointer = pointer + "/value";
     return tl::unexpected(std::move(stored.error()));
@@ -85,12 +85,12 @@ Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBu
     std::memcpy(reinterpret_cast<std::byte*>(&word) + at, transfer.pattern.data(), transfer.pattern.size());
   }
   const std::uint64_t first_word = extent.offset / sizeof word * sizeof word;
-  ProgramWave wave;
+  ProgramWave wave{.users_kernel = false};
   TIDEGATE_TRY(wave.range, range_over(extent.offset + extent.bytes - first_word, pointer));
   wave.arguments = {buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
                     word_argument(extent.offset), word_argument(extent.offset + extent.bytes),
                     word_argument(word)};
-  wave.transfer = std::move(transfer);
+  wave.command = std::move(transfer);
   return wave;
 }
 
@@ -99,14 +99,14 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
   TIDEGATE_TRY(const std::uint32_t from, find_buffer(spec.from, pointer + "/from"));
   TIDEGATE_TRY(const std::uint32_t to, find_buffer(spec.to, pointer + "/to"));
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[from], spec.from_offset, spec.count, pointer));
-  const std::uint64_t width = element_bytes(buffers[to].spec.type);
+  const std::uint64_t width = element_bytes(buffers[to].type);
   std::uint64_t to_offset = 0;
   if (__builtin_mul_overflow(spec.to_offset, width, &to_offset) || to_offset > buffers[to].bytes ||
       extent.bytes > buffers[to].bytes - to_offset) {
     return tl::unexpected(Error{
         .code = ErrorCode::out_of_range,
         .message = fmt::format("{} bytes do not fit into {} from element {} on, which has {}", extent.bytes,
-                               in_quotes(buffers[to].name), spec.to_offset, buffers[to].spec.count),
+                               in_quotes(buffers[to].name), spec.to_offset, buffers[to].count),
         .fix = "give a smaller count, or a larger buffer",
         .pointer = pointer});
   }
@@ -117,17 +117,17 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
                                 .fix = "copy by way of another buffer",
                                 .pointer = pointer});
   }
-  ProgramWave wave;
+  ProgramWave wave{.users_kernel = false};
   TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
   wave.arguments = {buffer_argument(from, Access::read),
                     buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
                     word_argument(extent.offset), word_argument(to_offset), word_argument(extent.bytes)};
-  wave.transfer = Transfer{.from = from,
-                           .to = to,
-                           .from_offset = extent.offset,
-                           .to_offset = to_offset,
-                           .bytes = extent.bytes,
-                           .pattern = {}};
+  wave.command = TransferCommand{.from = from,
+                                 .to = to,
+                                 .from_offset = extent.offset,
+                                 .to_offset = to_offset,
+                                 .bytes = extent.bytes,
+                                 .pattern = {}};
   return wave;
 }
 
@@ -141,8 +141,11 @@ Result<ProgramUnit> transfer_unit() {
       }};
   TIDEGATE_TRY(opencl_c::TranslationUnit unit,
                opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
-  return ProgramUnit{
-      .path = path, .options = "", .parsed_options = {}, .unit = std::move(unit), .built_in = true};
+  return ProgramUnit{.path = path,
+                     .options = "",
+                     .parsed_options = {},
+                     .unit = std::move(unit),
+                     .built_in = device::kernel_source("wave/transfers.cl")};
 }
 
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer) {

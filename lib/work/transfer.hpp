@@ -1,8 +1,8 @@
 // Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands
 // elsewhere.
 #pragma once
+#include "engine/job.hpp"
 #include "work/arguments.hpp"
-#include "work/resolved_program.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>

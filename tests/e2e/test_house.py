@@ -12,8 +12,8 @@ ALLOWED = {
     "opencl_c": {"core"},
     "device": {"core", "policy"},
     "graph": {"core", "policy"},
-    "work": {"core", "device", "opencl_c", "planning", "policy"},
-    "engine": {"core", "device", "graph", "opencl_c", "planning", "policy", "work"},
+    "work": {"core", "device", "engine", "opencl_c", "planning", "policy"},
+    "engine": {"core", "device", "graph", "opencl_c", "planning", "policy"},
     "tune": {"core", "device", "engine", "graph", "policy", "work"},
     "app": {"core", "device", "engine", "graph", "planning", "policy", "tune", "work"},
 }

@@ -213,7 +213,7 @@ TEST_CASE("the first slice is longer where nothing loops") {
 }
 
 TEST_CASE("a program's load follows from its schedule") {
-  ResolvedProgram program = program_of(2, {4096, 1 << 20});
+  Job program = program_of(2, {4096, 1 << 20});
   program.waves = {wave_of(0, {reads(0), writes(1)}, range_of(1024, 64)), wave_of(1, {updates(1)})};
   program.dependencies = {{.before = 0, .after = 1}};
   program.iterations = std::numeric_limits<std::uint32_t>::max();

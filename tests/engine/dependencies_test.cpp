@@ -129,7 +129,7 @@ TEST_CASE("every conflict is ordered, and nothing else") {
 }
 
 TEST_CASE("the waves as the planners take them") {
-  ResolvedProgram program = program_of(1, {100, 50});
+  Job program = program_of(1, {100, 50});
   program.waves = {wave_of(0, {}), wave_of(0, {})};
   program.waves[0].bytes = {.frontier_bytes = 1, .scratch_bytes = 2, .output_bytes = 3};
   program.dependencies = {{.before = 0, .after = 1, .halo = {{0, 0, 0}}}};

@@ -14,8 +14,8 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-ResolvedProgram program_with(ProgramArgument argument) {
-  ResolvedProgram program = program_of(1, {4});
+Job program_with(ProgramArgument argument) {
+  Job program = program_of(1, {4});
   program.units[0].unit.functions.push_back({.name = "total"});
   program.buffers[0].image = ImageShape{};
   program.waves = {wave_of(0, {std::move(argument)})};
@@ -28,8 +28,7 @@ OutlinedOps calling(std::set<std::string> functions) {
   return ops;
 }
 
-std::string refusal(const ResolvedProgram& program, const OutlinedOps& ops,
-                    const device::DeviceInfo* device) {
+std::string refusal(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
   const auto found = check_features(program, ops, device);
   return found ? "none"
                : fmt::format("{} {}: {}; {}", name(found.error().code), *found.error().pointer,
@@ -58,7 +57,7 @@ TEST_CASE("images") {
 }
 
 TEST_CASE("sub-groups") {
-  const ResolvedProgram program = program_with(value({1}));
+  const Job program = program_with(value({1}));
   device::DeviceInfo device{.name = "Chip", .images = true, .extensions = "cl_khr_fp64"};
   CHECK(refusal(program, calling({"sub_group_reduce_add"}), &device) ==
         "unsupported_kernel /ops/op0: the kernel \"total\" calls sub_group_reduce_add, and Chip lacks "

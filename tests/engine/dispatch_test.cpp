@@ -57,7 +57,7 @@ using Head = std::array<std::uint32_t, 4>; // iteration, stage, round, arrivals
 // A persistent launch of two stages, of 5 and 3 tiles, that are repeated.
 struct Run {
   StandIn session;
-  ResolvedProgram program = program_of(1, {64});
+  Job program = program_of(1, {64});
   Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .places = {{0}}};
   LaunchTables tables;
   DispatchLimits limits{

@@ -17,13 +17,13 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-ResolvedProgram listed(std::vector<ProgramWave> waves,
-                       const std::vector<std::pair<std::uint32_t, std::uint32_t>>& dependencies,
-                       std::size_t buffers = 2) {
-  ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(buffers, 64));
+Job listed(std::vector<ProgramWave> waves,
+           const std::vector<std::pair<std::uint32_t, std::uint32_t>>& dependencies,
+           std::size_t buffers = 2) {
+  Job program = program_of(1, std::vector<std::uint64_t>(buffers, 64));
   for (ProgramBuffer& buffer : program.buffers) {
-    buffer.spec.init = BufferInit{.fill = std::uint64_t{0}, .iota = {}, .random = {}, .file = {}};
-    buffer.spec.output = "out.npy";
+    buffer.first = [] { return std::vector<std::byte>(); };
+    buffer.output = "out.npy";
   }
   program.waves = std::move(waves);
   for (const auto& [before, after] : dependencies) {
@@ -32,7 +32,7 @@ ResolvedProgram listed(std::vector<ProgramWave> waves,
   return program;
 }
 
-std::vector<std::string> messages(const ResolvedProgram& program) {
+std::vector<std::string> messages(const Job& program) {
   std::vector<std::string> result;
   for (const Warning& warning : find_hazards(program)) {
     result.push_back(warning.message);
@@ -55,7 +55,7 @@ TEST_CASE("a conflict that no dependency orders is named with both waves and the
         Messages{"no dependency orders wave 0 (op0), which writes \"b0\", and wave 1 (op0), which reads it"});
   CHECK(messages(listed(waves(), {{0, 1}})).empty());
   CHECK(messages(listed(waves(), {{1, 0}})).empty()); // the list may mean the other order
-  ResolvedProgram derived = listed(waves(), {});
+  Job derived = listed(waves(), {});
   derived.derived = true;
   CHECK(messages(derived).empty());
 }
@@ -74,15 +74,14 @@ TEST_CASE("reads do not conflict, and stated accesses are taken at their word") 
 }
 
 TEST_CASE("transient buffers read before they are written, and results that nothing keeps") {
-  ResolvedProgram program =
-      listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
-  program.buffers[0].spec.init.reset();
-  program.buffers[0].spec.output.reset();
+  Job program = listed({wave_of(0, {reads(0), writes(1)}), wave_of(0, {reads(1), writes(0)})}, {{0, 1}});
+  program.buffers[0].first = nullptr;
+  program.buffers[0].output.reset();
   CHECK(messages(program) ==
         Messages{"wave 0 (op0) reads \"b0\" before any wave has written it: it has no init, "
                  "and holds whatever lay there"});
   CHECK(find_hazards(program).front().pointer == "/waves/0/args/0");
-  program.buffers[1].spec.output.reset();
+  program.buffers[1].output.reset();
   CHECK(messages(program).back() == "the program keeps none of its results");
 }
 

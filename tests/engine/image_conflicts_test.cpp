@@ -29,8 +29,8 @@ ProgramArgument sampler(FilterMode filter) {
   return {.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = {.filter = filter}};
 }
 
-ResolvedProgram images(std::size_t count, std::vector<std::vector<ProgramArgument>> waves) {
-  ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(count, 4));
+Job images(std::size_t count, std::vector<std::vector<ProgramArgument>> waves) {
+  Job program = program_of(1, std::vector<std::uint64_t>(count, 4));
   for (ProgramBuffer& buffer : program.buffers) {
     buffer.image = ImageShape{};
   }
@@ -45,7 +45,7 @@ OutlinedOps one_op(bool needs_whole_group = false) {
           .alone = {""}};
 }
 
-Schedule schedule(const ResolvedProgram& program, const std::vector<std::vector<std::uint32_t>>& groups,
+Schedule schedule(const Job& program, const std::vector<std::vector<std::uint32_t>>& groups,
                   Strategy strategy = Strategy::barrier, const KernelLimits& limits = {},
                   bool needs_whole_group = false) {
   auto made = make_schedule(program, one_op(needs_whole_group), groups_of(groups), strategy, limits);
@@ -74,31 +74,30 @@ std::string because(std::string_view text) {
 } // namespace
 
 TEST_CASE("images that are only read are read in any launch") {
-  const ResolvedProgram program = images(1, {{in(0)}, {in(0)}, {in(0)}});
+  const Job program = images(1, {{in(0)}, {in(0)}, {in(0)}});
   CHECK(reasons(schedule(program, {{0, 1}, {2}})).empty());
 }
 
 TEST_CASE("what a wave of the launch writes, no other wave of it touches") {
   // A separate launch divides the others: later waves may read what earlier ones wrote.
-  const ResolvedProgram chain =
-      images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(2), out(3)}, {in(3), out(0)}});
+  const Job chain = images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(2), out(3)}, {in(3), out(0)}});
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}})) ==
         Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes in the same launch"),
                 because("3: it reads the image \"b3\", which wave 2 (op0) writes in the same launch")});
   // With one launch per stage nothing conflicts.
   CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch)).empty());
-  const ResolvedProgram later = images(2, {{in(0)}, {out(0)}});
+  const Job later = images(2, {{in(0)}, {out(0)}});
   CHECK(reasons(schedule(later, {{0}, {1}})) ==
         Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) reads in the same launch")});
-  const ResolvedProgram twice = images(2, {{out(0)}, {out(0)}});
+  const Job twice = images(2, {{out(0)}, {out(0)}});
   CHECK(reasons(schedule(twice, {{0, 1}}, Strategy::launch)) ==
         Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) writes in the same launch")});
-  const ResolvedProgram itself = images(2, {{in(0), out(1)}, {image(0, Access::read)}});
+  const Job itself = images(2, {{in(0), out(1)}, {image(0, Access::read)}});
   CHECK(reasons(schedule(itself, {{0}, {1}})).empty());
 }
 
 TEST_CASE("a launch of all iterations writes no images") {
-  ResolvedProgram program = images(2, {{in(0), out(1)}, {in(0)}});
+  Job program = images(2, {{in(0), out(1)}, {in(0)}});
   CHECK(reasons(schedule(program, {{0}, {1}})).empty());
   program.iterations = 2;
   CHECK(reasons(schedule(program, {{0}, {1}})) ==
@@ -107,7 +106,7 @@ TEST_CASE("a launch of all iterations writes no images") {
 }
 
 TEST_CASE("limits on images and samplers of a kernel") {
-  const ResolvedProgram program =
+  const Job program =
       images(3, {{in(0), sampler(FilterMode::nearest)}, {in(1), sampler(FilterMode::linear)}, {in(0)}});
   KernelLimits limits{.objects = {.read_images = 1}};
   CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits)) ==
@@ -119,7 +118,7 @@ TEST_CASE("limits on images and samplers of a kernel") {
 }
 
 TEST_CASE("compilers for CPUs keep one call of a function with barriers apart") {
-  const ResolvedProgram program = images(3, {{in(0)}, {in(1)}, {in(0)}});
+  const Job program = images(3, {{in(0)}, {in(1)}, {in(0)}});
   const KernelLimits limits{.group_size = 64, .one_call_with_barriers = true};
   CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits)).empty());
   CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits, true)) ==
@@ -129,7 +128,7 @@ TEST_CASE("compilers for CPUs keep one call of a function with barriers apart") 
 }
 
 TEST_CASE("kernels with sub-groups run as they are") {
-  const ResolvedProgram program = images(1, {{}, {}});
+  const Job program = images(1, {{}, {}});
   OutlinedOps ops = one_op(true);
   ops.kernels[0].sub_group_functions = {"sub_group_reduce_add"};
   const auto made = make_schedule(program, ops, groups_of({{0, 1}}), Strategy::barrier, {.group_size = 64});
@@ -143,7 +142,7 @@ TEST_CASE("kernels with sub-groups run as they are") {
 }
 
 TEST_CASE("each image and sampler is a parameter of the kernel") {
-  ResolvedProgram program = images(
+  Job program = images(
       3, {{in(0), out(1), sampler(FilterMode::nearest)}, {in(0), out(2), sampler(FilterMode::nearest)}});
   program.buffers[2].image = ImageShape{.kind = ImageKind::image3d};
   const Schedule made = schedule(program, {{0, 1}});

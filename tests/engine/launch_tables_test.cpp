@@ -34,7 +34,7 @@ ProgramArgument sized(std::size_t bytes) {
   return value(std::vector<std::uint8_t>(bytes, 1));
 }
 
-Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const ResolvedProgram& program,
+Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const Job& program,
                      std::vector<std::vector<std::uint32_t>> places) {
   Schedule schedule{.group_size = 64, .places = std::move(places)};
   schedule.tiles_per_pack.assign(program.waves.size(), 1);
@@ -58,8 +58,8 @@ MemoryLayout memory_of(const std::vector<std::uint64_t>& offsets) {
 using Words = std::vector<std::uint64_t>;
 
 // Two ops and three buffers: op 0 runs twice with equal arguments and once with others.
-ResolvedProgram example() {
-  ResolvedProgram program = program_of(2, {64, 64, 64});
+Job example() {
+  Job program = program_of(2, {64, 64, 64});
   program.waves = {wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})}),
                    wave_of(0, {reads(0), writes(1), value({6, 0, 0, 0})}, range_of(128, 64)),
                    wave_of(1, {reads(1), writes(2)}), wave_of(0, {reads(0), writes(1), value({5, 0, 0, 0})})};
@@ -67,7 +67,7 @@ ResolvedProgram example() {
 }
 
 // Compares the tables word by word with the program, the schedule and the memory layout.
-void check_tables(const ResolvedProgram& program, const Schedule& schedule, const MemoryLayout& memory,
+void check_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                   const LaunchTables& tables) {
   std::size_t entry = 0;
   for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
@@ -171,7 +171,7 @@ TEST_CASE("local arguments are consecutive, aligned for every type") {
 }
 
 TEST_CASE("an interpreter has a case for each op") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
@@ -193,7 +193,7 @@ TEST_CASE("an interpreter has a case for each op") {
 }
 
 TEST_CASE("jit has a case for each different wave") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
@@ -209,7 +209,7 @@ TEST_CASE("jit has a case for each different wave") {
 }
 
 TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
@@ -226,7 +226,7 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
 }
 
 TEST_CASE("hot ops have separate cases, before the others, in any mode") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables one = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
@@ -249,7 +249,7 @@ TEST_CASE("hot ops have separate cases, before the others, in any mode") {
 }
 
 TEST_CASE("too many cases per wave become cases per op") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   CHECK(
@@ -263,7 +263,7 @@ TEST_CASE("too many cases per wave become cases per op") {
 }
 
 TEST_CASE("each phase has separate entries") {
-  ResolvedProgram program = example();
+  Job program = example();
   program.until = ResolvedUntil{.buffer = 1, .value = {}};
   const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
   const MemoryLayout memory = memory_of({0, 256, 512});
@@ -283,7 +283,7 @@ TEST_CASE("each phase has separate entries") {
 }
 
 TEST_CASE("plain stages are in no table") {
-  const ResolvedProgram program = example();
+  const Job program = example();
   Schedule schedule = schedule_of({{0}, {1}, {2, 3}}, program, {{0, 1, 2}});
   schedule.stages[1].plain = true;
   const MemoryLayout memory = memory_of({0, 256, 512});
@@ -308,7 +308,7 @@ TEST_CASE("random programs, read back") {
   for (int round = 0; round < 50; ++round) {
     const std::uint32_t buffers = 1 + random.below(5);
     const std::uint32_t ops = 1 + random.below(4);
-    ResolvedProgram program = program_of(ops, std::vector<std::uint64_t>(buffers, 64));
+    Job program = program_of(ops, std::vector<std::uint64_t>(buffers, 64));
     std::vector<std::vector<std::size_t>> signatures(
         ops); // 0: a buffer; 1: local; otherwise the size of a value in bytes
     for (auto& signature : signatures) {

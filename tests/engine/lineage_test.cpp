@@ -1,6 +1,6 @@
 // Source rules, traced from waves to their descendants.
 #include "../program_support.hpp"
-#include "work/groups.hpp"
+#include "engine/groups.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-ResolvedProgram with_rules(const std::vector<std::uint32_t>& rules) {
-  ResolvedProgram program = program_of(1, {});
+Job with_rules(const std::vector<std::uint32_t>& rules) {
+  Job program = program_of(1, {});
   for (const std::uint32_t mask : rules) {
     program.waves.push_back(wave_of(0, {}));
     program.waves.back().rules = mask;
@@ -34,7 +34,7 @@ TEST_CASE("without rules nothing descends from any") {
 }
 
 TEST_CASE("a group is of the rules of its waves and of all their ancestors") {
-  ResolvedProgram program = with_rules({1, 2, 0, 4, 0});
+  Job program = with_rules({1, 2, 0, 4, 0});
   program.dependencies = {{.before = 0, .after = 2}, {.before = 2, .after = 3}, {.before = 1, .after = 3}};
   const Lineage lineage = trace_lineage(program, groups_of({{0, 1, 4}, {2}, {3}}));
   CHECK(lineage.regions == Regions{1 | 2, 1, 1 | 2 | 4});
@@ -42,7 +42,7 @@ TEST_CASE("a group is of the rules of its waves and of all their ancestors") {
 }
 
 TEST_CASE("rules flow along dependencies and nowhere else") {
-  ResolvedProgram program = with_rules({1U << 31U, 0, 0});
+  Job program = with_rules({1U << 31U, 0, 0});
   program.dependencies = {{.before = 1, .after = 2}};
   const Lineage lineage = trace_lineage(program, groups_of({{0, 1}, {2}}));
   CHECK(lineage.regions == Regions{1U << 31U, 0});
@@ -58,7 +58,7 @@ TEST_CASE("random programs, against every path") {
     for (std::uint32_t count = 1 + random.below(20); count > 0; --count) {
       rules.push_back(random.chance(30) ? 1U << random.below(32) : 0);
     }
-    ResolvedProgram program = with_rules(rules);
+    Job program = with_rules(rules);
     for (std::uint32_t after = 1; after < rules.size(); ++after) {
       for (std::uint32_t edges = random.below(3); edges > 0; --edges) {
         program.dependencies.push_back({.before = random.below(after), .after = after});

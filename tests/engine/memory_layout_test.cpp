@@ -18,15 +18,14 @@ namespace {
 
 using Groups = std::vector<std::vector<std::uint32_t>>;
 
-bool overlap(const ResolvedProgram& program, const MemoryLayout& layout, std::size_t a, std::size_t b) {
+bool overlap(const Job& program, const MemoryLayout& layout, std::size_t a, std::size_t b) {
   return layout.offsets[a] < layout.offsets[b] + program.buffers[b].bytes &&
          layout.offsets[b] < layout.offsets[a] + program.buffers[a].bytes;
 }
 
 // Runs the program's groups on tags instead of bytes, and finds a group that reads bytes of another buffer:
 // the definition, byte by byte, of invalid sharing.
-std::string first_clash(const ResolvedProgram& program, const planning::WaveGroups& groups,
-                        const MemoryLayout& layout) {
+std::string first_clash(const Job& program, const planning::WaveGroups& groups, const MemoryLayout& layout) {
   constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::vector<std::uint32_t> owner(layout.arena_bytes, nobody);
   std::vector<std::uint64_t> written(program.buffers.size(), 0); // number of leading bytes written
@@ -85,7 +84,7 @@ std::string first_clash(const ResolvedProgram& program, const planning::WaveGrou
   return {};
 }
 
-MemoryLayout plan(const ResolvedProgram& program, const Groups& groups, std::uint64_t alignment = 1,
+MemoryLayout plan(const Job& program, const Groups& groups, std::uint64_t alignment = 1,
                   std::uint64_t capacity = 0) {
   auto layout = plan_memory(program, groups_of(groups), alignment, capacity);
   REQUIRE_MESSAGE(layout, layout.error().message);
@@ -94,8 +93,8 @@ MemoryLayout plan(const ResolvedProgram& program, const Groups& groups, std::uin
 }
 
 // Three buffers in a chain of waves: 0 to 1, 1 to 2.
-ResolvedProgram chain() {
-  ResolvedProgram program = program_of(1, {100, 100, 100});
+Job chain() {
+  Job program = program_of(1, {100, 100, 100});
   program.waves = {wave_of(0, {overwrites(0)}), wave_of(0, {reads(0), overwrites(1)}),
                    wave_of(0, {reads(1), overwrites(2)})};
   return program;
@@ -104,7 +103,7 @@ ResolvedProgram chain() {
 } // namespace
 
 TEST_CASE("transient buffers live from the first group that touches them to the last") {
-  const ResolvedProgram program = chain();
+  const Job program = chain();
   const MemoryLayout layout = plan(program, {{0}, {1}, {2}});
   CHECK(layout.arena_bytes == 200);
   CHECK(layout.sum_bytes == 300);
@@ -118,7 +117,7 @@ TEST_CASE("transient buffers live from the first group that touches them to the 
 
 TEST_CASE("what one phase leaves for another lives until then, and no longer") {
   // 0 to 1 before, 1 to 2 and 2 to 3 repeated, 3 to 4 after.
-  ResolvedProgram program = program_of(1, {100, 100, 100, 100, 100});
+  Job program = program_of(1, {100, 100, 100, 100, 100});
   program.waves = {wave_of(0, {overwrites(0)}), wave_of(0, {reads(0), overwrites(1)}),
                    wave_of(0, {reads(1), overwrites(2)}), wave_of(0, {reads(2), overwrites(3)}),
                    wave_of(0, {reads(3), overwrites(4)})};
@@ -137,24 +136,23 @@ TEST_CASE("what one phase leaves for another lives until then, and no longer") {
 
 TEST_CASE("what somebody gives or keeps lives throughout") {
   const auto arena_with = [](auto&& change) {
-    ResolvedProgram program = chain();
+    Job program = chain();
     change(program);
     return plan(program, {{0}, {1}, {2}}).arena_bytes;
   };
-  CHECK(arena_with([](ResolvedProgram& program) { program.buffers[0].spec.init = BufferInit{}; }) == 300);
-  CHECK(arena_with([](ResolvedProgram& program) { program.buffers[2].spec.output = "c.npy"; }) == 300);
-  CHECK(arena_with([](ResolvedProgram& program) {
+  CHECK(arena_with(
+            [](Job& program) { program.buffers[0].first = [] { return std::vector<std::byte>(); }; }) == 300);
+  CHECK(arena_with([](Job& program) { program.buffers[2].output = "c.npy"; }) == 300);
+  CHECK(arena_with([](Job& program) {
           program.buffers[0].swapped = program.buffers[2].swapped = true;
           program.swaps = {{0, 2}};
         }) == 300);
-  CHECK(arena_with([](ResolvedProgram& program) {
-          program.until = ResolvedUntil{.buffer = 0, .value = {}};
-        }) == 300);
-  CHECK(arena_with([](ResolvedProgram& program) { program.waves[0].arguments.clear(); }) == 200);
+  CHECK(arena_with([](Job& program) { program.until = ResolvedUntil{.buffer = 0, .value = {}}; }) == 300);
+  CHECK(arena_with([](Job& program) { program.waves[0].arguments.clear(); }) == 200);
 }
 
 TEST_CASE("a buffer that no wave touches still has its place") {
-  ResolvedProgram program = program_of(1, {100, 50});
+  Job program = program_of(1, {100, 50});
   program.waves = {wave_of(0, {writes(0)})};
   const MemoryLayout layout = plan(program, {{0}});
   CHECK(layout.arena_bytes == 150);
@@ -162,7 +160,7 @@ TEST_CASE("a buffer that no wave touches still has its place") {
 }
 
 TEST_CASE("in a loop, what is read before it is written keeps its contents") {
-  ResolvedProgram program = chain();
+  Job program = chain();
   program.iterations = 3;
   CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 200);         // all are overwritten first
   for (const ProgramArgument& argument : {updates(0), writes(0)}) { // the rest of it is kept
@@ -180,7 +178,7 @@ TEST_CASE("in a loop, what is read before it is written keeps its contents") {
 }
 
 TEST_CASE("offsets keep the alignment") {
-  ResolvedProgram program = program_of(1, {1, 100, 3});
+  Job program = program_of(1, {1, 100, 3});
   program.waves = {wave_of(0, {writes(0), writes(1), writes(2)})};
   const MemoryLayout layout = plan(program, {{0}}, 64);
   for (const std::uint64_t offset : layout.offsets) {
@@ -201,7 +199,7 @@ TEST_CASE("no waves, no buffers") {
 }
 
 TEST_CASE("an arena that does not fit") {
-  ResolvedProgram program = chain();
+  Job program = chain();
   program.buffers[1].name = "middle";
   program.buffers[1].bytes = 110;
   CHECK(plan(program, {{0}, {1}, {2}}, 1, 210).arena_bytes == 210);
@@ -226,7 +224,7 @@ TEST_CASE("an arena that does not fit") {
 }
 
 TEST_CASE("buffers whose sum leaves 64 bits") {
-  ResolvedProgram program = program_of(1, {std::uint64_t{1} << 63U, std::uint64_t{1} << 63U});
+  Job program = program_of(1, {std::uint64_t{1} << 63U, std::uint64_t{1} << 63U});
   program.waves = {wave_of(0, {writes(0), writes(1)})};
   const auto refused = plan_memory(program, groups_of({{0}}), 1, 0);
   REQUIRE_FALSE(refused);
@@ -245,13 +243,13 @@ TEST_CASE("random programs never read what another buffer has overwritten") {
     for (std::uint32_t count = 1 + random.below(7); count > 0; --count) {
       sizes.push_back(1 + random.below(60));
     }
-    ResolvedProgram program = program_of(1, sizes);
+    Job program = program_of(1, sizes);
     for (ProgramBuffer& buffer : program.buffers) {
       if (random.chance(15)) {
-        buffer.spec.init = BufferInit{};
+        buffer.first = [] { return std::vector<std::byte>(); };
       }
       if (random.chance(15)) {
-        buffer.spec.output = "x";
+        buffer.output = "x";
       }
     }
     for (std::uint32_t count = random.below(12); count > 0; --count) {

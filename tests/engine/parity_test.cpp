@@ -24,8 +24,10 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
 
 template <class T>
 OutputParity compared(ElementType type, const std::vector<T>& expected, const std::vector<T>& found) {
-  ResolvedProgram program = program_of(1, {expected.size() * sizeof(T)});
-  program.buffers[0].spec = {.type = type, .count = expected.size(), .init = {}, .output = "x.npy"};
+  Job program = program_of(1, {expected.size() * sizeof(T)});
+  program.buffers[0].type = type;
+  program.buffers[0].count = expected.size();
+  program.buffers[0].output = "x.npy";
   return compare_outputs(program, HostContents(BufferContents{bytes_of(expected)}),
                          HostContents(BufferContents{bytes_of(found)}));
 }

@@ -36,7 +36,7 @@ constexpr const char* kernels = "kernel void work(global uint* x, uint by) { x[g
 // A program of one wave with its memory.
 struct Setup {
   StandIn session;
-  ResolvedProgram program = program_of(4, {64, 64});
+  Job program = program_of(4, {64, 64});
   std::vector<std::vector<std::uint32_t>> places{{0, 1}};
   std::vector<device::Buffer> memory;
   std::optional<PlainPrograms> programs;
@@ -169,10 +169,10 @@ TEST_CASE("a device that does not take work-groups of different sizes is not to 
 TEST_CASE("fills and copies are commands") {
   Setup setup;
   setup.program.waves = {wave_of(0, {}), wave_of(0, {})};
-  setup.program.waves[0].transfer =
-      Transfer{.from = {}, .to = 0, .to_offset = 4, .bytes = 8, .pattern = {std::byte{7}, std::byte{0}}};
-  setup.program.waves[1].transfer =
-      Transfer{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
+  setup.program.waves[0].command =
+      TransferCommand{.from = {}, .to = 0, .to_offset = 4, .bytes = 8, .pattern = {std::byte{7}, std::byte{0}}};
+  setup.program.waves[1].command =
+      TransferCommand{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
   setup.prepare();
   CHECK(setup.dispatch(1).launches == 2);
   const auto to = setup.session.contents<std::uint8_t>(setup.memory[1]);

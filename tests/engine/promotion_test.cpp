@@ -14,8 +14,8 @@ using namespace tidegate::engine::test;
 namespace {
 
 // An op for each number of tiles.
-ResolvedProgram with_tiles(const std::vector<std::uint32_t>& tiles) {
-  ResolvedProgram program = program_of(static_cast<std::uint32_t>(tiles.size()), {});
+Job with_tiles(const std::vector<std::uint32_t>& tiles) {
+  Job program = program_of(static_cast<std::uint32_t>(tiles.size()), {});
   for (std::uint32_t op = 0; op < tiles.size(); ++op) {
     program.waves.push_back(wave_of(op, {}, range_of(tiles[op], 1)));
   }
@@ -34,20 +34,20 @@ Recommendation recommended(bool windows, bool opcodes) {
 TEST_CASE("ops that run a tenth of the tiles are hot, the hottest first") {
   CHECK(hot_opcodes(with_tiles({10, 89, 1})) ==
         std::vector<HotOp>{{.op = 1, .tiles = 89}, {.op = 0, .tiles = 10}});
-  ResolvedProgram program = with_tiles({10, 89, 1});
+  Job program = with_tiles({10, 89, 1});
   program.iterations = 100;
   program.waves[1].phase = WavePhase::after; // once
   CHECK(hot_opcodes(program) == std::vector<HotOp>{{.op = 0, .tiles = 1000}});
 }
 
 TEST_CASE("as many tiles as compiling takes are enough in any company") {
-  const ResolvedProgram program = with_tiles({4095, 4096, 1'000'000});
+  const Job program = with_tiles({4095, 4096, 1'000'000});
   CHECK(hot_opcodes(program) == std::vector<HotOp>{{.op = 2, .tiles = 1'000'000}, {.op = 1, .tiles = 4096}});
   CHECK(hot_opcodes(program_of(3, {})).empty());
 }
 
 TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
-  ResolvedProgram program = with_tiles({5, 5, 5, 5, 5});
+  Job program = with_tiles({5, 5, 5, 5, 5});
   program.iterations = 7;
   program.waves[3].phase = program.waves[4].phase = WavePhase::after;
   const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}, .registers = {}},

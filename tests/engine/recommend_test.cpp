@@ -16,20 +16,20 @@ constexpr policy::AdapterLimits adapter{.max_workgroup_size_x = 256,
                                         .max_compute_workgroups_per_dimension = 1000,
                                         .max_compute_invocations_per_workgroup = 512};
 
-ResolvedProgram two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
-  ResolvedProgram program = program_of(1, {});
+Job two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}, range_of(first_tiles, 1)), wave_of(0, {}, range_of(second_tiles, 1))};
   return program;
 }
 
-policy::LaunchRequest request_of(const ResolvedProgram& program) {
+policy::LaunchRequest request_of(const Job& program) {
   return launch_request(program, adapter, 11, 22);
 }
 
 } // namespace
 
 TEST_CASE("tiles are items and nodes") {
-  ResolvedProgram program = two_waves(3, 4);
+  Job program = two_waves(3, 4);
   policy::LaunchRequest expected;
   expected.queue_len = 7;
   expected.graph_node_count = 7;
@@ -46,7 +46,7 @@ TEST_CASE("tiles are items and nodes") {
 }
 
 TEST_CASE("dependencies are edges between tiles") {
-  ResolvedProgram program = two_waves(3, 4);
+  Job program = two_waves(3, 4);
   program.dependencies = {{.before = 0, .after = 1}};
   CHECK(request_of(program).graph_edge_count == 12);
   program = two_waves(5, 5);
@@ -59,7 +59,7 @@ TEST_CASE("dependencies are edges between tiles") {
 TEST_CASE("counts are cut at what the fields hold") {
   constexpr std::uint32_t longest = std::uint32_t{1} << 28U;
   constexpr std::uint32_t most_tiles = 0x7fffffff;
-  ResolvedProgram program = two_waves(most_tiles, most_tiles);
+  Job program = two_waves(most_tiles, most_tiles);
   program.dependencies = {{.before = 0, .after = 1},
                           {.before = 0, .after = 1},
                           {.before = 0, .after = 1},
@@ -75,7 +75,7 @@ TEST_CASE("counts are cut at what the fields hold") {
 }
 
 TEST_CASE("a queue that the policy takes, however long the program runs") {
-  ResolvedProgram program = two_waves(0x7fffffff, 0x7fffffff);
+  Job program = two_waves(0x7fffffff, 0x7fffffff);
   program.iterations = ~std::uint32_t{0};
   const auto decided = policy::decide({}, launch_request(program, adapter, 0, 0));
   CHECK(decided.has_value());

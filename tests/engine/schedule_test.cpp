@@ -29,7 +29,7 @@ OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
   return ops;
 }
 
-Schedule schedule(const ResolvedProgram& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+Schedule schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
                   Strategy strategy = Strategy::barrier, std::uint32_t most = 1024) {
   auto made = make_schedule(program, ops, groups, strategy, {.group_size = most});
   REQUIRE_MESSAGE(made, made.error().message);
@@ -50,8 +50,8 @@ std::string stages(const Schedule& schedule) {
   return text;
 }
 
-ResolvedProgram swapping(std::uint32_t buffers, std::vector<std::array<std::uint32_t, 2>> swaps) {
-  ResolvedProgram program = program_of(1, std::vector<std::uint64_t>(buffers, 4));
+Job swapping(std::uint32_t buffers, std::vector<std::array<std::uint32_t, 2>> swaps) {
+  Job program = program_of(1, std::vector<std::uint64_t>(buffers, 4));
   program.waves = {wave_of(0, {})};
   program.swaps = std::move(swaps);
   return program;
@@ -60,7 +60,7 @@ ResolvedProgram swapping(std::uint32_t buffers, std::vector<std::array<std::uint
 } // namespace
 
 TEST_CASE("a group is a stage") {
-  ResolvedProgram program = program_of(1, {});
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}, range_of(128, 64)), wave_of(0, {}, range_of(64, 64)),
                    wave_of(0, {}, range_of(65, 64))};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
@@ -72,7 +72,7 @@ TEST_CASE("a group is a stage") {
 }
 
 TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
-  ResolvedProgram program = program_of(1, {});
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
   CHECK(stages(made) == "0,1:2 2:1!");
@@ -81,7 +81,7 @@ TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
 }
 
 TEST_CASE("the group size is that of most tiles, and first of those with barriers") {
-  ResolvedProgram program = program_of(2, {});
+  Job program = program_of(2, {});
   program.waves = {wave_of(0, {}, range_of(6400, 64)), wave_of(0, {}, range_of(3200, 32))};
   const auto groups = groups_of({{0}, {1}});
   CHECK(schedule(program, ops_of({false, false}), groups).group_size ==
@@ -99,7 +99,7 @@ TEST_CASE("the group size is that of most tiles, and first of those with barrier
 }
 
 TEST_CASE("waves that cannot share a launch are excluded with the reason") {
-  ResolvedProgram program = program_of(3, {});
+  Job program = program_of(3, {});
   program.waves = {wave_of(0, {}, range_of(640, 64)),  wave_of(1, {}, range_of(32, 32)),
                    wave_of(1, {}, range_of(100, 64)),  wave_of(0, {}, range_of(100, 64)),
                    wave_of(1, {}, range_of(1280, 64)), wave_of(0, {}, range_of(7, 7))};
@@ -118,7 +118,7 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
 }
 
 TEST_CASE("waves with other compiler options are excluded") {
-  ResolvedProgram program = program_of(2, {});
+  Job program = program_of(2, {});
   program.units.push_back(program.units[0]);
   program.units[1].parsed_options.others = {"-cl-fast-relaxed-math"};
   program.ops[1].unit = 1;
@@ -137,7 +137,7 @@ TEST_CASE("waves with other compiler options are excluded") {
 
 TEST_CASE("a stage counts its tiles in 31 bits") {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
-  ResolvedProgram program = program_of(1, {});
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}, range_of(most, 1)), wave_of(0, {}, range_of(1, 1)),
                    wave_of(0, {}, range_of(most - 1, 1)), wave_of(0, {}, range_of(1, 1))};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1, 2, 3}}));
@@ -147,14 +147,14 @@ TEST_CASE("a stage counts its tiles in 31 bits") {
 
 TEST_CASE("a stage that was cut off is the user's own kernel too when its wave is alone") {
   constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
-  ResolvedProgram program = program_of(1, {});
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}, range_of(most, 1)), wave_of(0, {}, range_of(1, 1))};
   CHECK(stages(schedule(program, ops_of({false}), groups_of({{0, 1}}), Strategy::launch)) ==
         "0:2147483647! 1:1!");
 }
 
 TEST_CASE("places come round") {
-  const auto places = [](const ResolvedProgram& program) {
+  const auto places = [](const Job& program) {
     return schedule(program, ops_of({false}), groups_of({{0}})).places;
   };
   CHECK(places(swapping(2, {})) == Places{{0, 1}});
@@ -177,7 +177,7 @@ TEST_CASE("places are those of contents that are swapped one after the other") {
       const std::uint32_t a = random.below(buffers);
       swaps.push_back({a, (a + 1 + random.below(buffers - 1)) % buffers});
     }
-    const ResolvedProgram program = swapping(buffers, swaps);
+    const Job program = swapping(buffers, swaps);
     const Schedule made = schedule(program, ops_of({false}), groups_of({{0}}));
     std::vector<std::uint32_t> memory_of(buffers);
     std::iota(memory_of.begin(), memory_of.end(), 0U);
@@ -218,8 +218,8 @@ TEST_CASE("swaps that take long to come round are refused") {
 
 namespace {
 
-ResolvedProgram checked_program() {
-  ResolvedProgram program = program_of(1, {4, 4});
+Job checked_program() {
+  Job program = program_of(1, {4, 4});
   program.waves = {wave_of(0, {}, range_of(128, 64)), wave_of(0, {}), wave_of(0, {})};
   program.waves[1].name = "second";
   program.dependencies = {{.before = 0, .after = 2}, {.before = 1, .after = 2}};
@@ -227,8 +227,8 @@ ResolvedProgram checked_program() {
 }
 
 // Wave 1 runs before the repetition, wave 2 after it, waves 0 and 3 in it.
-ResolvedProgram phased_program() {
-  ResolvedProgram program = program_of(1, {});
+Job phased_program() {
+  Job program = program_of(1, {});
   program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
   program.waves[1].phase = WavePhase::before;
   program.waves[2].phase = WavePhase::after;
@@ -237,7 +237,7 @@ ResolvedProgram phased_program() {
 }
 
 std::string violation(auto&& corrupt) {
-  const ResolvedProgram program = checked_program();
+  const Job program = checked_program();
   Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
   corrupt(made);
   return schedule_violation(program, made);
@@ -274,7 +274,7 @@ TEST_CASE("a wrong schedule is named: waves") {
 }
 
 TEST_CASE("a range of the stages repeats") {
-  const ResolvedProgram program = phased_program();
+  const Job program = phased_program();
   Schedule made = schedule(program, ops_of({false}), groups_of({{1}, {0, 3}, {2}}));
   CHECK(stages(made) == "1:1 0,3:2 2:1");
   CHECK(made.repeat_begin == 1);

@@ -29,7 +29,7 @@ device::DeviceInfo gpu() {
 
 // A chain of waves of 132 tiles; of every `period` waves, the first `plain` need separate launches.
 struct Chain {
-  ResolvedProgram program;
+  Job program;
   OutlinedOps ops;
   Schedules schedules;
   MemoryLayout memory;
@@ -149,7 +149,7 @@ TEST_CASE("constants and choices of the profile") {
         Strategy::launch);
 
   const auto packed = [&](const FixedShape& fixed, bool interpreted = false) {
-    ResolvedProgram program = program_of(1, {});
+    Job program = program_of(1, {});
     program.waves = {wave_of(0, {}, range_of(1056 * 256, 256))};
     return packings(program, 132, {}, fixed, interpreted);
   };

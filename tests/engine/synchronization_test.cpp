@@ -38,8 +38,8 @@ struct Launch {
 };
 
 // Buffers in sequence, so that none shares memory, unless offsets are given.
-Launch launch(ResolvedProgram program, Strategy strategy = Strategy::counters,
-              std::vector<std::uint64_t> offsets = {}, std::uint32_t side_by_side = 0) {
+Launch launch(Job program, Strategy strategy = Strategy::counters, std::vector<std::uint64_t> offsets = {},
+              std::uint32_t side_by_side = 0) {
   // Waves of one op have equal numbers of arguments.
   for (ProgramWave& wave : program.waves) {
     wave.op = static_cast<std::uint32_t>(wave.arguments.size());
@@ -66,7 +66,7 @@ Launch launch(ResolvedProgram program, Strategy strategy = Strategy::counters,
   return made;
 }
 
-std::string violation(const ResolvedProgram& program, const Launch& made, std::uint32_t groups) {
+std::string violation(const Job& program, const Launch& made, std::uint32_t groups) {
   return wait_violation(program, made.schedule, made.memory, made.tables, made.synchronization.order, groups);
 }
 
@@ -87,8 +87,8 @@ std::string text(const Synchronization& synchronization) {
 }
 
 // A chain between two buffers, alternating; each tile reads its neighbours' elements.
-ResolvedProgram chain(std::uint32_t waves, std::uint32_t iterations) {
-  ResolvedProgram program = program_of(1, {4096, 4096});
+Job chain(std::uint32_t waves, std::uint32_t iterations) {
+  Job program = program_of(1, {4096, 4096});
   for (std::uint32_t i = 0; i < waves; ++i) {
     program.waves.push_back(
         wave_of(0, {near(reads(i % 2), 1), near(writes(1 - i % 2), 0)}, range_of(1024, 64)));
@@ -102,7 +102,7 @@ ResolvedProgram chain(std::uint32_t waves, std::uint32_t iterations) {
 } // namespace
 
 TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one before") {
-  const ResolvedProgram program = chain(2, 10);
+  const Job program = chain(2, 10);
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "0<1'+1! | 1<0+1!");
   CHECK(made.synchronization.order == TileOrder::blocked);
@@ -122,7 +122,7 @@ TEST_CASE("what is ordered by others is not waited for again") {
 }
 
 TEST_CASE("a stage that most of another depends on waits for everybody") {
-  ResolvedProgram program = chain(2, 10);
+  Job program = chain(2, 10);
   program.waves[1].arguments[0].halo.reset();
   CHECK(text(launch(program).synchronization) == "everybody | everybody"); // in both directions
   CHECK(violation(program, launch(program), 3) == "");
@@ -132,7 +132,7 @@ TEST_CASE("a stage that most of another depends on waits for everybody") {
 
 TEST_CASE("waves that share no memory go their own way") {
   // Two independent chains: neither waits for the other.
-  ResolvedProgram program = program_of(1, {64, 64, 64, 64});
+  Job program = program_of(1, {64, 64, 64, 64});
   for (std::uint32_t i = 0; i < 2; ++i) {
     program.waves.push_back(wave_of(0, {reads(0), writes(1)}, range_of(1024, 64)));
     program.waves.push_back(wave_of(0, {reads(2), writes(3)}, range_of(1024, 64)));
@@ -147,7 +147,7 @@ TEST_CASE("waves that share no memory go their own way") {
 }
 
 TEST_CASE("groups with the same tiles in every stage never wait") {
-  ResolvedProgram program = program_of(1, {4096, 4096, 4096});
+  Job program = program_of(1, {4096, 4096, 4096});
   program.waves = {wave_of(0, {near(reads(0), 0), near(writes(1), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(1), 0), near(writes(2), 0)}, range_of(1024, 64))};
   program.derived = true;
@@ -158,7 +158,7 @@ TEST_CASE("groups with the same tiles in every stage never wait") {
 }
 
 TEST_CASE("buffers that share memory are kept apart by waits") {
-  ResolvedProgram program = program_of(3, {64, 64, 64, 64});
+  Job program = program_of(3, {64, 64, 64, 64});
   program.waves = {wave_of(0, {writes(0)}, range_of(1024, 64)),
                    wave_of(1, {reads(0), writes(1)}, range_of(64, 64)),
                    wave_of(2, {reads(1), writes(2)}, range_of(1024, 64))};
@@ -171,7 +171,7 @@ TEST_CASE("buffers that share memory are kept apart by waits") {
 }
 
 TEST_CASE("a stated dependency is waited for, as far as its halo") {
-  ResolvedProgram program = chain(2, 1);
+  Job program = chain(2, 1);
   program.derived = false;
   program.dependencies = {{.before = 0, .after = 1, .halo = {{3, 0, 0}}}};
   CHECK(text(launch(program).synchronization) == "-! | 1<0+3");
@@ -180,7 +180,7 @@ TEST_CASE("a stated dependency is waited for, as far as its halo") {
 }
 
 TEST_CASE("halos of rows and layers count in tiles of the whole range") {
-  ResolvedProgram program = program_of(1, {4096, 4096});
+  Job program = program_of(1, {4096, 4096});
   const NdRange range{.dimensions = 3, .global = {8, 8, 8}, .local = {2, 2, 2}, .groups = {4, 4, 4}};
   ProgramArgument read = reads(0);
   read.halo = {1, 2, 1};
@@ -198,7 +198,7 @@ TEST_CASE("halos of rows and layers count in tiles of the whole range") {
 }
 
 TEST_CASE("phases are divided by everybody") {
-  ResolvedProgram program = chain(3, 4);
+  Job program = chain(3, 4);
   program.waves[0].phase = WavePhase::before;
   program.waves[2].phase = WavePhase::after;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
@@ -213,7 +213,7 @@ TEST_CASE("phases are divided by everybody") {
 
 TEST_CASE("the first iteration never waits for unannounced stages") {
   // Wave 0 before the repetition; 1, 2 and 3 in it, of which 1 touches nothing of the others.
-  ResolvedProgram program = program_of(1, {4096, 4096, 4096});
+  Job program = program_of(1, {4096, 4096, 4096});
   program.waves = {wave_of(0, {writes(2)}), wave_of(0, {near(updates(2), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(1), 1), near(writes(0), 0)}, range_of(1024, 64))};
@@ -229,7 +229,7 @@ TEST_CASE("the first iteration never waits for unannounced stages") {
 }
 
 TEST_CASE("the checker finds waits that are missing, too short, or for what never comes") {
-  const ResolvedProgram program = chain(3, 5);
+  const Job program = chain(3, 5);
   const Launch good = launch(program);
   REQUIRE(violation(program, good, 4) == "");
 
@@ -260,7 +260,7 @@ TEST_CASE("the checker finds waits that are missing, too short, or for what neve
 }
 
 TEST_CASE("waits for runs of tiles do not serve strided ones") {
-  const ResolvedProgram program = chain(2, 3);
+  const Job program = chain(2, 3);
   Launch made = launch(program);
   for (const TileOrder order : {TileOrder::blocked, TileOrder::serpentine}) {
     made.synchronization.order = order;
@@ -272,7 +272,7 @@ TEST_CASE("waits for runs of tiles do not serve strided ones") {
 }
 
 TEST_CASE("waves of one stage touch no memory that one of them writes") {
-  ResolvedProgram program = program_of(1, {64, 64});
+  Job program = program_of(1, {64, 64});
   program.waves = {wave_of(0, {writes(0)}), wave_of(0, {writes(1)})};
   program.derived = true;
   CHECK(violation(program, launch(program), 2) == "");
@@ -294,7 +294,7 @@ class Machine {
 public:
   using Cells = std::vector<std::uint64_t>; // of the arena
 
-  Machine(const ResolvedProgram& program, const Launch& made) : program_(program), made_(made) {
+  Machine(const Job& program, const Launch& made) : program_(program), made_(made) {
     for (std::size_t i = 0; i < program.buffers.size(); ++i) {
       cells_.resize(std::max(cells_.size(), (made.memory.offsets[i] + program.buffers[i].bytes) / 128), 1);
     }
@@ -450,7 +450,7 @@ private:
     });
   }
 
-  const ResolvedProgram& program_;
+  const Job& program_;
   const Launch& made_;
   Cells cells_;
   std::vector<Step> steps_;
@@ -470,7 +470,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
     const std::uint32_t buffers = 2 + random.below(4);
     const std::uint32_t waves = 2 + random.below(6);
     const bool stated = random.chance(20); // halos stated by the program instead of derived from its kernels
-    ResolvedProgram program = program_of(waves, std::vector<std::uint64_t>(buffers, 20 * 512));
+    Job program = program_of(waves, std::vector<std::uint64_t>(buffers, 20 * 512));
     for (std::uint32_t i = 0; i < waves; ++i) {
       const std::array<std::uint32_t, 3> sizes{64, 512, 640};
       std::vector<ProgramArgument> arguments;

@@ -1,10 +1,11 @@
 // Waves that continue with the same tiles become one: which, in what order, which buffers stay in registers.
 // A checker must find every way in which that can be wrong.
+#include "work/halos.hpp"
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
+#include "engine/halo_check.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/window.hpp"
-#include "work/halos.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -38,14 +39,14 @@ constexpr const char* kernels =
 enum Op : std::uint8_t { whole, guarded, beside, tiled, turned };
 
 // Buffers of 256 floats; the first is an input, the last an output.
-ResolvedProgram program_with(std::uint32_t buffers) {
-  ResolvedProgram program = program_of(5, std::vector<std::uint64_t>(buffers, 1024));
+Job program_with(std::uint32_t buffers) {
+  Job program = program_of(5, std::vector<std::uint64_t>(buffers, 1024));
   program.units[0].unit = opencl_c::test::parse(kernels);
   for (std::uint32_t op = 0; op < 5; ++op) {
     program.ops[op].function = op;
   }
-  program.buffers.front().spec.init.emplace();
-  program.buffers.back().spec.output = "out";
+  program.buffers.front().first = [] { return std::vector<std::byte>(); };
+  program.buffers.back().output = "out";
   return program;
 }
 
@@ -54,8 +55,8 @@ ProgramWave from_to(Op op, std::uint32_t from, std::uint32_t to, std::uint32_t s
 }
 
 // Buffer 0 to 1, 1 to 2, … by these ops.
-ResolvedProgram chain(const std::vector<Op>& ops) {
-  ResolvedProgram program = program_with(static_cast<std::uint32_t>(ops.size() + 1));
+Job chain(const std::vector<Op>& ops) {
+  Job program = program_with(static_cast<std::uint32_t>(ops.size() + 1));
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
     program.waves.push_back(from_to(ops[i], i, i + 1));
   }
@@ -63,13 +64,13 @@ ResolvedProgram chain(const std::vector<Op>& ops) {
 }
 
 struct Made {
-  ResolvedProgram program;
+  Job program;
   OutlinedOps ops;
   std::vector<Window> windows;
   FusedProgram fused;
 };
 
-Made windows_of(ResolvedProgram program, bool one_call = false, bool derive = true) {
+Made windows_of(Job program, bool one_call = false, bool derive = true) {
   if (derive) {
     program.derived = true;
     program.dependencies = derive_dependencies(program.waves, program.buffers.size());
@@ -98,7 +99,7 @@ std::string text(const std::vector<Window>& windows) {
   return text;
 }
 
-std::string found(ResolvedProgram program, bool one_call = false) {
+std::string found(Job program, bool one_call = false) {
   return text(windows_of(std::move(program), one_call).windows);
 }
 
@@ -112,7 +113,7 @@ TEST_CASE("a chain of element-wise waves is one window, and what is between them
 TEST_CASE("a wave that reaches into other tiles begins a window") {
   CHECK(found(chain({whole, beside, whole})) == "1+2 [2]");
   CHECK(found(chain({whole, tiled, whole})) == "1+2 [2]");
-  ResolvedProgram program = chain({whole, tiled, whole});
+  Job program = chain({whole, tiled, whole});
   program.waves[1].arguments[0].halo.emplace(); // as stated by the program
   CHECK(found(program) == "0|1+2 [2]");
 }
@@ -125,22 +126,22 @@ TEST_CASE("waves with local memory join where their work-groups are whole") {
 }
 
 TEST_CASE("other tiles, another phase, a transfer: another window") {
-  ResolvedProgram program = chain({whole, whole, whole});
+  Job program = chain({whole, whole, whole});
   program.waves[2].range = range_of(192, 64);
   CHECK(found(program) == "0+1 [1]");
   program = chain({whole, whole, whole});
   program.waves[2].phase = WavePhase::after;
   CHECK(found(program) == "0+1 [1]");
   program = chain({whole, whole});
-  program.waves[1].transfer.emplace();
+  program.waves[1].users_kernel = false;
   CHECK(found(program) == "");
 }
 
 TEST_CASE("what others need is in memory") {
-  ResolvedProgram program = chain({whole, whole});
-  program.buffers[1].spec.output = "kept";
+  Job program = chain({whole, whole});
+  program.buffers[1].output = "kept";
   CHECK(found(program) == "0+1 []");
-  program.buffers[1].spec.output.reset();
+  program.buffers[1].output.reset();
   program.buffers[1].swapped = true;
   CHECK(found(program) == "0+1 []");
   program.buffers[1].swapped = false;
@@ -149,7 +150,7 @@ TEST_CASE("what others need is in memory") {
 }
 
 TEST_CASE("an iteration may read what the one before it has left") {
-  ResolvedProgram program = chain({guarded, whole});
+  Job program = chain({guarded, whole});
   program.iterations = 3;
   CHECK(found(program) == "0+1 []");
   program.waves[0].arguments[1].access = Access::write; // it may leave some elements unwritten
@@ -161,7 +162,7 @@ TEST_CASE("an iteration may read what the one before it has left") {
 
 TEST_CASE("a buffer is overwritten where every work-item assigns its element, and those are all") {
   const auto overwritten = [](Op op, NdRange range, std::uint32_t bytes = 1024) {
-    ResolvedProgram program = program_with(2);
+    Job program = program_with(2);
     program.buffers[1].bytes = bytes;
     program.waves = {wave_of(op, {reads(0), writes(1)}, range)};
     derive_halos(program);
@@ -178,7 +179,7 @@ TEST_CASE("a buffer is overwritten where every work-item assigns its element, an
 }
 
 TEST_CASE("no path leaves a window and comes back") {
-  ResolvedProgram program = program_with(4);
+  Job program = program_with(4);
   program.waves = {from_to(whole, 0, 1), from_to(beside, 1, 2), from_to(guarded, 1, 3),
                    from_to(guarded, 2, 3)};
   // 0 and 2 may be one; 1 reads beyond its tile of 0, so 3, after 1, cannot join them.
@@ -186,7 +187,7 @@ TEST_CASE("no path leaves a window and comes back") {
 }
 
 TEST_CASE("a listed dependency that is not tile-local may be for what no argument shows") {
-  ResolvedProgram program = chain({whole, whole});
+  Job program = chain({whole, whole});
   program.dependencies = {{.before = 0, .after = 1}};
   CHECK(text(windows_of(program, false, false).windows) == "");
   program.dependencies[0].halo.emplace();
@@ -202,12 +203,12 @@ TEST_CASE("long chains are cut") {
 }
 
 TEST_CASE("the fused program") {
-  ResolvedProgram program = chain({whole, guarded, whole, beside});
+  Job program = chain({whole, guarded, whole, beside});
   program.waves[1].rules = 2;
   program.waves[2].rules = 8;
   program.waves[3].name = "last";
   const Made made = windows_of(std::move(program));
-  const ResolvedProgram& fused = made.fused.program;
+  const Job& fused = made.fused.program;
   REQUIRE(fused.waves.size() == 2);
   CHECK(fused.wave_text(0) == "wave 0 (op0), wave 1 (op1), wave 2 (op0)");
   CHECK(fused.wave_text(1) == "\"last\"");
@@ -238,7 +239,7 @@ TEST_CASE("the fused program") {
 }
 
 TEST_CASE("windows of equal ops share their code") {
-  ResolvedProgram program = program_with(7);
+  Job program = program_with(7);
   program.waves = {from_to(whole, 0, 1),  from_to(guarded, 1, 2), from_to(beside, 2, 3),
                    from_to(beside, 3, 4), from_to(whole, 4, 5),   from_to(guarded, 5, 6)};
   const Made made = windows_of(std::move(program));
@@ -246,7 +247,7 @@ TEST_CASE("windows of equal ops share their code") {
   program = program_with(5);
   program.waves = {from_to(whole, 0, 1), from_to(guarded, 1, 2), from_to(whole, 0, 3),
                    from_to(guarded, 3, 4)};
-  program.buffers[2].spec.output = "out";
+  program.buffers[2].output = "out";
   const Made twice = windows_of(std::move(program));
   CHECK(text(twice.windows) == "0+1 [1] 2+3 [3]");
   CHECK(twice.fused.program.ops.size() == 6);
@@ -257,8 +258,8 @@ TEST_CASE("the checker names what is wrong") {
   Made made = windows_of(chain({whole, whole, beside}));
   REQUIRE(text(made.windows) == "0+1 [1]");
   const auto violation = [&made](auto&& change) {
-    ResolvedProgram program = made.program;
-    ResolvedProgram fused = made.fused.program;
+    Job program = made.program;
+    Job fused = made.fused.program;
     change(program, fused);
     return window_violation(program, fused);
   };
@@ -279,7 +280,7 @@ TEST_CASE("the checker names what is wrong") {
         }) == "wave 0 (op0) and wave 1 (op0) share \"b1\" beyond their tiles");
   CHECK(violation([](auto& program, auto&) { program.derived = false; }) ==
         "wave 0 (op0) and wave 1 (op0) share a dependency that is not tile-local beyond their tiles");
-  CHECK(violation([](auto& program, auto&) { program.buffers[1].spec.output = "kept"; }) ==
+  CHECK(violation([](auto& program, auto&) { program.buffers[1].output = "kept"; }) ==
         "\"b1\" is in registers and needed elsewhere");
   CHECK(violation([](auto&, auto& fused) { fused.buffers[2].in_registers = true; }) ==
         "\"b2\" is in registers and needed elsewhere");
@@ -287,7 +288,7 @@ TEST_CASE("the checker names what is wrong") {
 
 TEST_CASE("halos that are stated, and those that follow from kernels") {
   const std::vector<std::vector<std::uint32_t>> unswapped{{0, 1, 2, 3}};
-  ResolvedProgram program = chain({whole, beside, whole});
+  Job program = chain({whole, beside, whole});
   program.dependencies = {{.before = 0, .after = 1, .halo = {{2, 0, 0}}}, {.before = 1, .after = 2}};
   derive_halos(program);
   const StatedHalo forth{
@@ -314,7 +315,7 @@ TEST_CASE("halos that are stated, and those that follow from kernels") {
 }
 
 TEST_CASE("a wave meets itself in the next iteration") {
-  ResolvedProgram program = chain({whole});
+  Job program = chain({whole});
   program.iterations = 9;
   program.swaps = {{0, 1}};
   for (ProgramArgument& argument : program.waves[0].arguments) {
@@ -342,7 +343,7 @@ TEST_CASE("random programs: what is found is sound") {
   for (std::uint64_t round = 0; round < 300; ++round) {
     INFO("TIDEGATE_SEED=", seed(), " round ", round);
     Numbers random(seed() + round);
-    ResolvedProgram program = program_with(3 + random.below(5));
+    Job program = program_with(3 + random.below(5));
     const auto buffers = static_cast<std::uint32_t>(program.buffers.size());
     for (std::uint32_t i = 0, count = 2 + random.below(12); i < count; ++i) {
       const std::uint32_t to = 1 + random.below(buffers - 1);

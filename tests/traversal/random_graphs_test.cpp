@@ -61,7 +61,7 @@ graphs::FrontierProgram random_program(Algorithm algorithm, std::mt19937& random
 void check(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
            engine::RunOptions options) {
   options.verify = true;
-  options.compile.scope = engine::PathScope::anywhere;
+  options.scope = PathScope::anywhere;
   options.max_wall_time_ns = 600'000'000'000;
   engine::Monitor monitor;
   const auto report = run_traversal(program, ".", &device, options, monitor);

@@ -413,17 +413,11 @@ TEST_CASE("files of another type or count are refused with both") {
 TEST_CASE("outputs are .npy or raw by their ending") {
   const Folder folder;
   const std::array<std::byte, 4> data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  BufferSpec buffer{.type = ElementType::u16, .count = 2};
-  CHECK(write_output(buffer, data, folder.path())); // no output: nothing to do
-  CHECK(fs::is_empty(folder.path()));
-  buffer.output = "y.npy";
-  CHECK(write_output(buffer, data, folder.path()));
-  CHECK(content(folder.file("y.npy")) == npy_file(buffer.type, std::array<std::uint64_t, 1>{2}, data));
-  buffer.output = folder.file("y.bin");
-  CHECK(write_output(buffer, data, "/nowhere"));
+  CHECK(write_buffer(ElementType::u16, data, folder.file("y.npy")));
+  CHECK(content(folder.file("y.npy")) == npy_file(ElementType::u16, std::array<std::uint64_t, 1>{2}, data));
+  CHECK(write_buffer(ElementType::u16, data, folder.file("y.bin")));
   CHECK(content(folder.file("y.bin")) == "\1\2\3\4");
-  buffer.output = "none/y.bin";
-  const auto failed = write_output(buffer, data, folder.path());
+  const auto failed = write_buffer(ElementType::u16, data, folder.file("none/y.bin"));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == ErrorCode::cannot_write);
   CHECK(failed.error().message ==

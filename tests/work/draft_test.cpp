@@ -1,7 +1,8 @@
 // Drafted programs: they resolve unchanged, and their notes name every placeholder.
 #include "../temporary_folder.hpp"
+#include "engine/job.hpp"
 #include "work/draft.hpp"
-#include "work/resolved_program.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 #include "core/npy.hpp"
 #include "core/png.hpp"
 #include "work/image_files.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -63,10 +64,10 @@ ProgramBuffer image(std::string_view format, std::uint64_t width, std::uint64_t 
   const auto shape =
       shape_of({.format = static_cast<ImageFormat>(row), .size = {width, height}}, "/images/a");
   REQUIRE(shape);
-  ProgramBuffer made{.name = "a", .image = *shape};
-  made.spec.type = element_type(shape->format);
-  made.spec.count = width * height * elements_per_texel(shape->format);
-  made.bytes = made.spec.count * element_bytes(made.spec.type);
+  ProgramBuffer made{.name = "a", .pointer = "/images/a", .image = *shape};
+  made.type = element_type(shape->format);
+  made.count = width * height * elements_per_texel(shape->format);
+  made.bytes = made.count * element_bytes(made.type);
   return made;
 }
 
@@ -80,9 +81,7 @@ Result<Bytes> texels(std::string_view format, const Picture& given) {
   const auto file = png_file(given);
   REQUIRE(file);
   folder.write("in.png", *file);
-  ProgramBuffer made = image(format, 2, 1);
-  made.spec.init = BufferInit{.file = "in.png"};
-  return initial_image(made, folder.path.string());
+  return read_image(image(format, 2, 1), folder.path / "in.png");
 }
 
 std::string refusal(const auto& result) {
@@ -124,10 +123,8 @@ TEST_CASE("what is written can be read again") {
       for (std::size_t i = 0; i < contents.size(); ++i) {
         contents[i] = static_cast<std::byte>(i * 29 + 1);
       }
-      made.spec.output = file;
-      REQUIRE(write_image(made, contents, folder.path.string()));
-      made.spec.init = BufferInit{.file = std::string(file)};
-      const auto found = initial_image(made, folder.path.string());
+      REQUIRE(write_image(made, contents, folder.path / file));
+      const auto found = read_image(made, folder.path / file);
       REQUIRE_MESSAGE(found, refusal(found));
       CHECK(*found == contents);
     }
@@ -137,13 +134,11 @@ TEST_CASE("what is written can be read again") {
 TEST_CASE("arrays have the shape of the image, or one dimension") {
   const Folder folder;
   ProgramBuffer made = image("rgba_uint8", 3, 2);
-  made.spec.output = "out.npy";
-  REQUIRE(write_image(made, Bytes(24), folder.path.string()));
+  REQUIRE(write_image(made, Bytes(24), folder.path / "out.npy"));
   CHECK(parse_npy(folder.read("out.npy"))->shape == std::vector<std::uint64_t>{2, 3, 4});
-  made.spec.init = BufferInit{.file = "in.npy"};
   const auto with_shape = [&](const std::vector<std::uint64_t>& shape) {
     folder.write("in.npy", npy_file(ElementType::u8, shape, Bytes(24)));
-    return refusal(initial_image(made, folder.path.string()));
+    return refusal(read_image(made, folder.path / "in.npy"));
   };
   CHECK(with_shape({2, 3, 4}) == "none");
   CHECK(with_shape({24}) == "none");
@@ -151,7 +146,7 @@ TEST_CASE("arrays have the shape of the image, or one dimension") {
         "bad_array: the array has the shape (3, 2, 4), the image (2, 3, 4); give an array "
         "of the image's shape: layers or depth, height, width, channels");
   folder.write("in.npy", npy_file(ElementType::f32, std::vector<std::uint64_t>{2, 3, 4}, Bytes(96)));
-  CHECK(refusal(initial_image(made, folder.path.string())) ==
+  CHECK(refusal(read_image(made, folder.path / "in.npy")) ==
         "bad_array: the array holds f32, the channels of rgba_uint8 are u8; give the image a format of such "
         "channels, or convert the array");
 }
@@ -159,10 +154,9 @@ TEST_CASE("arrays have the shape of the image, or one dimension") {
 TEST_CASE("raw bytes are as many as the image has") {
   const Folder folder;
   ProgramBuffer made = image("rgba_uint8", 3, 2);
-  made.spec.init = BufferInit{.file = "in.raw"};
   const auto with_bytes = [&](std::size_t count) {
     folder.write("in.raw", std::string(count, 'x'));
-    return refusal(initial_image(made, folder.path.string()));
+    return refusal(read_image(made, folder.path / "in.raw"));
   };
   CHECK(with_bytes(24) == "none");
   CHECK(with_bytes(23) == "bad_array: the file holds 23 bytes, rgba_uint8 of 3 x 2 takes 24; give the image "
@@ -172,13 +166,13 @@ TEST_CASE("raw bytes are as many as the image has") {
 
 TEST_CASE("no PNG holds these") {
   const auto checked = [](std::string_view format, bool from_file, const std::string& end = ".png") {
-    ProgramBuffer made = image(format, 3, 2);
+    BufferSpec files;
     if (from_file) {
-      made.spec.init = BufferInit{.file = "in" + end};
+      files.init = BufferInit{.file = "in" + end};
     } else {
-      made.spec.output = "out" + end;
+      files.output = "out" + end;
     }
-    const auto found = check_image_files(made, "/images/a");
+    const auto found = check_image_files(image(format, 3, 2), files);
     return found ? std::string("none") : *found.error().pointer + " " + refusal(found);
   };
   CHECK(checked("rgba_unorm8", true) == "none");

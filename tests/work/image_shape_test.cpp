@@ -1,5 +1,6 @@
 // Image formats, and the shapes that size, layers and format determine.
-#include "work/image.hpp"
+#include "engine/image_shape.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -15,8 +15,8 @@ using namespace tidegate::engine::test;
 namespace {
 
 // Waves 0 and 4 after the repetition, 2 before it.
-ResolvedProgram phased() {
-  ResolvedProgram program = program_of(1, {8, 8, 8});
+Job phased() {
+  Job program = program_of(1, {8, 8, 8});
   program.waves = {wave_of(0, {reads(1)}), wave_of(0, {reads(0), writes(1)}), wave_of(0, {writes(0)}),
                    wave_of(0, {writes(2)}), wave_of(0, {writes(2)})};
   program.waves[0].phase = program.waves[4].phase = WavePhase::after;
@@ -37,14 +37,14 @@ std::string edges(const auto& dependencies) {
 } // namespace
 
 TEST_CASE("dependencies follow from the order of the phases") {
-  const ResolvedProgram program = phased();
+  const Job program = phased();
   CHECK(edges(program.dependencies) == "2>1 1>0 3>4");
   CHECK(phase_order(program.waves) == std::vector<std::uint32_t>{2, 1, 3, 0, 4});
   CHECK(program_order(program) == std::vector<std::uint32_t>{2, 1, 3, 0, 4});
 }
 
 TEST_CASE("a phase waits for the one before, whatever it touches") {
-  const ResolvedProgram program = phased();
+  const Job program = phased();
   const planning::WaveDag dag = wave_dag(program, 0);
   CHECK(edges(dag.dependencies) == "2>1 1>0 3>4 2>3 1>4 3>0");
   const auto plan = planning::plan_layered(dag);
@@ -58,7 +58,7 @@ TEST_CASE("a phase waits for the one before, whatever it touches") {
 }
 
 TEST_CASE("without phases nothing is added") {
-  ResolvedProgram program = phased();
+  Job program = phased();
   for (ProgramWave& wave : program.waves) {
     wave.phase = WavePhase::each;
   }

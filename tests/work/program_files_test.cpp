@@ -1,7 +1,8 @@
 // Files of a program: they stay in its folder unless allowed otherwise, and no input is overwritten.
 #include "../temporary_folder.hpp"
+#include "engine/job.hpp"
 #include "work/files.hpp"
-#include "work/resolved_program.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 
@@ -42,7 +43,7 @@ public:
   OpSpec& op() { return program.ops.front().second; }
   void read(const std::string& path) { buffer().init = BufferInit{.file = path}; }
 
-  [[nodiscard]] Result<ResolvedProgram> resolved(PathScope scope = PathScope::folder) const {
+  [[nodiscard]] Result<Job> resolved(PathScope scope = PathScope::folder) const {
     return resolve(program, file(""), {}, scope);
   }
 

@@ -1,6 +1,7 @@
 // Values that change with each iteration, one by one and against the plain recurrence.
 #include "../program_support.hpp"
-#include "work/progression.hpp"
+#include "engine/progression.hpp"
+#include "work/arguments.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

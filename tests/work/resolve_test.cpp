@@ -1,5 +1,6 @@
 // Programs checked against their kernels: every name, argument and size, and the place of each error.
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -115,13 +116,13 @@ AnswerMacros macros(std::map<std::string, std::string> defined) {
   };
 }
 
-Result<ResolvedProgram> resolved(const WaveProgram& program, std::string_view text = source) {
+Result<Job> resolved(const WaveProgram& program, std::string_view text = source) {
   const Folder folder;
   folder.write("k.cl", std::string(text));
   return resolve(program, folder.path(), macros({{"__OPENCL_VERSION__", "120"}}));
 }
 
-ResolvedProgram expect(const WaveProgram& program, std::string_view text = source) {
+Job expect(const WaveProgram& program, std::string_view text = source) {
   auto result = resolved(program, text);
   if (!result) {
     FAIL(describe(result.error()));
@@ -130,7 +131,7 @@ ResolvedProgram expect(const WaveProgram& program, std::string_view text = sourc
 }
 
 // "CODE POINTER: MESSAGE".
-std::string refusal(const Result<ResolvedProgram>& result) {
+std::string refusal(const Result<Job>& result) {
   if (result) {
     return "none";
   }
@@ -146,8 +147,8 @@ std::string refused(auto&& change, std::string_view text = source) {
 }
 
 // One kernel "k" with these parameters, called with these arguments.
-Result<ResolvedProgram> call(const std::string& parameters, std::vector<ArgumentSpec> arguments,
-                             const std::string& before = "") {
+Result<Job> call(const std::string& parameters, std::vector<ArgumentSpec> arguments,
+                 const std::string& before = "") {
   WaveProgram program;
   program.buffers = {
       {"x", {.count = 64}}, {"y", {.count = 64}}, {"n", {.type = ElementType::u32, .count = 1}}};
@@ -156,7 +157,7 @@ Result<ResolvedProgram> call(const std::string& parameters, std::vector<Argument
   return resolved(program, before + "kernel void k(" + parameters + ") {}");
 }
 
-ProgramArgument argument_of(const Result<ResolvedProgram>& result, std::size_t index = 0) {
+ProgramArgument argument_of(const Result<Job>& result, std::size_t index = 0) {
   if (!result) {
     FAIL(describe(result.error()));
   }
@@ -178,7 +179,7 @@ TEST_CASE("a sound program") {
   program.device_memory_budget_bytes = 1000;
   program.waves[0].name = "first";
   program.waves[0].rules = {0, 31, 0};
-  const ResolvedProgram found = expect(program);
+  const Job found = expect(program);
   REQUIRE(found.buffers.size() == 3);
   CHECK(found.buffers[0].name == "x");
   CHECK(found.buffers[0].bytes == 256);
@@ -361,7 +362,7 @@ TEST_CASE("arguments that are not what the kernel takes") {
 }
 
 TEST_CASE("what an error proposes") {
-  const auto fix = [](const Result<ResolvedProgram>& result) {
+  const auto fix = [](const Result<Job>& result) {
     REQUIRE_FALSE(result);
     return result.error().fix;
   };
@@ -475,8 +476,8 @@ TEST_CASE("pipes are named in the source") {
 
 // One kernel "k" with these parameters, and a program with images of type image2d_t, "picture" and "other",
 // an image3d_t "volume" and a buffer "x".
-Result<ResolvedProgram> with_images(const std::string& parameters, std::vector<ArgumentSpec> arguments,
-                                    const auto& change) {
+Result<Job> with_images(const std::string& parameters, std::vector<ArgumentSpec> arguments,
+                        const auto& change) {
   WaveProgram program;
   program.buffers = {{"x", {.count = 64}}};
   program.images = {{"picture", {.format = ImageFormat{}, .size = {4, 3}}},
@@ -652,7 +653,7 @@ TEST_CASE("swaps and until") {
   WaveProgram program = sound();
   program.swap = {{"x", "y"}};
   program.until = Until{.buffer = "counts", .equals = std::int64_t{-3}};
-  const ResolvedProgram found = expect(program);
+  const Job found = expect(program);
   CHECK(found.swaps == std::vector<std::array<std::uint32_t, 2>>{{0, 1}});
   CHECK(found.buffers[0].swapped);
   CHECK_FALSE(found.buffers[0].transient());
@@ -693,7 +694,7 @@ TEST_CASE("waves and their names") {
 namespace {
 
 // "before>after", with a star for tile-local ones.
-std::string dependencies(const ResolvedProgram& program) {
+std::string dependencies(const Job& program) {
   std::string text;
   for (const ResolvedDependency& dependency : program.dependencies) {
     text += fmt::format("{}{}>{}{}", text.empty() ? "" : " ", dependency.before, dependency.after,
@@ -724,7 +725,7 @@ TEST_CASE("stated dependencies are taken as they are") {
   program.waves.push_back(program.waves[0]);
   program.waves[1].name = "last";
   program.dependencies = std::vector<ProgramDependency>{};
-  ResolvedProgram found = expect(program);
+  Job found = expect(program);
   CHECK(dependencies(found).empty());
   CHECK_FALSE(found.derived);
   program.dependencies = {{.before = Identifier(0), .after = Identifier("last"), .tile_local = true}};
@@ -817,7 +818,7 @@ TEST_CASE("an error in a source has its place there, whichever op names it") {
 namespace {
 
 // "CODE POINTER" of every error.
-std::vector<std::string> refusals(const Result<ResolvedProgram>& result) {
+std::vector<std::string> refusals(const Result<Job>& result) {
   REQUIRE_FALSE(result);
   std::vector<std::string> found;
   const auto add = [&](const Error& error) {

@@ -1,11 +1,11 @@
 // Results of a traversal, which become its document. Plain data.
 #pragma once
+#include "engine/job.hpp"
 #include "engine/run_report.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
 #include "engine/traversal/replay.hpp"
 #include "graph/program.hpp"
-#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/evidence.hpp>
 

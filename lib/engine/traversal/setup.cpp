@@ -1,6 +1,6 @@
 #include "engine/traversal/setup.hpp"
 
-#include "work/files.hpp"
+#include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/topology.hpp>
@@ -21,7 +21,7 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   FileUses of_program = graphs::files_of(program, folder);
   for (const auto* const list : {&of_program.inputs, &of_program.outputs}) {
     for (const NamedFile& file : *list) {
-      if (auto inside = engine::check_scope(file.path, folder, options.compile.scope); !inside) {
+      if (auto inside = check_scope(file.path, folder, options.scope); !inside) {
         inside.error().pointer = file.pointer;
         return inside;
       }

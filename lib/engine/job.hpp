@@ -1,16 +1,16 @@
-// A wave program after resolve(): all names found, all arguments checked against kernel signatures, all sizes
-// computed. Plain data.
+// A job: all that the engine knows of a program. Buffers, waves and dependencies with every name found, every
+// argument checked and every size computed, whatever kind of work a wave was in its document: work/ lowers each
+// kind to this form. Plain data.
 #pragma once
-#include "opencl_c/macros.hpp"
+#include "core/files.hpp"
+#include "core/npy.hpp"
+#include "engine/image_shape.hpp"
+#include "engine/progression.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
-#include "work/files.hpp"
-#include "work/image.hpp"
-#include "work/program.hpp"
-#include "work/progression.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/policy/launch_request.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,37 +18,58 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
 
-// Answers all unknown names and conditions of `macros`, for a compiler with these options.
-// lib/engine/compiler_macros.hpp asks a device.
-using AnswerMacros =
-    std::function<Result<void>(const opencl_c::CompilerOptions& options, opencl_c::PredefinedMacros& macros)>;
+enum class Access : std::uint8_t { read, write, read_write };
+inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
-// For planning without a device: assumes the macros of every OpenCL C 3.0 compiler with doubles and without
-// images, all other names undefined, and clang's results for conditions. Adds each answered name and
-// condition to `assumed`, which must outlive the result.
-AnswerMacros assume_macros(std::set<std::string>& assumed);
+// Work of one lane. Handles are indices into the queue's lists of ops and buffers.
+struct QueueItem {
+  std::uint32_t op_handle = 0;
+  std::uint32_t input_handle = 0;
+  std::uint32_t output_handle = 0;
+  std::uint32_t param = 0; // passed to the op
 
-// A buffer or an image. The spec of an image describes its file: elements row by row.
+  friend bool operator==(const QueueItem&, const QueueItem&) = default;
+};
+
+// When a wave runs: once before the iterations, in each iteration, or once after them.
+enum class WavePhase : std::uint8_t { before, each, after };
+inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
+
+// Part of a program that is valid but probably a mistake.
+struct Warning {
+  std::string message;
+  std::string fix;
+  std::string pointer; // into the program
+};
+
+// Memory that waves read and write: a buffer, or an image, whose elements are those of its file, row by row.
 struct ProgramBuffer {
   std::string name;
-  BufferSpec spec;
+  std::string pointer = {}; // its place in the document; empty if no document names it
+  ElementType type = ElementType::f32;
+  std::uint64_t count = 0; // elements
   std::uint64_t bytes = 0;
   bool swapped = false;
   std::optional<ImageShape> image{};
   bool in_registers = false; // used by one wave, in registers: it needs no memory
-  // First contents of a queue's buffer, which no program names.
-  std::shared_ptr<const std::vector<std::byte>> contents = {};
+  // Returns its contents before the first wave; empty if there are none.
+  std::function<Result<std::vector<std::byte>>()> first = {};
+  // The file that gets its contents after the last wave, and the function that writes it.
+  std::optional<std::string> output = {};
+  std::function<Result<void>(std::span<const std::byte> contents)> write = {};
 
   // Neither its first nor its last contents matter.
-  [[nodiscard]] bool transient() const { return !spec.init && !spec.output && !swapped && !contents; }
+  [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
   // Images have separate memory.
   [[nodiscard]] bool in_arena() const { return !image && !in_registers; }
+  [[nodiscard]] std::string_view kind() const { return image ? "image" : "buffer"; }
 };
 
 // Text compiled before and after the user's file, if any.
@@ -62,7 +83,8 @@ struct ProgramUnit {
   std::string options;            // as the program states them
   opencl_c::CompilerOptions parsed_options;
   opencl_c::TranslationUnit unit;
-  bool built_in = false; // kernels/wave/transfers.cl instead of a user's file
+  std::string built_in =
+      {}; // tidegate's source, which goes with any options and work-group size; empty: a file
   SourceFrame frame = {};
 };
 
@@ -114,8 +136,8 @@ struct NdRange {
   friend bool operator==(const NdRange&, const NdRange&) = default;
 };
 
-// A fill or copy, with the parameters of OpenCL's commands.
-struct Transfer {
+// The fill or copy command of OpenCL that does what a wave's built-in kernel does.
+struct TransferCommand {
   std::optional<std::uint32_t> from; // of a copy
   std::uint32_t to = 0;
   std::uint64_t from_offset = 0; // bytes
@@ -124,11 +146,10 @@ struct Transfer {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
-// A wave of work items, each run by one lane (kernels/wave/queue.cl). Its op is the drain kernel; the next
-// two ops start the next round and check the result.
+// The items of a wave that runs one in each lane (kernels/wave/queue.cl). The wave's op is the drain kernel; the
+// next two ops start the next round and check the result.
 struct ProgramQueue {
   std::vector<QueueItem> items;         // as given
-  std::string file;                     // source of the items; may be empty
   std::vector<std::uint32_t> published; // by position on the device: the item; empty if equal
   std::uint64_t published_items = 0;
   std::uint64_t deduped_items = 0;   // removed duplicates of pure ops
@@ -146,13 +167,19 @@ struct ProgramWave {
   std::string title; // for sentences, if its index is not the one in the document; may be empty
   std::uint32_t op = 0;
   WavePhase phase = WavePhase::each;
-  std::optional<Transfer> transfer = {};
-  std::shared_ptr<const ProgramQueue> queue = {};
+  bool users_kernel = true; // its op is a kernel as the user wrote it
   NdRange range;
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;
   std::uint32_t rules = 0;                // bit n: source rule n
   std::vector<std::uint32_t> window = {}; // the waves of the document that a window replaces
+  std::shared_ptr<const ProgramQueue> queue = {};
+  std::optional<TransferCommand> command = {}; // that a launch of its own is instead
+
+  // It repeats, in rounds, until its queue is empty.
+  [[nodiscard]] bool in_rounds() const { return queue && queue->requeues; }
+  // What it processes: items of a queue, otherwise tiles.
+  [[nodiscard]] std::uint64_t items() const { return queue ? queue->published_items : range.tiles(); }
 };
 
 // The other ops of a wave with a queue.
@@ -179,8 +206,9 @@ struct ResolvedUntil {
   std::vector<std::byte> value; // one element
 };
 
-struct ResolvedProgram {
+struct Job {
   std::string folder;                 // base of the program's paths
+  FileUses files;                     // that the program reads and writes
   std::vector<ProgramBuffer> buffers; // followed by images
   std::vector<ProgramUnit> units;
   std::vector<ProgramOp> ops;
@@ -193,6 +221,7 @@ struct ResolvedProgram {
   std::uint64_t budget_bytes = 0; // 0: none given
   bool fp_contract_off = false;   // sources are compiled without contracting a * b + c
   policy::LaunchPolicy policy;
+  std::vector<std::string> assumed_macros; // names that the sources depend on, where no device was asked
 
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
     return units[ops[op].unit].unit.functions[ops[op].function];
@@ -200,17 +229,6 @@ struct ResolvedProgram {
   // The name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
 };
-
-// Resolves the names of a program and checks it. `folder` is the program's; `answer` knows the macros of the
-// device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and the
-// publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
-// the rest is still checked. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
-// unsupported_kernel, outside_folder, those of sources and files, each with its place in the program or a
-// source. Reports all errors at once, without consequences of other errors.
-Result<ResolvedProgram> resolve(const WaveProgram& program, const std::string& folder,
-                                const AnswerMacros& answer, PathScope scope = PathScope::folder,
-                                FileCheck files = FileCheck::none, const device::Tuning& tuning = {},
-                                const UnreadPlaces& unread = {});
 
 // Waves in the program's order of execution: by phase, then by index.
 std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);
@@ -221,10 +239,14 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
                                                     std::size_t buffer_count);
 
 // A topological order of the waves, as close to the program's own order as possible.
-std::vector<std::uint32_t> program_order(const ResolvedProgram& program);
+std::vector<std::uint32_t> program_order(const Job& program);
 
 // The DAG for the planners: a phase waits for all of the previous phase. The budget is dropped if all buffers
 // fit into it together.
-planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes);
+planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes);
+
+// Refuses outputs that would replace inputs or each other, of the program and of the command line (`files`):
+// see refuse_overwriting().
+Result<void> keep_inputs(const Job& job, FileUses files);
 
 } // namespace tidegate::engine

@@ -7,8 +7,6 @@
 // added, with one rounding (fma). kernels/wave/progression.cl does the same on the device.
 #pragma once
 #include "core/npy.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/error.hpp>
 
 #include <array>
 #include <cstddef>
@@ -30,10 +28,6 @@ struct Progression {
 
   friend bool operator==(const Progression&, const Progression&) = default;
 };
-
-// Checks the spec of a value that starts with these bytes. Errors: invalid_program, out_of_range.
-Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
-                                   const std::vector<std::byte>& first, const std::string& pointer);
 
 // A value that never changes.
 Progression constant_progression(ElementType type, const std::vector<std::byte>& first);

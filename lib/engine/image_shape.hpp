@@ -1,8 +1,6 @@
-// An image's shape: its names, the array in its file, and the check of its spec.
+// An image's shape: its names, and the array in its file.
 #pragma once
 #include "device/image_format.hpp"
-#include "work/program.hpp"
-#include <tidegate/core/error.hpp>
 
 #include <cstdint>
 #include <string>
@@ -20,8 +18,5 @@ std::string describe(const ImageShape& shape);
 // Shape of the array in a file, slowest dimension first: layers or depth, height, width, and channels if
 // several.
 std::vector<std::uint64_t> array_shape(const ImageShape& shape);
-
-// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
-Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 } // namespace tidegate::engine

@@ -1,7 +1,7 @@
 // Calls the planner, and states its errors in terms of the program.
-#include "work/groups.hpp"
+#include "engine/groups.hpp"
 
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -23,8 +23,7 @@ namespace tidegate::engine {
 namespace {
 
 // Pointer to the first matching dependency; derived ones have none.
-std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint64_t before,
-                                      std::uint64_t after) {
+std::optional<std::string> pointer_to(const Job& program, std::uint64_t before, std::uint64_t after) {
   const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
     return dependency.before == before && dependency.after == after;
   });
@@ -35,7 +34,7 @@ std::optional<std::string> pointer_to(const ResolvedProgram& program, std::uint6
 }
 
 // Names the largest buffer of a wave, the first candidate to shrink.
-std::string largest_buffer(const ResolvedProgram& program, std::uint32_t wave) {
+std::string largest_buffer(const Job& program, std::uint32_t wave) {
   const ProgramBuffer* largest = nullptr;
   for (const ProgramArgument& argument : program.waves[wave].arguments) {
     if (argument.is_memory() &&
@@ -48,7 +47,7 @@ std::string largest_buffer(const ResolvedProgram& program, std::uint32_t wave) {
                                           bytes_text(largest->bytes));
 }
 
-Error refusal(const planning::PlanError& error, const ResolvedProgram& program) {
+Error refusal(const planning::PlanError& error, const Job& program) {
   Error result{.code = ErrorCode::cycle,
                .message = planning::describe(error,
                                              [&program](std::uint64_t wave) {
@@ -78,7 +77,7 @@ Error refusal(const planning::PlanError& error, const ResolvedProgram& program) 
 
 } // namespace
 
-Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::uint64_t budget_bytes,
+Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budget_bytes,
                                          const std::optional<planning::MemoryPlan>& given) {
   const planning::WaveDag dag = wave_dag(program, budget_bytes);
   if (given) {
@@ -93,7 +92,7 @@ Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::ui
       [&program](const planning::PlanError& error) { return refusal(error, program); });
 }
 
-Result<void> check_order(const ResolvedProgram& program) {
+Result<void> check_order(const Job& program) {
   std::vector<planning::Dependency> dependencies;
   for (const ResolvedDependency& each : program.dependencies) {
     dependencies.push_back({.before = each.before, .after = each.after});
@@ -158,7 +157,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
   return dependencies;
 }
 
-std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
+std::vector<std::uint32_t> program_order(const Job& program) {
   std::vector<std::vector<std::uint32_t>> after(program.waves.size());
   std::vector<std::uint32_t> waits(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -190,7 +189,7 @@ std::vector<std::uint32_t> program_order(const ResolvedProgram& program) {
 namespace {
 
 // Each last wave of a phase precedes each first wave of the next.
-void add_phase_order(const ResolvedProgram& program, planning::WaveDag& dag) {
+void add_phase_order(const Job& program, planning::WaveDag& dag) {
   std::vector<bool> has_before(program.waves.size());
   std::vector<bool> has_after(program.waves.size());
   std::set<std::pair<std::uint32_t, std::uint32_t>> known;
@@ -217,7 +216,7 @@ void add_phase_order(const ResolvedProgram& program, planning::WaveDag& dag) {
 
 } // namespace
 
-planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_bytes) {
+planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes) {
   planning::WaveDag dag;
   std::uint64_t all_buffers = 0;
   bool overflow = false;
@@ -239,7 +238,7 @@ planning::WaveDag wave_dag(const ResolvedProgram& program, std::uint64_t budget_
   return dag;
 }
 
-Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups& groups) {
+Lineage trace_lineage(const Job& program, const planning::WaveGroups& groups) {
   std::vector<std::vector<std::uint32_t>> before(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
     before[dependency.after].push_back(dependency.before);
@@ -259,6 +258,20 @@ Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups
     lineage.regions.push_back(region);
   }
   return lineage;
+}
+
+std::string Job::wave_text(std::uint32_t wave) const {
+  const ProgramWave& what = waves[wave];
+  return !what.title.empty()    ? what.title
+         : !what.name.empty()   ? in_quotes(what.name)
+         : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
+                                : fmt::format("wave {}", wave);
+}
+
+Result<void> keep_inputs(const Job& job, FileUses files) {
+  files.inputs.insert(files.inputs.end(), job.files.inputs.begin(), job.files.inputs.end());
+  files.outputs.insert(files.outputs.end(), job.files.outputs.begin(), job.files.outputs.end());
+  return refuse_overwriting(files);
 }
 
 } // namespace tidegate::engine

@@ -1,7 +1,7 @@
 // Divides the waves of a program into groups separated by barriers, and traces which source rules each group
 // derives from.
 #pragma once
-#include "work/resolved_program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -13,17 +13,17 @@ namespace tidegate::engine {
 
 // Returns the given plan after checking it against the program, otherwise a layered plan under the budget
 // (bytes; 0: none). Errors: invalid_plan, and those of the planner with their place in the program.
-Result<planning::MemoryPlan> group_waves(const ResolvedProgram& program, std::uint64_t budget_bytes,
+Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budget_bytes,
                                          const std::optional<planning::MemoryPlan>& given);
 
 // Reports a cycle of dependencies as group_waves() does. Also works for programs with invalid waves.
-Result<void> check_order(const ResolvedProgram& program);
+Result<void> check_order(const Job& program);
 
 struct Lineage {
   std::vector<std::uint32_t> regions; // by group: bit set of the rules of its waves and all their ancestors
   std::uint64_t items = 0;            // waves with a rule, their own or an ancestor's
 };
 
-Lineage trace_lineage(const ResolvedProgram& program, const planning::WaveGroups& groups);
+Lineage trace_lineage(const Job& program, const planning::WaveGroups& groups);
 
 } // namespace tidegate::engine
