@@ -2,7 +2,6 @@
 // that its header yields. Stated sizes are checked before memory is allocated for them.
 #include "core/files.hpp"
 #include "graph/entries.hpp"
-#include "graph/text_blocks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>

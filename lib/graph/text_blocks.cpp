@@ -1,7 +1,6 @@
 // Reads or inflates a file, and cuts it into blocks at the last newline.
-#include "graph/text_blocks.hpp"
-
 #include "core/files.hpp"
+#include "graph/entries.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <fmt/format.h>

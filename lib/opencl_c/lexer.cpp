@@ -51,7 +51,7 @@ Lexer::Lexer(std::string_view text, std::string_view path) : text_(text), path_(
   if (text_.starts_with(byte_order_mark)) {
     text_.remove_prefix(byte_order_mark.size());
   }
-  place_ = past_splices(place_);
+  location_ = past_splices(location_);
 }
 
 // C99 5.2.1.1: `??/` is a backslash.
@@ -68,46 +68,46 @@ Lexer::Character Lexer::character(std::size_t at) const {
 }
 
 // As compilers do, accepts blanks between the backslash and the end of the line.
-Lexer::Place Lexer::past_splices(Place place) const {
-  while (at(place) == '\\') {
-    const std::size_t end = text_.find_first_not_of(blanks, place.at + character(place.at).width);
+Lexer::Location Lexer::past_splices(Location location) const {
+  while (at(location) == '\\') {
+    const std::size_t end = text_.find_first_not_of(blanks, location.at + character(location.at).width);
     if (end == std::string_view::npos || text_[end] != '\n') {
       break;
     }
-    place = {.at = end + 1, .line = place.line + 1, .column = 1};
+    location = {.at = end + 1, .line = location.line + 1, .column = 1};
   }
-  return place;
+  return location;
 }
 
-Lexer::Place Lexer::after(Place place) const {
-  const Character passed = character(place.at);
-  place.at += passed.width;
-  place.column += static_cast<std::uint32_t>(passed.width);
+Lexer::Location Lexer::after(Location location) const {
+  const Character passed = character(location.at);
+  location.at += passed.width;
+  location.column += static_cast<std::uint32_t>(passed.width);
   if (passed.meaning == '\n') {
-    ++place.line;
-    place.column = 1;
+    ++location.line;
+    location.column = 1;
   }
-  return past_splices(place);
+  return past_splices(location);
 }
 
 std::string Lexer::lookahead(std::size_t most) const {
   std::string text;
-  for (Place place = place_; text.size() < most && !ended(place); place = after(place)) {
-    text += at(place);
+  for (Location location = location_; text.size() < most && !ended(location); location = after(location)) {
+    text += at(location);
   }
   return text;
 }
 
 void Lexer::take_into(Token& token) {
   token.text += current();
-  place_ = after(place_);
+  location_ = after(location_);
 }
 
 bool Lexer::skip_block_comment() {
-  place_ = after(after(place_));
-  for (char last = '\0'; !ended(place_);) {
+  location_ = after(after(location_));
+  for (char last = '\0'; !ended(location_);) {
     const char c = current();
-    place_ = after(place_);
+    location_ = after(location_);
     if (last == '*' && c == '/') {
       return true;
     }
@@ -119,23 +119,23 @@ bool Lexer::skip_block_comment() {
 Result<std::vector<Token>> Lexer::next_line() {
   std::vector<Token> line;
   bool space = true;
-  while (!ended(place_)) {
+  while (!ended(location_)) {
     const char c = current();
-    const char next = c == '/' ? at(after(place_)) : '\0';
+    const char next = c == '/' ? at(after(location_)) : '\0';
     if (c == '\n') {
-      place_ = after(place_);
+      location_ = after(location_);
       if (!line.empty()) {
         break;
       }
     } else if (blanks.find(c) != std::string_view::npos) {
-      place_ = after(place_);
+      location_ = after(location_);
       space = true;
     } else if (next == '/') {
       while (!line_ended()) {
-        place_ = after(place_);
+        location_ = after(location_);
       }
     } else if (next == '*') {
-      const Token start{.line = place_.line, .column = place_.column};
+      const Token start{.line = location_.line, .column = location_.column};
       if (!skip_block_comment()) {
         return tl::unexpected(
             source_error(path_, start, "this comment does not end", "close it with */ where it should end"));
@@ -151,7 +151,7 @@ Result<std::vector<Token>> Lexer::next_line() {
 }
 
 Token Lexer::read_token(bool file_name_expected) {
-  Token token{.line = place_.line, .column = place_.column};
+  Token token{.line = location_.line, .column = location_.column};
   const char c = current();
   if (file_name_expected && read_file_name(token)) {
     return token;
@@ -165,7 +165,7 @@ Token Lexer::read_token(bool file_name_expected) {
     }
   } else if (is_quote(c)) {
     read_literal(token);
-  } else if (is_digit(c) || (c == '.' && is_digit(at(after(place_))))) {
+  } else if (is_digit(c) || (c == '.' && is_digit(at(after(location_))))) {
     read_number(token);
   } else {
     read_punctuator(token);
@@ -180,7 +180,7 @@ bool Lexer::read_file_name(Token& token) {
     return false;
   }
   const char closing = opening == '<' ? '>' : '"';
-  const std::string_view rest = text_.substr(place_.at, text_.find('\n', place_.at) - place_.at);
+  const std::string_view rest = text_.substr(location_.at, text_.find('\n', location_.at) - location_.at);
   if (rest.find(closing, 1) == std::string_view::npos) {
     return false;
   }
@@ -234,7 +234,7 @@ void Lexer::read_punctuator(Token& token) {
     }
   }
   for (; length > 0; --length) {
-    place_ = after(place_);
+    location_ = after(location_);
   }
 }
 

@@ -54,10 +54,10 @@ public:
   Result<std::vector<Token>> next_line();
 
   // The line of the text where the next call starts.
-  [[nodiscard]] std::uint32_t line() const { return place_.line; }
+  [[nodiscard]] std::uint32_t line() const { return location_.line; }
 
 private:
-  struct Place {
+  struct Location {
     std::size_t at = 0;
     std::uint32_t line = 1, column = 1;
   };
@@ -67,12 +67,12 @@ private:
     std::size_t width = 0; // bytes; a trigraph has 3
   };
   [[nodiscard]] Character character(std::size_t at) const;
-  [[nodiscard]] char at(const Place& place) const { return character(place.at).meaning; }
-  [[nodiscard]] char current() const { return at(place_); }
-  [[nodiscard]] bool ended(const Place& place) const { return place.at >= text_.size(); }
-  [[nodiscard]] bool line_ended() const { return ended(place_) || current() == '\n'; }
-  [[nodiscard]] Place past_splices(Place place) const;
-  [[nodiscard]] Place after(Place place) const;
+  [[nodiscard]] char at(const Location& location) const { return character(location.at).meaning; }
+  [[nodiscard]] char current() const { return at(location_); }
+  [[nodiscard]] bool ended(const Location& location) const { return location.at >= text_.size(); }
+  [[nodiscard]] bool line_ended() const { return ended(location_) || current() == '\n'; }
+  [[nodiscard]] Location past_splices(Location location) const;
+  [[nodiscard]] Location after(Location location) const;
   [[nodiscard]] std::string lookahead(std::size_t most) const;
 
   void take_into(Token& token);
@@ -84,7 +84,7 @@ private:
   void read_punctuator(Token& token);
 
   std::string_view text_, path_;
-  Place place_;
+  Location location_;
 };
 
 // True for a quote not closed on its line: a punctuator that holds the rest of the line.

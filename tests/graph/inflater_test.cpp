@@ -1,5 +1,5 @@
 // gzip files: several members, damaged or cut off anywhere.
-#include "graph/text_blocks.hpp"
+#include "graph/entries.hpp"
 #include "temporary_folder.hpp"
 
 #include <doctest/doctest.h>

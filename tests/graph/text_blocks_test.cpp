@@ -1,5 +1,5 @@
 // Files as blocks of whole lines, plain and gzip.
-#include "graph/text_blocks.hpp"
+#include "graph/entries.hpp"
 #include "graph_support.hpp"
 
 #include <zlib.h>

@@ -149,7 +149,7 @@ tl::expected<void, ArenaError> check_arena_problem(const ArenaProblem& problem) 
   return make_arena_model(problem).map([](const ArenaModel&) {});
 }
 
-std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaOrder& order) {
+std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaSortKeys& order) {
   const std::size_t count = component.items.size();
   std::vector<std::array<ArenaArea, 3>> keys(count);
   for (std::size_t i = 0; i < count; ++i) {

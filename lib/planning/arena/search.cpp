@@ -15,21 +15,21 @@ namespace tidegate::planning {
 
 namespace {
 
-// The strategies of a portfolio differ in the choice among items with the same rest.
-struct ArenaStrategy {
+// The searches of a portfolio differ in the choice among items with the same rest.
+struct BranchingRule {
   std::vector<std::uint32_t> rank_of_item; // a permutation; the lowest rank goes first
   bool niche = false;                      // an item that fits between its neighbours precedes the rank
 
-  friend bool operator==(const ArenaStrategy&, const ArenaStrategy&) = default;
+  friend bool operator==(const BranchingRule&, const BranchingRule&) = default;
 };
 
-// The exact search with one strategy. Its stack is explicit, so the search can pause and resume.
+// The exact search with one branching rule. Its stack is explicit, so the search can pause and resume.
 class ArenaSearch {
 public:
   // All arguments except the techniques must outlive the search.
-  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const ArenaStrategy& strategy,
+  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const BranchingRule& rule,
               std::uint64_t capacity_bytes, const ArenaTechniques& techniques)
-      : component_(component), overlaps_(overlaps), strategy_(strategy), techniques_(techniques),
+      : component_(component), overlaps_(overlaps), rule_(rule), techniques_(techniques),
         branch_(component, overlaps, capacity_bytes, techniques) {
     if (component.lower_bound_bytes > capacity_bytes) {
       verdict_ = ArenaVerdict::impossible;
@@ -99,7 +99,7 @@ private:
     verdict_ = ArenaVerdict::impossible;
   }
 
-  // Chooses the next item to decide: the lowest rest first, ties by the strategy. Returns nothing if no item
+  // Chooses the next item to decide: the lowest rest first, ties by the rule. Returns nothing if no item
   // is undecided.
   std::optional<std::uint32_t> choose() const {
     const auto count = static_cast<std::uint32_t>(component_.items.size());
@@ -109,13 +109,13 @@ private:
         lowest = i;
       }
     }
-    return lowest && strategy_.niche ? best_in_niche(*lowest) : lowest;
+    return lowest && rule_.niche ? best_in_niche(*lowest) : lowest;
   }
 
   bool goes_before(std::uint32_t a, std::uint32_t b) const {
     const std::uint64_t rest_a = branch_.rest(a);
     const std::uint64_t rest_b = branch_.rest(b);
-    return rest_a != rest_b ? rest_a < rest_b : strategy_.rank_of_item[a] < strategy_.rank_of_item[b];
+    return rest_a != rest_b ? rest_a < rest_b : rule_.rank_of_item[a] < rule_.rank_of_item[b];
   }
 
   // The niche is the run of sections around the item whose tops are not above its rest. Among the items with
@@ -148,8 +148,7 @@ private:
       if (candidate.end_section == end) {
         touches += end == sections || branch_.top(end) == top ? 3 : 2;
       }
-      if (touches > most ||
-          (touches == most && strategy_.rank_of_item[other] < strategy_.rank_of_item[chosen])) {
+      if (touches > most || (touches == most && rule_.rank_of_item[other] < rule_.rank_of_item[chosen])) {
         most = touches;
         chosen = other;
       }
@@ -167,7 +166,7 @@ private:
 
   const ArenaComponent& component_;
   const ArenaOverlaps& overlaps_;
-  const ArenaStrategy& strategy_;
+  const BranchingRule& rule_;
   const ArenaTechniques techniques_;
   ArenaBranch branch_;
   std::vector<Decision> decisions_;
@@ -177,7 +176,7 @@ private:
 };
 
 struct Preorder {
-  ArenaOrder keys;
+  ArenaSortKeys keys;
   bool niche;
 };
 
@@ -191,7 +190,7 @@ constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, Ar
                                              {{ArenaKey::start, ArenaKey::size, ArenaKey::area}, false},
                                              {{ArenaKey::end, ArenaKey::width, ArenaKey::area}, false}}};
 
-std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaOrder& order) {
+std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaSortKeys& order) {
   std::vector<std::uint32_t> result(component.items.size());
   std::uint32_t rank = 0;
   for (const std::uint32_t item : items_in_order(component, order)) {
@@ -200,14 +199,15 @@ std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaOrd
   return result;
 }
 
-// Returns the strategies that are distinct for this component.
-std::vector<ArenaStrategy> strategies(const ArenaComponent& component, const ArenaTechniques& techniques) {
-  std::vector<ArenaStrategy> result;
+// Returns the rules that are distinct for this component.
+std::vector<BranchingRule> branching_rules(const ArenaComponent& component,
+                                           const ArenaTechniques& techniques) {
+  std::vector<BranchingRule> result;
   for (const Preorder& preorder : preorders) {
-    ArenaStrategy strategy{.rank_of_item = ranks(component, preorder.keys),
-                           .niche = preorder.niche && techniques.niche};
-    if (std::find(result.begin(), result.end(), strategy) == result.end()) {
-      result.push_back(std::move(strategy));
+    BranchingRule rule{.rank_of_item = ranks(component, preorder.keys),
+                       .niche = preorder.niche && techniques.niche};
+    if (std::find(result.begin(), result.end(), rule) == result.end()) {
+      result.push_back(std::move(rule));
     }
     if (!techniques.portfolio) {
       break;
@@ -227,8 +227,7 @@ public:
   Portfolio(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
             const ArenaTechniques& techniques)
       : component_(component), overlaps_(overlaps), capacity_(capacity_bytes), techniques_(techniques),
-        strategies_(strategies(component, techniques)), searches_(strategies_.size()),
-        verdicts_(strategies_.size()) {}
+        rules_(branching_rules(component, techniques)), searches_(rules_.size()), verdicts_(rules_.size()) {}
 
   ArenaAttempt run(std::uint64_t nodes, unsigned threads) {
     ArenaAttempt attempt;
@@ -236,7 +235,7 @@ public:
     while (attempt.nodes < nodes) {
       slice = std::min(slice, (nodes - attempt.nodes + searches_.size() - 1) / searches_.size());
       const std::vector<std::uint64_t> before = nodes_so_far();
-      round(slice, slice < slice_worth_a_thread ? 1 : threads);
+      sweep(slice, slice < slice_worth_a_thread ? 1 : threads);
       for (std::size_t i = 0; i < searches_.size(); ++i) {
         attempt.nodes += searches_[i]->nodes() - before[i];
         if (verdicts_[i] != ArenaVerdict::running) {
@@ -262,13 +261,13 @@ private:
   }
 
   // Gives every search a slice, except those after one that already has a verdict.
-  void round(std::uint64_t slice, unsigned threads) {
+  void sweep(std::uint64_t slice, unsigned threads) {
     std::atomic<std::size_t> next = 0;
     std::atomic<std::size_t> decided = searches_.size();
     const auto work = [&] {
       for (std::size_t i = next++; i < decided; i = next++) {
         if (!searches_[i]) {
-          searches_[i].emplace(component_, overlaps_, strategies_[i], capacity_, techniques_);
+          searches_[i].emplace(component_, overlaps_, rules_[i], capacity_, techniques_);
         }
         verdicts_[i] = searches_[i]->run(slice);
         if (verdicts_[i] != ArenaVerdict::running) {
@@ -292,7 +291,7 @@ private:
   const ArenaOverlaps& overlaps_;
   const std::uint64_t capacity_;
   const ArenaTechniques& techniques_;
-  std::vector<ArenaStrategy> strategies_;
+  std::vector<BranchingRule> rules_;
   std::vector<std::optional<ArenaSearch>> searches_; // constructed at their first slice
   std::vector<ArenaVerdict> verdicts_;
 };

@@ -57,10 +57,10 @@ enum class ArenaKey : std::uint8_t {
   start, // the first section, the earliest first
   end,   // the last section, the latest first
 };
-using ArenaOrder = std::array<ArenaKey, 3>;
+using ArenaSortKeys = std::array<ArenaKey, 3>;
 
 // Returns the items sorted by decreasing keys, the first key first; equal items keep their order.
-std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaOrder& order);
+std::vector<std::uint32_t> items_in_order(const ArenaComponent& component, const ArenaSortKeys& order);
 
 // Returns the number of pairs of items alive together: the cost of a heuristic that visits every pair.
 std::uint64_t overlapping_pairs(const ArenaComponent& component);
@@ -92,7 +92,7 @@ inline std::optional<std::uint64_t> aligned_up(std::uint64_t value, std::uint64_
 //                leads straight to a solution differs between instances, and none is good everywhere (on
 //                google/minimalloc's instances: 10^3 nodes with one, more than 10^7 with the next).
 //
-// The searches run in rounds, a slice of nodes each, until one has a verdict. Within a round the verdict of
+// The searches run in sweeps, a slice of nodes each, until one has a verdict. Within a sweep the verdict of
 // the first preorder counts and later ones are ignored: the result does not depend on the number of threads.
 // scripts/bench/RESULTS.md has measurements of each technique.
 

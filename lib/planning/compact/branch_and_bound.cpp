@@ -43,7 +43,7 @@ using WaitingQueue = std::priority_queue<Waiting, std::vector<Waiting>, std::gre
 // the remaining groups can hold the rest.
 
 // A ready item.
-struct Candidate {
+struct ReadyItem {
   std::uint32_t item = 0;
   std::uint32_t tail = 0;
   std::uint64_t size = 0;
@@ -71,15 +71,15 @@ private:
   std::size_t open_count_ = 0;
   std::vector<std::vector<std::uint64_t>>
       open_weight_;                      // by measure and tail; after close(), suffix sums over tails
-  std::vector<Candidate> candidates_;    // forced first, then by tail and size
-  std::vector<std::uint64_t> size_from_; // bytes of the candidates from each one on
+  std::vector<ReadyItem> ready_;         // forced first, then by tail and size
+  std::vector<std::uint64_t> size_from_; // bytes of the ready items from each one on
 };
 
-// Enumerates loads by depth-first search, taking the candidates in order where they fit.
+// Enumerates loads by depth-first search, taking the ready items in order where they fit.
 class LoadEnumeration {
 public:
   LoadEnumeration(const LoadChoice& choice, std::uint64_t most_steps)
-      : choice_(choice), state_(choice.candidates_.size(), State::skipped), room_(choice.problem_->capacity),
+      : choice_(choice), state_(choice.ready_.size(), State::skipped), room_(choice.problem_->capacity),
         most_steps_(most_steps) {}
 
   bool next(); // false after the last load, or after too many steps
@@ -98,8 +98,8 @@ private:
 
   const LoadChoice& choice_;
   std::vector<State> state_;
-  std::vector<std::uint32_t> taken_;   // candidates, in order
-  std::vector<std::uint32_t> refused_; // candidates, in order
+  std::vector<std::uint32_t> taken_;   // ready items, in order
+  std::vector<std::uint32_t> refused_; // ready items, in order
   std::uint64_t room_ = 0;
   std::vector<std::uint32_t> load_;
   std::vector<std::uint64_t> load_weight_; // by tail
@@ -118,7 +118,7 @@ void LoadChoice::reset(const PackingProblem& problem, const LowerBounds& bounds,
   for (std::vector<std::uint64_t>& weights : open_weight_) {
     weights.clear();
   }
-  candidates_.clear();
+  ready_.clear();
 }
 
 void LoadChoice::add_open(std::uint32_t item, std::uint32_t tail) {
@@ -132,20 +132,20 @@ void LoadChoice::add_open(std::uint32_t item, std::uint32_t tail) {
 }
 
 void LoadChoice::add_ready(std::uint32_t item, std::uint32_t tail, bool forced) {
-  candidates_.push_back({.item = item, .tail = tail, .size = problem_->size[item], .forced = forced});
+  ready_.push_back({.item = item, .tail = tail, .size = problem_->size[item], .forced = forced});
 }
 
 bool LoadChoice::close() {
-  std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+  std::sort(ready_.begin(), ready_.end(), [](const ReadyItem& a, const ReadyItem& b) {
     return a.forced != b.forced ? a.forced
            : a.tail != b.tail   ? a.tail > b.tail
            : a.size != b.size   ? a.size > b.size
                                 : a.item < b.item;
   });
-  size_from_.assign(candidates_.size() + 1, 0);
-  for (std::size_t i = candidates_.size(); i-- > 0;) {
+  size_from_.assign(ready_.size() + 1, 0);
+  for (std::size_t i = ready_.size(); i-- > 0;) {
     // Saturates; it is only compared with the room of a group.
-    if (__builtin_add_overflow(size_from_[i + 1], candidates_[i].size, &size_from_[i])) {
+    if (__builtin_add_overflow(size_from_[i + 1], ready_[i].size, &size_from_[i])) {
       size_from_[i] = std::numeric_limits<std::uint64_t>::max();
     }
   }
@@ -168,9 +168,9 @@ bool LoadEnumeration::next() {
   } else {
     begun_ = true;
     take_what_fits(0);
-    const auto is_forced = [](const Candidate& candidate) { return candidate.forced; };
-    const auto forced = std::count_if(choice_.candidates_.begin(), choice_.candidates_.end(), is_forced);
-    // Forced candidates come first, so a missing one did not fit.
+    const auto is_forced = [](const ReadyItem& entry) { return entry.forced; };
+    const auto forced = std::count_if(choice_.ready_.begin(), choice_.ready_.end(), is_forced);
+    // Forced ready items come first, so a missing one did not fit.
     going_on = !taken_.empty() &&
                (forced == 0 || state_[static_cast<std::size_t>(forced) - 1] == State::taken) &&
                std::all_of(state_.begin(), state_.begin() + forced,
@@ -181,31 +181,31 @@ bool LoadEnumeration::next() {
   }
   if (going_on) {
     load_.clear();
-    for (const std::uint32_t candidate : taken_) {
-      load_.push_back(choice_.candidates_[candidate].item);
+    for (const std::uint32_t entry : taken_) {
+      load_.push_back(choice_.ready_[entry].item);
     }
   }
   return going_on;
 }
 
 void LoadEnumeration::take_what_fits(std::size_t from) {
-  for (std::size_t i = from; i < choice_.candidates_.size(); ++i) {
+  for (std::size_t i = from; i < choice_.ready_.size(); ++i) {
     state_[i] = State::skipped;
-    if (choice_.candidates_[i].size <= room_) {
+    if (choice_.ready_[i].size <= room_) {
       state_[i] = State::taken;
-      room_ -= choice_.candidates_[i].size;
+      room_ -= choice_.ready_[i].size;
       taken_.push_back(static_cast<std::uint32_t>(i));
     }
   }
-  steps_ += choice_.candidates_.size() - from + 1;
+  steps_ += choice_.ready_.size() - from + 1;
 }
 
 // Leaves out the last item taken and refills from there. Returns false after the last load.
 bool LoadEnumeration::retreat() {
-  while (!taken_.empty() && !choice_.candidates_[taken_.back()].forced) {
+  while (!taken_.empty() && !choice_.ready_[taken_.back()].forced) {
     const std::uint32_t last = taken_.back();
     taken_.pop_back();
-    room_ += choice_.candidates_[last].size;
+    room_ += choice_.ready_[last].size;
     while (!refused_.empty() && refused_.back() > last) {
       refused_.pop_back();
     }
@@ -214,8 +214,8 @@ bool LoadEnumeration::retreat() {
     ++steps_;
     // If all following items together leave room for a refused one, no further load is maximal.
     const std::uint64_t following = choice_.size_from_[last + std::size_t{1}];
-    const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t candidate) {
-      return room_ < following || room_ - following < choice_.candidates_[candidate].size;
+    const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t entry) {
+      return room_ < following || room_ - following < choice_.ready_[entry].size;
     });
     if (can_fill) {
       take_what_fits(last + std::size_t{1});
@@ -227,7 +227,7 @@ bool LoadEnumeration::retreat() {
 
 bool LoadEnumeration::is_maximal() const {
   return std::all_of(refused_.begin(), refused_.end(),
-                     [&](std::uint32_t candidate) { return choice_.candidates_[candidate].size > room_; });
+                     [&](std::uint32_t entry) { return choice_.ready_[entry].size > room_; });
 }
 
 // Tests the lower bounds of the remaining items, and computes the score.
@@ -237,9 +237,8 @@ bool LoadEnumeration::leaves_what_fits() {
     const Measure& measure = choice_.bounds_->measures[i];
     const std::vector<std::uint64_t>& open = choice_.open_weight_[i];
     load_weight_.assign(open.size(), 0);
-    for (const std::uint32_t candidate : taken_) {
-      load_weight_[choice_.candidates_[candidate].tail] +=
-          measure.weight[choice_.candidates_[candidate].item];
+    for (const std::uint32_t entry : taken_) {
+      load_weight_[choice_.ready_[entry].tail] += measure.weight[choice_.ready_[entry].item];
     }
     std::uint64_t taken = 0;
     for (std::size_t tail = open.size(); tail-- > 0;) {

@@ -168,13 +168,13 @@ std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
 
 namespace {
 
-struct ReadyItem {
+struct ValuedItem {
   std::uint32_t item = 0;
   double value = 0;
   double density = 0; // value per byte
   std::uint64_t size = 0;
 
-  friend bool operator<(const ReadyItem& a, const ReadyItem& b) {
+  friend bool operator<(const ValuedItem& a, const ValuedItem& b) {
     return a.density != b.density ? a.density > b.density : a.item < b.item;
   }
 };
@@ -184,7 +184,7 @@ struct ReadyItem {
 class LoadSearch {
 public:
   // `ready` is sorted by density. Returns indices into `ready`, ascending.
-  const std::vector<std::uint32_t>& best_load(const std::vector<ReadyItem>& ready, std::uint64_t capacity,
+  const std::vector<std::uint32_t>& best_load(const std::vector<ValuedItem>& ready, std::uint64_t capacity,
                                               std::uint64_t most_choices, std::uint64_t& choices) {
     remember_suffixes(ready);
     taken_.clear();
@@ -227,7 +227,7 @@ private:
     std::uint64_t least_size = std::numeric_limits<std::uint64_t>::max();
   };
 
-  void remember_suffixes(const std::vector<ReadyItem>& ready) {
+  void remember_suffixes(const std::vector<ValuedItem>& ready) {
     suffixes_.assign(ready.size() + 1, {});
     for (std::size_t i = ready.size(); i-- > 0;) {
       suffixes_[i] = {.value = suffixes_[i + 1].value + ready[i].value,
@@ -235,7 +235,7 @@ private:
     }
   }
 
-  static bool can_beat(const ReadyItem& next, double value, std::uint64_t room, double rest, double best) {
+  static bool can_beat(const ValuedItem& next, double value, std::uint64_t room, double rest, double best) {
     constexpr double rounding = 1e-12;
     return value + std::min(rest, next.density * static_cast<double>(room)) > best + rounding;
   }
@@ -325,8 +325,8 @@ private:
   std::span<const double> value_;
   Packing packing_;
   std::vector<std::uint32_t> waiting_for_;
-  std::vector<ReadyItem> ready_, rest_; // by density
-  std::vector<std::uint32_t> members_;  // of the group being filled
+  std::vector<ValuedItem> ready_, rest_; // by density
+  std::vector<std::uint32_t> members_;   // of the group being filled
   LoadSearch search_;
 };
 
