@@ -246,12 +246,10 @@ private:
       if (!types_.points_to_constant(*name)) {
         continue;
       }
-      for (std::size_t i = name->token; i < name->declarator.end; ++i) {
-        if (is(i, "=")) {
-          add(*name, {.begin = i + 1, .end = name->declarator.end});
-          break;
-        }
-        i = is(i, "[") ? unit_.counterpart(i) : i;
+      const std::size_t end = name->declarator.end;
+      const std::size_t equals = unit_.find({.begin = name->token, .end = end}, "=");
+      if (equals != end) {
+        add(*name, {.begin = equals + 1, .end = end});
       }
     }
     const bool result = types_.returns_constant(function_);

@@ -50,9 +50,8 @@ public:
 private:
   struct Conditional {
     Token opening;
-    bool inside_skipped; // hence none of its groups counts
-    bool taken;          // one of its groups counts or counted
-    bool active;         // the current group counts
+    bool taken;  // no further group counts: one did, or all around it are skipped
+    bool active; // the current group counts
     bool else_seen = false;
   };
 
@@ -67,7 +66,7 @@ Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
     if (!holds) {
       return holds;
     }
-    open_.push_back({.opening = name, .inside_skipped = skipping, .taken = *holds, .active = *holds});
+    open_.push_back({.opening = name, .taken = skipping || *holds, .active = *holds});
     return true;
   }
   if (!name.is("elif") && !name.is("else") && !name.is("endif")) {
@@ -88,7 +87,7 @@ Result<bool> ConditionStack::carry_out(const Token& name, std::string_view path,
   }
   innermost.else_seen = name.is("else");
   innermost.active = false;
-  if (!innermost.taken && !innermost.inside_skipped) {
+  if (!innermost.taken) {
     const auto holds = innermost.else_seen ? true : evaluate();
     if (!holds) {
       return holds;
@@ -143,35 +142,399 @@ public:
   explicit Preprocessor(const PreprocessorOptions& options)
       : options_(options), expander_(stream_.files, options.predefined, [this] { return next_line(); }) {}
 
-  Result<TokenStream> run(const std::string& path);
+  Result<TokenStream> run(const std::string& path) {
+    TIDEGATE_TRY(auto text, read(path));
+    TIDEGATE_CHECK(open(path, std::move(text), {}));
+    TIDEGATE_CHECK(apply_definitions());
+    while (true) {
+      TIDEGATE_TRY(auto token, expander_.next());
+      if (!token) {
+        stream_.own_macros = own_macros();
+        return std::move(stream_);
+      }
+      TIDEGATE_CHECK(write(std::move(*token)));
+    }
+  }
 
 private:
   using Line = std::vector<Token>;
 
-  Result<void> apply_definitions();
-  Result<void> define(const Line& line, const std::string& source);
-  Result<std::string> read(const std::string& path) const;
-  Result<void> open(const std::string& path, std::string text, const Token& place);
-  std::uint32_t index_of_file(const std::string& name);
-  Result<std::optional<Line>> next_line();
-  Result<void> close();
-  Result<void> check_literals(const Line& line);
-  Result<void> write(Token token);
-
-  Result<void> carry_out(Line& line);
-  tl::unexpected<Error> unknown_directive(const Token& name);
-  Result<bool> evaluate(const Line& line);
-  Result<Token> pragma(Line line, const Token& place);
-  std::string own_macros();
-  Result<void> include(const Line& line);
-  Result<void> set_line(const Line& line);
-  Result<std::string> included_name(const Line& line);
-  std::vector<std::string> folders_of(const std::string& delimited);
-  Line with_includes_answered(Line tokens);
-
   OpenFile& file() { return *open_.back(); }
   tl::unexpected<Error> refused(const Token& at, std::string message, std::string fix) {
     return tl::unexpected(source_error(stream_.files[at.file], at, std::move(message), std::move(fix)));
+  }
+
+  // Returns why the tokens depend on the program's own definitions, or nothing. The tokens are compiled without
+  // these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
+  // compiler.
+  std::string own_macros() {
+    if (expander_.overridden().empty()) {
+      return {};
+    }
+    const auto words = [](const std::string& text) {
+      std::vector<std::string> found;
+      const auto line = Lexer(text, "").next_line();
+      for (const Token& token : line.value_or(Line())) {
+        found.push_back(token.text);
+      }
+      return found;
+    };
+    std::set<std::string_view> left;
+    for (const Token& token : stream_.tokens) {
+      if (token.kind == TokenKind::identifier) {
+        left.insert(token.text);
+      }
+    }
+    for (const std::string& own : expander_.overridden()) {
+      const bool by_option = std::ranges::any_of(
+          options_.definitions, [&own](const MacroDefinition& definition) { return definition.name == own; });
+      if (left.contains(own) || by_option ||
+          std::ranges::find(options_.undefinitions, own) != options_.undefinitions.end()) {
+        return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
+                           in_quotes(own));
+      }
+      const auto value = words(*options_.predefined->names.at(own));
+      for (const std::string_view name : left) {
+        const std::string* const text =
+            may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
+        const auto other = words(text == nullptr ? "" : *text);
+        if (!value.empty() &&
+            std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
+          return fmt::format("it redefines {}, and {} of the device's compiler may depend on it",
+                             in_quotes(own), in_quotes(name));
+        }
+      }
+    }
+    return {};
+  }
+
+  Result<void> apply_definitions() {
+    for (const MacroDefinition& definition : options_.definitions) {
+      const std::string text = "#define " + definition.name + " " + definition.value;
+      const std::string source = "-D" + definition.name;
+      auto line = Lexer(text, source).next_line();
+      auto defined = line ? define(*line, source) : tl::unexpected(std::move(line.error()));
+      if (!defined) {
+        defined.error().line = defined.error().column = std::nullopt; // no source line contains it
+        return defined;
+      }
+    }
+    for (const std::string& name : options_.undefinitions) {
+      expander_.undefine(name);
+    }
+    return {};
+  }
+
+  Result<void> define(const Line& line, const std::string& source) {
+    TIDEGATE_TRY(auto macro, parse_macro(line, source));
+    expander_.define(std::move(macro));
+    return {};
+  }
+
+  Result<std::string> read(const std::string& path) const {
+    return options_.read ? options_.read(path) : read_all(path, most_file_bytes);
+  }
+
+  std::uint32_t index_of_file(const std::string& name) {
+    const auto [found, added] =
+        file_indices_.try_emplace(name, static_cast<std::uint32_t>(stream_.files.size()));
+    if (added) {
+      stream_.files.push_back(name);
+    }
+    return found->second;
+  }
+
+  Result<void> open(const std::string& path, std::string text, const Token& place) {
+    const std::uint32_t index = index_of_file(path);
+    TIDEGATE_CHECK(expander_.spend(text.size() + cost_of_a_file, place));
+    open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
+    return {};
+  }
+
+  Result<void> close() {
+    if (const Token* opening = file().conditions.innermost()) {
+      return refused(*opening, fmt::format("#{} has no #endif", opening->text), "close it in the same file");
+    }
+    open_.pop_back();
+    return {};
+  }
+
+  // Implements MacroExpander::NextLine; carries out directives on the way.
+  Result<std::optional<std::vector<Token>>> next_line() {
+    while (!open_.empty()) {
+      TIDEGATE_TRY(auto line, file().lexer.next_line());
+      for (Token& token : line) {
+        token.file = file().file;
+        token.line += file().line_shift;
+      }
+      const bool directive = !line.empty() && line.front().is("#");
+      if (!directive && !line.empty() && file().conditions.is_skipping()) {
+        continue;
+      }
+      TIDEGATE_CHECK(line.empty() ? close() : directive ? carry_out(line) : check_literals(line));
+      return line;
+    }
+    return std::nullopt;
+  }
+
+  Result<void> check_literals(const Line& line) {
+    const auto found = std::ranges::find_if(line, is_unterminated);
+    if (found != line.end()) {
+      return refused(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
+                     "add the closing quote");
+    }
+    return {};
+  }
+
+  // Appends a token; _Pragma("...") becomes a pragma at its last token.
+  Result<void> write(Token token) {
+    std::vector<Token>& tokens = stream_.tokens;
+    tokens.push_back(std::move(token));
+    if (tokens.size() < 4 || !tokens.back().is(")")) {
+      return {};
+    }
+    const auto call = std::span(tokens).last(4);
+    if (!call[0].is("_Pragma") || !call[1].is("(") || call[2].kind != TokenKind::string) {
+      return {};
+    }
+    const std::string text = "#pragma " + unquoted(call[2].text);
+    TIDEGATE_TRY(auto line, Lexer(text, stream_.files[call[0].file]).next_line());
+    TIDEGATE_TRY(auto whole, pragma(std::move(line), call[0]));
+    tokens.resize(tokens.size() - 3);
+    tokens.back() = std::move(whole);
+    return {};
+  }
+
+  // Returns the line of a pragma as one token at `place`. Compilers replace macros after the words that name
+  // the pragma, except in pragmas of standards and of GCC.
+  Result<Token> pragma(Line line, const Token& place) {
+    for (Token& token : line) {
+      token.file = place.file;
+      token.line = place.line;
+      token.column = place.column;
+    }
+    const auto is = [&line](std::size_t i, std::string_view word) {
+      return i < line.size() && line[i].text == word;
+    };
+    const bool as_it_is = is(2, "OPENCL") || is(2, "STDC") || is(2, "GCC") || is(2, "push_macro") ||
+                          is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
+    const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
+    if (!as_it_is && line.size() > words) {
+      TIDEGATE_TRY(auto expanded,
+                   expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false));
+      line.resize(words);
+      line.insert(line.end(), expanded.begin(), expanded.end());
+    }
+    Token whole = place;
+    whole.kind = TokenKind::pragma;
+    whole.text = "#" + spelling(std::span(line).subspan(1));
+    return whole;
+  }
+
+  // Carries out the directive and leaves only text in the line: the token of a pragma, or nothing.
+  Result<void> carry_out(Line& line) {
+    const Line directive = std::exchange(line, {});
+    if (directive.size() == 1) {
+      return {};
+    }
+    const Token& name = directive[1];
+    const auto conditional =
+        file().conditions.carry_out(name, stream_.files[name.file], [&] { return evaluate(directive); });
+    if (!conditional) {
+      return tl::unexpected(conditional.error());
+    }
+    if (*conditional || file().conditions.is_skipping()) {
+      return {};
+    }
+    if (name.is("pragma")) {
+      if (directive.size() == 3 && directive[2].is("once")) {
+        only_once_.insert(identity(file().path));
+      } else {
+        TIDEGATE_TRY(auto whole, pragma(directive, directive[0]));
+        line.push_back(std::move(whole));
+      }
+      return {};
+    }
+    if (name.is("error")) {
+      return refused(name, "#error " + spelling(std::span(directive).subspan(2)),
+                     "the program refuses these options; change them as it says");
+    }
+    if (name.is("warning")) {
+      return {};
+    }
+    TIDEGATE_CHECK(check_literals(directive));
+    if (name.is("define")) {
+      return define(directive, stream_.files[name.file]);
+    }
+    if (name.is("undef")) {
+      TIDEGATE_TRY(const auto macro, macro_name(directive, stream_.files[name.file]));
+      expander_.undefine(macro.text);
+      return {};
+    }
+    if (name.is("include")) {
+      return include(directive);
+    }
+    if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
+      return set_line(directive);
+    }
+    return unknown_directive(name);
+  }
+
+  tl::unexpected<Error> unknown_directive(const Token& name) {
+    constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
+                                                          "if",     "ifdef", "ifndef", "include", "line",
+                                                          "pragma", "undef", "warning"};
+    const auto nearest = nearest_name(name.text, directives);
+    return refused(name, fmt::format("there is no directive #{}", shortened(name.text)),
+                   nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
+  }
+
+  // Evaluates the condition of #if, #elif, #ifdef or #ifndef.
+  Result<bool> evaluate(const Line& line) {
+    const Token& directive = line[1];
+    const std::string& path = stream_.files[directive.file];
+    if (directive.is("ifdef") || directive.is("ifndef")) {
+      TIDEGATE_TRY(const auto name, macro_name(line, path));
+      return expander_.is_defined(name.text) == directive.is("ifdef");
+    }
+    TIDEGATE_TRY(auto expanded, expander_.expand({line.begin() + 2, line.end()}, true));
+    const Line tokens = with_includes_answered(std::move(expanded));
+    // Only the compiler can expand its macros with arguments and decide where compilers differ.
+    bool asks = false;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      asks |= tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("(") &&
+              expander_.predefined(tokens[i].text) != nullptr;
+    }
+    TIDEGATE_TRY(const auto value,
+                 asks ? Result<std::optional<bool>>() : evaluate_condition(tokens, directive, path));
+    if (value) {
+      return *value;
+    }
+    if (options_.predefined == nullptr) {
+      return evaluate_condition_as_clang(tokens, directive, path);
+    }
+    const auto found = options_.predefined->conditions.find(spelling(tokens));
+    if (found == options_.predefined->conditions.end()) {
+      options_.predefined->unknown_conditions.insert(spelling(tokens));
+      return false;
+    }
+    if (!found->second) {
+      return refused(
+          directive, "the device's compiler refuses this condition",
+          fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(tokens))));
+    }
+    return *found->second;
+  }
+
+  // Replaces "__has_include(...)" by 1 or 0: the compiler does not know the program's include folders.
+  Line with_includes_answered(Line tokens) {
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
+        continue;
+      }
+      const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto end = std::find_if(begin, tokens.end(), [](const Token& token) { return token.is(")"); });
+      std::string name;
+      for (auto part = begin + 2; part < end; ++part) {
+        name += part->text;
+      }
+      if (end == tokens.end() || name.size() < 3) {
+        continue;
+      }
+      const std::string file = name.substr(1, name.size() - 2);
+      const bool found = std::ranges::any_of(folders_of(name), [&](const std::string& folder) {
+        return read(in_folder(folder, file)).has_value();
+      });
+      tokens[i].kind = TokenKind::number;
+      tokens[i].text = found ? "1" : "0";
+      tokens.erase(begin + 1, end + 1);
+    }
+    return tokens;
+  }
+
+  Result<void> set_line(const Line& line) {
+    const Token& directive = line[1];
+    const std::ptrdiff_t first = directive.is("line") ? 2 : 1;
+    TIDEGATE_TRY(const auto tokens, expander_.expand({line.begin() + first, line.end()}, false));
+    std::uint32_t number = 0;
+    const std::string digits = tokens.empty() ? "" : tokens.front().text;
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool named = tokens.size() > 1;
+    if (failure != std::errc() || end != digits.data() + digits.size() ||
+        (named && tokens[1].kind != TokenKind::string)) {
+      return refused(directive, "#line needs a number and may name a file",
+                     "write it as in #line 12 \"file.cl\"");
+    }
+    file().line_shift = number - file().lexer.line();
+    if (named) {
+      file().file = index_of_file(unquoted(tokens[1].text));
+    }
+    return {};
+  }
+
+  // Returns the name with its quotes or angle brackets.
+  Result<std::string> included_name(const Line& line) {
+    std::vector<Token> tokens(line.begin() + 2, line.end());
+    if (tokens.empty() || tokens[0].kind != TokenKind::string) {
+      TIDEGATE_TRY(auto expanded, expander_.expand(std::move(tokens), false));
+      tokens = std::move(expanded);
+    }
+    std::string name;
+    if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
+      name = tokens[0].text;
+    } else if (!tokens.empty() && tokens[0].is("<")) {
+      const auto end = std::ranges::find_if(tokens, [](const Token& token) { return token.is(">"); });
+      name = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
+    }
+    if (name.size() < 3 || name[0] == 'L') {
+      return refused(line[1], "#include needs the name of a file", "write it as in #include \"file.cl\"");
+    }
+    return name;
+  }
+
+  // Folders to search for a name in quotes or angle brackets.
+  std::vector<std::string> folders_of(const std::string& delimited) {
+    std::vector<std::string> folders = options_.include_folders;
+    if (delimited.front() == '"') {
+      folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
+    }
+    return folders;
+  }
+
+  Result<void> include(const Line& line) {
+    const Token& directive = line[1];
+    TIDEGATE_TRY(const auto delimited, included_name(line));
+    if (open_.size() == most_open_files) {
+      return refused(directive, fmt::format("files include each other more than {} deep", most_open_files),
+                     "look for a file that includes itself without an include guard");
+    }
+    const std::string name = delimited.substr(1, delimited.size() - 2);
+    const std::vector<std::string> folders = folders_of(delimited);
+    for (const std::string& folder : folders) {
+      const std::string path = in_folder(folder, name);
+      if (only_once_.contains(identity(path))) {
+        return {};
+      }
+      auto text = read(path);
+      if (text) {
+        return open(path, std::move(*text), directive);
+      }
+      if (text.error().code != ErrorCode::cannot_read) {
+        Error error = std::move(text.error());
+        error.source = stream_.files[directive.file];
+        error.line = directive.line;
+        error.column = directive.column;
+        return tl::unexpected(std::move(error));
+      }
+    }
+    std::vector<std::string> shown;
+    for (const std::string& folder : folders) {
+      shown.push_back(folder.empty() ? "." : folder);
+    }
+    return refused(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
+                   folders.empty()
+                       ? "name its folder with -I"
+                       : fmt::format("looked in {}; name its folder with -I", fmt::join(shown, ", ")));
   }
 
   const PreprocessorOptions& options_;
@@ -181,393 +544,6 @@ private:
   std::vector<std::unique_ptr<OpenFile>> open_; // each included by the previous one
   std::set<std::string> only_once_;             // files with #pragma once
 };
-
-Result<TokenStream> Preprocessor::run(const std::string& path) {
-  TIDEGATE_TRY(auto text, read(path));
-  TIDEGATE_CHECK(open(path, std::move(text), {}));
-  TIDEGATE_CHECK(apply_definitions());
-  while (true) {
-    TIDEGATE_TRY(auto token, expander_.next());
-    if (!token) {
-      stream_.own_macros = own_macros();
-      return std::move(stream_);
-    }
-    TIDEGATE_CHECK(write(std::move(*token)));
-  }
-}
-
-// Returns why the tokens depend on the program's own definitions, or nothing. The tokens are compiled without
-// these definitions, which matters if one redefines a macro of the compiler that the tokens leave to the
-// compiler.
-std::string Preprocessor::own_macros() {
-  if (expander_.overridden().empty()) {
-    return {};
-  }
-  const auto words = [](const std::string& text) {
-    std::vector<std::string> found;
-    const auto line = Lexer(text, "").next_line();
-    for (const Token& token : line.value_or(Line())) {
-      found.push_back(token.text);
-    }
-    return found;
-  };
-  std::set<std::string_view> left;
-  for (const Token& token : stream_.tokens) {
-    if (token.kind == TokenKind::identifier) {
-      left.insert(token.text);
-    }
-  }
-  for (const std::string& own : expander_.overridden()) {
-    const bool by_option = std::ranges::any_of(
-        options_.definitions, [&own](const MacroDefinition& definition) { return definition.name == own; });
-    if (left.contains(own) || by_option ||
-        std::ranges::find(options_.undefinitions, own) != options_.undefinitions.end()) {
-      return fmt::format("it defines or undefines {}, which the device's compiler defines, too",
-                         in_quotes(own));
-    }
-    const auto value = words(*options_.predefined->names.at(own));
-    for (const std::string_view name : left) {
-      const std::string* const text =
-          may_be_predefined(name) ? expander_.predefined(std::string(name)) : nullptr;
-      const auto other = words(text == nullptr ? "" : *text);
-      if (!value.empty() &&
-          std::search(other.begin(), other.end(), value.begin(), value.end()) != other.end()) {
-        return fmt::format("it redefines {}, and {} of the device's compiler may depend on it",
-                           in_quotes(own), in_quotes(name));
-      }
-    }
-  }
-  return {};
-}
-
-Result<void> Preprocessor::apply_definitions() {
-  for (const MacroDefinition& definition : options_.definitions) {
-    const std::string text = "#define " + definition.name + " " + definition.value;
-    const std::string source = "-D" + definition.name;
-    auto line = Lexer(text, source).next_line();
-    auto defined = line ? define(*line, source) : tl::unexpected(std::move(line.error()));
-    if (!defined) {
-      defined.error().line = defined.error().column = std::nullopt; // no source line contains it
-      return defined;
-    }
-  }
-  for (const std::string& name : options_.undefinitions) {
-    expander_.undefine(name);
-  }
-  return {};
-}
-
-Result<void> Preprocessor::define(const Line& line, const std::string& source) {
-  TIDEGATE_TRY(auto macro, parse_macro(line, source));
-  expander_.define(std::move(macro));
-  return {};
-}
-
-Result<std::string> Preprocessor::read(const std::string& path) const {
-  return options_.read ? options_.read(path) : read_all(path, most_file_bytes);
-}
-
-std::uint32_t Preprocessor::index_of_file(const std::string& name) {
-  const auto [found, added] =
-      file_indices_.try_emplace(name, static_cast<std::uint32_t>(stream_.files.size()));
-  if (added) {
-    stream_.files.push_back(name);
-  }
-  return found->second;
-}
-
-Result<void> Preprocessor::open(const std::string& path, std::string text, const Token& place) {
-  const std::uint32_t index = index_of_file(path);
-  TIDEGATE_CHECK(expander_.spend(text.size() + cost_of_a_file, place));
-  open_.push_back(std::make_unique<OpenFile>(path, std::move(text), index));
-  return {};
-}
-
-Result<void> Preprocessor::close() {
-  if (const Token* opening = file().conditions.innermost()) {
-    return refused(*opening, fmt::format("#{} has no #endif", opening->text), "close it in the same file");
-  }
-  open_.pop_back();
-  return {};
-}
-
-// Implements MacroExpander::NextLine; carries out directives on the way.
-Result<std::optional<std::vector<Token>>> Preprocessor::next_line() {
-  while (!open_.empty()) {
-    TIDEGATE_TRY(auto line, file().lexer.next_line());
-    for (Token& token : line) {
-      token.file = file().file;
-      token.line += file().line_shift;
-    }
-    const bool directive = !line.empty() && line.front().is("#");
-    if (!directive && !line.empty() && file().conditions.is_skipping()) {
-      continue;
-    }
-    TIDEGATE_CHECK(line.empty() ? close() : directive ? carry_out(line) : check_literals(line));
-    return line;
-  }
-  return std::nullopt;
-}
-
-Result<void> Preprocessor::check_literals(const Line& line) {
-  const auto found = std::ranges::find_if(line, is_unterminated);
-  if (found != line.end()) {
-    return refused(*found, fmt::format("{} is not closed on its line", in_quotes(found->text)),
-                   "add the closing quote");
-  }
-  return {};
-}
-
-// Appends a token; _Pragma("...") becomes a pragma at its last token.
-Result<void> Preprocessor::write(Token token) {
-  std::vector<Token>& tokens = stream_.tokens;
-  tokens.push_back(std::move(token));
-  if (tokens.size() < 4 || !tokens.back().is(")")) {
-    return {};
-  }
-  const auto call = std::span(tokens).last(4);
-  if (!call[0].is("_Pragma") || !call[1].is("(") || call[2].kind != TokenKind::string) {
-    return {};
-  }
-  const std::string text = "#pragma " + unquoted(call[2].text);
-  TIDEGATE_TRY(auto line, Lexer(text, stream_.files[call[0].file]).next_line());
-  TIDEGATE_TRY(auto whole, pragma(std::move(line), call[0]));
-  tokens.resize(tokens.size() - 3);
-  tokens.back() = std::move(whole);
-  return {};
-}
-
-// Returns the line of a pragma as one token at `place`. Compilers replace macros after the words that name
-// the pragma, except in pragmas of standards and of GCC.
-Result<Token> Preprocessor::pragma(Line line, const Token& place) {
-  for (Token& token : line) {
-    token.file = place.file;
-    token.line = place.line;
-    token.column = place.column;
-  }
-  const auto is = [&line](std::size_t i, std::string_view word) {
-    return i < line.size() && line[i].text == word;
-  };
-  const bool as_it_is = is(2, "OPENCL") || is(2, "STDC") || is(2, "GCC") || is(2, "push_macro") ||
-                        is(2, "pop_macro") || (is(2, "clang") && (is(3, "diagnostic") || is(3, "poison")));
-  const std::size_t words = is(2, "clang") || is(2, "omp") ? 4 : 3;
-  if (!as_it_is && line.size() > words) {
-    TIDEGATE_TRY(auto expanded,
-                 expander_.expand({line.begin() + static_cast<std::ptrdiff_t>(words), line.end()}, false));
-    line.resize(words);
-    line.insert(line.end(), expanded.begin(), expanded.end());
-  }
-  Token whole = place;
-  whole.kind = TokenKind::pragma;
-  whole.text = "#" + spelling(std::span(line).subspan(1));
-  return whole;
-}
-
-// Carries out the directive and leaves only text in the line: the token of a pragma, or nothing.
-Result<void> Preprocessor::carry_out(Line& line) {
-  const Line directive = std::exchange(line, {});
-  if (directive.size() == 1) {
-    return {};
-  }
-  const Token& name = directive[1];
-  const auto conditional =
-      file().conditions.carry_out(name, stream_.files[name.file], [&] { return evaluate(directive); });
-  if (!conditional) {
-    return tl::unexpected(conditional.error());
-  }
-  if (*conditional || file().conditions.is_skipping()) {
-    return {};
-  }
-  if (name.is("pragma")) {
-    if (directive.size() == 3 && directive[2].is("once")) {
-      only_once_.insert(identity(file().path));
-    } else {
-      TIDEGATE_TRY(auto whole, pragma(directive, directive[0]));
-      line.push_back(std::move(whole));
-    }
-    return {};
-  }
-  if (name.is("error")) {
-    return refused(name, "#error " + spelling(std::span(directive).subspan(2)),
-                   "the program refuses these options; change them as it says");
-  }
-  if (name.is("warning")) {
-    return {};
-  }
-  TIDEGATE_CHECK(check_literals(directive));
-  if (name.is("define")) {
-    return define(directive, stream_.files[name.file]);
-  }
-  if (name.is("undef")) {
-    TIDEGATE_TRY(const auto macro, macro_name(directive, stream_.files[name.file]));
-    expander_.undefine(macro.text);
-    return {};
-  }
-  if (name.is("include")) {
-    return include(directive);
-  }
-  if (name.is("line") || name.kind == TokenKind::number) { // preprocessors write "# 12 "file""
-    return set_line(directive);
-  }
-  return unknown_directive(name);
-}
-
-tl::unexpected<Error> Preprocessor::unknown_directive(const Token& name) {
-  constexpr std::array<std::string_view, 13> directives{"define", "elif",  "else",   "endif",   "error",
-                                                        "if",     "ifdef", "ifndef", "include", "line",
-                                                        "pragma", "undef", "warning"};
-  const auto nearest = nearest_name(name.text, directives);
-  return refused(name, fmt::format("there is no directive #{}", shortened(name.text)),
-                 nearest ? fmt::format("did you mean #{}?", *nearest) : "remove the line");
-}
-
-// Evaluates the condition of #if, #elif, #ifdef or #ifndef.
-Result<bool> Preprocessor::evaluate(const Line& line) {
-  const Token& directive = line[1];
-  const std::string& path = stream_.files[directive.file];
-  if (directive.is("ifdef") || directive.is("ifndef")) {
-    TIDEGATE_TRY(const auto name, macro_name(line, path));
-    return expander_.is_defined(name.text) == directive.is("ifdef");
-  }
-  TIDEGATE_TRY(auto expanded, expander_.expand({line.begin() + 2, line.end()}, true));
-  const Line tokens = with_includes_answered(std::move(expanded));
-  // Only the compiler can expand its macros with arguments and decide where compilers differ.
-  bool asks = false;
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    asks |= tokens[i].kind == TokenKind::identifier && tokens[i + 1].is("(") &&
-            expander_.predefined(tokens[i].text) != nullptr;
-  }
-  TIDEGATE_TRY(const auto value,
-               asks ? Result<std::optional<bool>>() : evaluate_condition(tokens, directive, path));
-  if (value) {
-    return *value;
-  }
-  if (options_.predefined == nullptr) {
-    return evaluate_condition_as_clang(tokens, directive, path);
-  }
-  const auto found = options_.predefined->conditions.find(spelling(tokens));
-  if (found == options_.predefined->conditions.end()) {
-    options_.predefined->unknown_conditions.insert(spelling(tokens));
-    return false;
-  }
-  if (!found->second) {
-    return refused(
-        directive, "the device's compiler refuses this condition",
-        fmt::format("it is `#if {}`, with the program's own macros replaced", printable(spelling(tokens))));
-  }
-  return *found->second;
-}
-
-// Replaces "__has_include(...)" by 1 or 0: the compiler does not know the program's include folders.
-Preprocessor::Line Preprocessor::with_includes_answered(Line tokens) {
-  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (!tokens[i].is("__has_include") || !tokens[i + 1].is("(") || !expander_.is_defined(tokens[i].text)) {
-      continue;
-    }
-    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto end = std::find_if(begin, tokens.end(), [](const Token& token) { return token.is(")"); });
-    std::string name;
-    for (auto part = begin + 2; part < end; ++part) {
-      name += part->text;
-    }
-    if (end == tokens.end() || name.size() < 3) {
-      continue;
-    }
-    const std::string file = name.substr(1, name.size() - 2);
-    const bool found = std::ranges::any_of(folders_of(name), [&](const std::string& folder) {
-      return read(in_folder(folder, file)).has_value();
-    });
-    tokens[i].kind = TokenKind::number;
-    tokens[i].text = found ? "1" : "0";
-    tokens.erase(begin + 1, end + 1);
-  }
-  return tokens;
-}
-
-Result<void> Preprocessor::set_line(const Line& line) {
-  const Token& directive = line[1];
-  const std::ptrdiff_t first = directive.is("line") ? 2 : 1;
-  TIDEGATE_TRY(const auto tokens, expander_.expand({line.begin() + first, line.end()}, false));
-  std::uint32_t number = 0;
-  const std::string digits = tokens.empty() ? "" : tokens.front().text;
-  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool named = tokens.size() > 1;
-  if (failure != std::errc() || end != digits.data() + digits.size() ||
-      (named && tokens[1].kind != TokenKind::string)) {
-    return refused(directive, "#line needs a number and may name a file",
-                   "write it as in #line 12 \"file.cl\"");
-  }
-  file().line_shift = number - file().lexer.line();
-  if (named) {
-    file().file = index_of_file(unquoted(tokens[1].text));
-  }
-  return {};
-}
-
-// Returns the name with its quotes or angle brackets.
-Result<std::string> Preprocessor::included_name(const Line& line) {
-  std::vector<Token> tokens(line.begin() + 2, line.end());
-  if (tokens.empty() || tokens[0].kind != TokenKind::string) {
-    TIDEGATE_TRY(auto expanded, expander_.expand(std::move(tokens), false));
-    tokens = std::move(expanded);
-  }
-  std::string name;
-  if (!tokens.empty() && tokens[0].kind == TokenKind::string) {
-    name = tokens[0].text;
-  } else if (!tokens.empty() && tokens[0].is("<")) {
-    const auto end = std::ranges::find_if(tokens, [](const Token& token) { return token.is(">"); });
-    name = end == tokens.end() ? "" : spelling({tokens.begin(), end + 1});
-  }
-  if (name.size() < 3 || name[0] == 'L') {
-    return refused(line[1], "#include needs the name of a file", "write it as in #include \"file.cl\"");
-  }
-  return name;
-}
-
-// Folders to search for a name in quotes or angle brackets.
-std::vector<std::string> Preprocessor::folders_of(const std::string& delimited) {
-  std::vector<std::string> folders = options_.include_folders;
-  if (delimited.front() == '"') {
-    folders.insert(folders.begin(), std::filesystem::path(file().path).parent_path().string());
-  }
-  return folders;
-}
-
-Result<void> Preprocessor::include(const Line& line) {
-  const Token& directive = line[1];
-  TIDEGATE_TRY(const auto delimited, included_name(line));
-  if (open_.size() == most_open_files) {
-    return refused(directive, fmt::format("files include each other more than {} deep", most_open_files),
-                   "look for a file that includes itself without an include guard");
-  }
-  const std::string name = delimited.substr(1, delimited.size() - 2);
-  const std::vector<std::string> folders = folders_of(delimited);
-  for (const std::string& folder : folders) {
-    const std::string path = in_folder(folder, name);
-    if (only_once_.contains(identity(path))) {
-      return {};
-    }
-    auto text = read(path);
-    if (text) {
-      return open(path, std::move(*text), directive);
-    }
-    if (text.error().code != ErrorCode::cannot_read) {
-      Error error = std::move(text.error());
-      error.source = stream_.files[directive.file];
-      error.line = directive.line;
-      error.column = directive.column;
-      return tl::unexpected(std::move(error));
-    }
-  }
-  std::vector<std::string> shown;
-  for (const std::string& folder : folders) {
-    shown.push_back(folder.empty() ? "." : folder);
-  }
-  return refused(directive, fmt::format("cannot find the file {} to include", in_quotes(name)),
-                 folders.empty()
-                     ? "name its folder with -I"
-                     : fmt::format("looked in {}; name its folder with -I", fmt::join(shown, ", ")));
-}
 
 } // namespace
 

@@ -54,11 +54,59 @@ struct ReadyItem {
 class LoadChoice {
 public:
   // `groups_left` is the number of groups that may follow this one.
-  void reset(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups_left);
-  void add_open(std::uint32_t item, std::uint32_t tail); // every unpacked item, ascending
-  void add_ready(std::uint32_t item, std::uint32_t tail, bool forced);
+  void reset(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups_left) {
+    problem_ = &problem;
+    bounds_ = &bounds;
+    groups_left_ = groups_left;
+    open_count_ = 0;
+    open_weight_.resize(bounds.measures.size());
+    for (std::vector<std::uint64_t>& weights : open_weight_) {
+      weights.clear();
+    }
+    ready_.clear();
+  }
+
+  // Every unpacked item, ascending.
+  void add_open(std::uint32_t item, std::uint32_t tail) {
+    ++open_count_;
+    for (std::size_t i = 0; i < open_weight_.size(); ++i) {
+      if (open_weight_[i].size() <= tail) {
+        open_weight_[i].resize(std::size_t{tail} + 1);
+      }
+      open_weight_[i][tail] += bounds_->measures[i].weight[item];
+    }
+  }
+
+  void add_ready(std::uint32_t item, std::uint32_t tail, bool forced) {
+    ready_.push_back({.item = item, .tail = tail, .size = problem_->size[item], .forced = forced});
+  }
+
   // Returns false if no load is feasible.
-  bool close();
+  bool close() {
+    std::sort(ready_.begin(), ready_.end(), [](const ReadyItem& a, const ReadyItem& b) {
+      return a.forced != b.forced ? a.forced
+             : a.tail != b.tail   ? a.tail > b.tail
+             : a.size != b.size   ? a.size > b.size
+                                  : a.item < b.item;
+    });
+    size_from_.assign(ready_.size() + 1, 0);
+    for (std::size_t i = ready_.size(); i-- > 0;) {
+      // Saturates; it is only compared with the room of a group.
+      if (__builtin_add_overflow(size_from_[i + 1], ready_[i].size, &size_from_[i])) {
+        size_from_[i] = std::numeric_limits<std::uint64_t>::max();
+      }
+    }
+    for (std::size_t i = 0; i < open_weight_.size(); ++i) {
+      std::uint64_t weight = 0;
+      for (std::size_t tail = open_weight_[i].size(); tail-- > 0;) {
+        weight = open_weight_[i][tail] += weight;
+        if (weight > (std::uint64_t{groups_left_} + 1 - tail) * bounds_->measures[i].capacity) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
 
   std::size_t open_count() const { return open_count_; }
 
@@ -82,7 +130,32 @@ public:
       : choice_(choice), state_(choice.ready_.size(), State::skipped), room_(choice.problem_->capacity),
         most_steps_(most_steps) {}
 
-  bool next(); // false after the last load, or after too many steps
+  // False after the last load, or after too many steps.
+  bool next() {
+    bool going_on = true;
+    if (begun_) {
+      going_on = retreat();
+    } else {
+      begun_ = true;
+      take_what_fits(0);
+      const auto is_forced = [](const ReadyItem& entry) { return entry.forced; };
+      const auto forced = std::count_if(choice_.ready_.begin(), choice_.ready_.end(), is_forced);
+      // Forced items come first, so a missing one did not fit.
+      going_on = !taken_.empty() && std::all_of(state_.begin(), state_.begin() + forced,
+                                                [](State state) { return state == State::taken; });
+    }
+    while (going_on && !(is_maximal() && leaves_what_fits())) {
+      going_on = !gave_up() && retreat();
+    }
+    if (going_on) {
+      load_.clear();
+      for (const std::uint32_t entry : taken_) {
+        load_.push_back(choice_.ready_[entry].item);
+      }
+    }
+    return going_on;
+  }
+
   bool gave_up() const { return steps_ >= most_steps_; }
   std::span<const std::uint32_t> load() const { return load_; }
   float score() const { return score_; } // number of groups for the rest, fractional
@@ -91,10 +164,76 @@ public:
 private:
   enum class State : std::uint8_t { skipped, taken, refused }; // refused: fits, but left out
 
-  void take_what_fits(std::size_t from);
-  bool retreat();
-  bool is_maximal() const;
-  bool leaves_what_fits();
+  void take_what_fits(std::size_t from) {
+    for (std::size_t i = from; i < choice_.ready_.size(); ++i) {
+      state_[i] = State::skipped;
+      if (choice_.ready_[i].size <= room_) {
+        state_[i] = State::taken;
+        room_ -= choice_.ready_[i].size;
+        taken_.push_back(static_cast<std::uint32_t>(i));
+      }
+    }
+    steps_ += choice_.ready_.size() - from + 1;
+  }
+
+  // Leaves out the last item taken and refills from there. Returns false after the last load.
+  bool retreat() {
+    while (!taken_.empty() && !choice_.ready_[taken_.back()].forced) {
+      const std::uint32_t last = taken_.back();
+      taken_.pop_back();
+      room_ += choice_.ready_[last].size;
+      while (!refused_.empty() && refused_.back() > last) {
+        refused_.pop_back();
+      }
+      refused_.push_back(last);
+      state_[last] = State::refused;
+      ++steps_;
+      // If all following items together leave room for a refused one, no further load is maximal.
+      const std::uint64_t following = choice_.size_from_[last + std::size_t{1}];
+      const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t entry) {
+        return room_ < following || room_ - following < choice_.ready_[entry].size;
+      });
+      if (can_fill) {
+        take_what_fits(last + std::size_t{1});
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool is_maximal() const {
+    return std::all_of(refused_.begin(), refused_.end(),
+                       [&](std::uint32_t entry) { return choice_.ready_[entry].size > room_; });
+  }
+
+  // Tests the lower bounds of the remaining items, and computes the score.
+  bool leaves_what_fits() {
+    score_ = 0;
+    for (std::size_t i = 0; i < choice_.open_weight_.size(); ++i) {
+      const Measure& measure = choice_.bounds_->measures[i];
+      const std::vector<std::uint64_t>& open = choice_.open_weight_[i];
+      load_weight_.assign(open.size(), 0);
+      for (const std::uint32_t entry : taken_) {
+        load_weight_[choice_.ready_[entry].tail] += measure.weight[choice_.ready_[entry].item];
+      }
+      std::uint64_t taken = 0;
+      for (std::size_t tail = open.size(); tail-- > 0;) {
+        taken += load_weight_[tail];
+        const std::uint64_t rest = open[tail] - taken;
+        if (rest == 0) {
+          continue;
+        }
+        if (tail >= choice_.groups_left_ || rest > (choice_.groups_left_ - tail) * measure.capacity) {
+          return false;
+        }
+        const float needed =
+            static_cast<float>(tail) + static_cast<float>(rest) / static_cast<float>(measure.capacity);
+        score_ = std::max(score_, needed);
+      }
+      steps_ += open.size() / 4 + taken_.size();
+    }
+    return true;
+  }
 
   const LoadChoice& choice_;
   std::vector<State> state_;
@@ -108,156 +247,6 @@ private:
   std::uint64_t most_steps_;
   bool begun_ = false;
 };
-
-void LoadChoice::reset(const PackingProblem& problem, const LowerBounds& bounds, std::uint32_t groups_left) {
-  problem_ = &problem;
-  bounds_ = &bounds;
-  groups_left_ = groups_left;
-  open_count_ = 0;
-  open_weight_.resize(bounds.measures.size());
-  for (std::vector<std::uint64_t>& weights : open_weight_) {
-    weights.clear();
-  }
-  ready_.clear();
-}
-
-void LoadChoice::add_open(std::uint32_t item, std::uint32_t tail) {
-  ++open_count_;
-  for (std::size_t i = 0; i < open_weight_.size(); ++i) {
-    if (open_weight_[i].size() <= tail) {
-      open_weight_[i].resize(std::size_t{tail} + 1);
-    }
-    open_weight_[i][tail] += bounds_->measures[i].weight[item];
-  }
-}
-
-void LoadChoice::add_ready(std::uint32_t item, std::uint32_t tail, bool forced) {
-  ready_.push_back({.item = item, .tail = tail, .size = problem_->size[item], .forced = forced});
-}
-
-bool LoadChoice::close() {
-  std::sort(ready_.begin(), ready_.end(), [](const ReadyItem& a, const ReadyItem& b) {
-    return a.forced != b.forced ? a.forced
-           : a.tail != b.tail   ? a.tail > b.tail
-           : a.size != b.size   ? a.size > b.size
-                                : a.item < b.item;
-  });
-  size_from_.assign(ready_.size() + 1, 0);
-  for (std::size_t i = ready_.size(); i-- > 0;) {
-    // Saturates; it is only compared with the room of a group.
-    if (__builtin_add_overflow(size_from_[i + 1], ready_[i].size, &size_from_[i])) {
-      size_from_[i] = std::numeric_limits<std::uint64_t>::max();
-    }
-  }
-  for (std::size_t i = 0; i < open_weight_.size(); ++i) {
-    std::uint64_t weight = 0;
-    for (std::size_t tail = open_weight_[i].size(); tail-- > 0;) {
-      weight = open_weight_[i][tail] += weight;
-      if (weight > (std::uint64_t{groups_left_} + 1 - tail) * bounds_->measures[i].capacity) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-bool LoadEnumeration::next() {
-  bool going_on = true;
-  if (begun_) {
-    going_on = retreat();
-  } else {
-    begun_ = true;
-    take_what_fits(0);
-    const auto is_forced = [](const ReadyItem& entry) { return entry.forced; };
-    const auto forced = std::count_if(choice_.ready_.begin(), choice_.ready_.end(), is_forced);
-    // Forced ready items come first, so a missing one did not fit.
-    going_on = !taken_.empty() &&
-               (forced == 0 || state_[static_cast<std::size_t>(forced) - 1] == State::taken) &&
-               std::all_of(state_.begin(), state_.begin() + forced,
-                           [](State state) { return state == State::taken; });
-  }
-  while (going_on && !(is_maximal() && leaves_what_fits())) {
-    going_on = !gave_up() && retreat();
-  }
-  if (going_on) {
-    load_.clear();
-    for (const std::uint32_t entry : taken_) {
-      load_.push_back(choice_.ready_[entry].item);
-    }
-  }
-  return going_on;
-}
-
-void LoadEnumeration::take_what_fits(std::size_t from) {
-  for (std::size_t i = from; i < choice_.ready_.size(); ++i) {
-    state_[i] = State::skipped;
-    if (choice_.ready_[i].size <= room_) {
-      state_[i] = State::taken;
-      room_ -= choice_.ready_[i].size;
-      taken_.push_back(static_cast<std::uint32_t>(i));
-    }
-  }
-  steps_ += choice_.ready_.size() - from + 1;
-}
-
-// Leaves out the last item taken and refills from there. Returns false after the last load.
-bool LoadEnumeration::retreat() {
-  while (!taken_.empty() && !choice_.ready_[taken_.back()].forced) {
-    const std::uint32_t last = taken_.back();
-    taken_.pop_back();
-    room_ += choice_.ready_[last].size;
-    while (!refused_.empty() && refused_.back() > last) {
-      refused_.pop_back();
-    }
-    refused_.push_back(last);
-    state_[last] = State::refused;
-    ++steps_;
-    // If all following items together leave room for a refused one, no further load is maximal.
-    const std::uint64_t following = choice_.size_from_[last + std::size_t{1}];
-    const bool can_fill = std::all_of(refused_.begin(), refused_.end(), [&](std::uint32_t entry) {
-      return room_ < following || room_ - following < choice_.ready_[entry].size;
-    });
-    if (can_fill) {
-      take_what_fits(last + std::size_t{1});
-      return true;
-    }
-  }
-  return false;
-}
-
-bool LoadEnumeration::is_maximal() const {
-  return std::all_of(refused_.begin(), refused_.end(),
-                     [&](std::uint32_t entry) { return choice_.ready_[entry].size > room_; });
-}
-
-// Tests the lower bounds of the remaining items, and computes the score.
-bool LoadEnumeration::leaves_what_fits() {
-  score_ = 0;
-  for (std::size_t i = 0; i < choice_.open_weight_.size(); ++i) {
-    const Measure& measure = choice_.bounds_->measures[i];
-    const std::vector<std::uint64_t>& open = choice_.open_weight_[i];
-    load_weight_.assign(open.size(), 0);
-    for (const std::uint32_t entry : taken_) {
-      load_weight_[choice_.ready_[entry].tail] += measure.weight[choice_.ready_[entry].item];
-    }
-    std::uint64_t taken = 0;
-    for (std::size_t tail = open.size(); tail-- > 0;) {
-      taken += load_weight_[tail];
-      const std::uint64_t rest = open[tail] - taken;
-      if (rest == 0) {
-        continue;
-      }
-      if (tail >= choice_.groups_left_ || rest > (choice_.groups_left_ - tail) * measure.capacity) {
-        return false;
-      }
-      const float needed =
-          static_cast<float>(tail) + static_cast<float>(rest) / static_cast<float>(measure.capacity);
-      score_ = std::max(score_, needed);
-    }
-    steps_ += open.size() / 4 + taken_.size();
-  }
-  return true;
-}
 
 class Search {
 public:
