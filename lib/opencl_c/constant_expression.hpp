@@ -79,13 +79,15 @@ public:
   [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::int64_t>>>
   enumerators_of(std::size_t brace) const;
 
+  // Integer type of the enumeration with these braces.
+  [[nodiscard]] IntegerType type_of(std::size_t brace) const;
+
   // Integer type of each enumeration, by "enum TAG" and by the names of its typedefs.
   [[nodiscard]] std::map<std::string, std::string> enumeration_types() const;
 
 private:
   void enumerators(std::size_t brace);
   [[nodiscard]] std::optional<Constant> constant(TokenRange expression) const;
-  [[nodiscard]] IntegerType type_of(std::size_t brace) const;
 
   const TranslationUnit& unit_;
   std::map<std::size_t, Constant> values_; // by token of the enumerator

@@ -403,26 +403,14 @@ private:
         moved_[token] = fmt::format("tg_type{}_{}{}_{}", name.size(), name, token, tokens_[token].text);
       }
     }
+    replace(*kernel.body, moved_, edits);
     for (const std::size_t token : variables.inlined) { // in source order: values may use earlier ones
       moved_[token] = value_text(*unit_.meaning(token));
     }
     for (const HoistedType& type : variables.types) {
-      Edits inside;
-      rename(type.statement, inside);
-      replace_moved(type.statement, inside);
       writer_.text("\n");
-      writer_.write(type.statement, inside);
+      writer_.write(type.statement, moved_out(type.statement));
       erase({type.statement}, edits);
-    }
-    for (const HoistedType& type : variables.types) {
-      for (std::size_t i = kernel.body->begin; i < kernel.body->end; ++i) {
-        const Name* const used = unit_.meaning(i);
-        if (used != nullptr && std::ranges::find(type.names, used->token) != type.names.end() &&
-            !(type.statement.begin <= i && i < type.statement.end)) {
-          edits[i].replaced = true;
-          edits[i].text = moved_.at(used->token);
-        }
-      }
     }
   }
 
@@ -430,9 +418,7 @@ private:
   [[nodiscard]] std::string value_text(const Name& name) const {
     std::string text = "((";
     const auto add = [&](TokenRange range) {
-      Edits inside;
-      rename(range, inside);
-      replace_moved(range, inside);
+      const Edits inside = moved_out(range);
       for (std::size_t i = range.begin; i < range.end; ++i) {
         const auto edit = inside.find(i);
         if (!tokens_[i].is("const") && !tokens_[i].is("static")) {
@@ -446,16 +432,24 @@ private:
     return text + "))";
   }
 
-  // Replaces moved types and constants by the text that is valid outside the body.
-  void replace_moved(TokenRange range, Edits& edits) const {
+  // Replaces the names that are declared at these tokens.
+  void replace(TokenRange range, const std::map<std::size_t, std::string>& texts, Edits& edits) const {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const name = unit_.meaning(i);
-      const auto found = name == nullptr ? moved_.end() : moved_.find(name->token);
-      if (found != moved_.end()) {
+      const auto found = name == nullptr ? texts.end() : texts.find(name->token);
+      if (found != texts.end()) {
         edits[i].replaced = true;
         edits[i].text = found->second;
       }
     }
+  }
+
+  // Edits that make a part of the body valid outside of it.
+  [[nodiscard]] Edits moved_out(TokenRange range) const {
+    Edits edits;
+    rename(range, edits);
+    replace(range, moved_, edits);
+    return edits;
   }
 
   // Turns local variables into members of a structure that the persistent kernel declares.
@@ -464,22 +458,18 @@ private:
     writer_.text(packs_ ? "\n#pragma pack(push)\n#pragma pack()\n" : "");
     writer_.text("\ntypedef struct {");
     for (const HoistedVariable& variable : variables.locals) {
-      for (std::size_t i = variable.declaration.begin; packs_ && i < variable.declaration.end; ++i) {
-        if (tokens_[i].is("{")) {
+      Edits inside = moved_out(variable.declaration);
+      for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
+        if (packs_ && tokens_[i].is("{")) {
           return tl::unexpected(error_at(unit_, i, ErrorCode::unsupported_kernel,
                                          "this structure is declared with its variable, below a #pragma pack",
                                          "declare the structure outside of the kernel"));
         }
+        if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
+          inside[i] = {.replaced = true}; // members cannot have these words
+        }
       }
-      Edits inside;
-      rename(variable.declaration, inside);
-      replace_moved(variable.declaration, inside);
-      for (const HoistedName& name : variable.names) {
-        inside[name.token] = {.replaced = true, .text = name.unique};
-      }
-      drop(variable, inside);
-      write_moving(variable, inside);
-      replace_uses(variable, kernel, fmt::format("{}->", locals_argument), edits);
+      move(variable, kernel, "", fmt::format("{}->", locals_argument), inside, edits);
     }
     writer_.text(fmt::format("}} {};", type));
     writer_.text(packs_ ? "\n#pragma pack(pop)\n" : "");
@@ -489,34 +479,34 @@ private:
   // Moves constant tables declared in a kernel's body to file scope.
   void move_constants(const LocalVariables& variables, const Function& kernel, const std::string& function,
                       Edits& edits) {
+    const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // unique
     for (const HoistedVariable& variable : variables.constants) {
-      Edits inside;
-      rename(variable.declaration, inside);
-      replace_moved(variable.declaration, inside);
-      const std::string prefix = fmt::format("tg_constant{}_{}_", function.size(), function); // unique
-      for (const HoistedName& name : variable.names) {
-        inside[name.token] = {.replaced = true, .text = prefix + name.unique};
-      }
+      Edits inside = moved_out(variable.declaration);
       writer_.text("\n");
-      write_moving(variable, inside);
-      replace_uses(variable, kernel, prefix, edits);
+      move(variable, kernel, prefix, prefix, inside, edits);
     }
   }
 
-  // Drops the words `local` and `static`, which members cannot have.
-  void drop(const HoistedVariable& variable, Edits& edits) const {
-    for (std::size_t i = variable.declaration.begin; i < variable.declaration.end; ++i) {
-      if (address_space(tokens_[i].text) == AddressSpace::local || tokens_[i].is("static")) {
-        edits[i] = {.replaced = true};
-      }
+  // Writes the declaration with a prefix before its names, removes it from the body, and replaces the uses of
+  // its names.
+  void move(const HoistedVariable& variable, const Function& kernel, const std::string& declared_prefix,
+            const std::string& used_prefix, Edits& inside, Edits& edits) {
+    std::map<std::size_t, std::string> used;
+    for (const HoistedName& name : variable.names) {
+      inside[name.token] = {.replaced = true, .text = declared_prefix + name.unique};
+      used[name.token] = used_prefix + name.unique;
     }
-  }
-
-  void write_moving(const HoistedVariable& variable, Edits& edits) {
-    erase(variable.remaining, edits);
-    end_with_declarator(variable.moving.back(), edits);
-    writer_.write(variable.declaration, edits);
+    erase(variable.remaining, inside);
+    end_with_declarator(variable.moving.back(), inside);
+    writer_.write(variable.declaration, inside);
     writer_.text(";");
+    replace(*kernel.body, used, edits);
+    if (variable.remaining.empty()) {
+      erase({variable.declaration}, edits);
+    } else {
+      erase(variable.moving, edits);
+      end_with_declarator(variable.remaining.back(), edits);
+    }
   }
 
   static void erase(const std::vector<TokenRange>& ranges, Edits& edits) {
@@ -531,28 +521,6 @@ private:
   void end_with_declarator(const TokenRange& last, Edits& edits) const {
     if (tokens_[last.end - 1].is(",")) {
       edits[last.end - 1] = {.replaced = true};
-    }
-  }
-
-  // Removes the declarations that moved and replaces the uses of their names.
-  void replace_uses(const HoistedVariable& variable, const Function& kernel, const std::string& prefix,
-                    Edits& edits) const {
-    if (variable.remaining.empty()) {
-      erase({variable.declaration}, edits);
-    } else {
-      erase(variable.moving, edits);
-      end_with_declarator(variable.remaining.back(), edits);
-    }
-    for (const HoistedName& name : variable.names) {
-      for (std::size_t i = name.token + 1; i < kernel.body->end; ++i) {
-        const bool moved = std::ranges::any_of(
-            variable.moving, [i](const TokenRange& range) { return range.begin <= i && i < range.end; });
-        const Name* const named = unit_.meaning(i);
-        if (named != nullptr && named->token == name.token && !moved) {
-          edits[i].replaced = true;
-          edits[i].text = prefix + name.unique;
-        }
-      }
     }
   }
 

@@ -241,18 +241,12 @@ private:
     if (!values || values->empty()) {
       return uncertain("it has enumerators whose values are no plain constants");
     }
-    const auto [least, most] =
-        std::ranges::minmax_element(*values, {}, [](const auto& enumerator) { return enumerator.second; });
-    const bool is_signed = least->second < 0;
-    const std::int64_t low = is_signed ? std::numeric_limits<std::int32_t>::min() : 0;
-    const std::int64_t high = is_signed ? std::numeric_limits<std::int32_t>::max()
-                                        : std::int64_t{std::numeric_limits<std::uint32_t>::max()};
-    if (least->second < low || most->second > high || found.attributes.packed ||
-        found.attributes.aligned != 1) {
+    const IntegerType type = constants().type_of(found.body->begin - 1);
+    if (type.bits != 32 || found.attributes.packed || found.attributes.aligned != 1) {
       return uncertain("it has an enumeration that is no int");
     }
     return TypeLayout{.kind = TypeLayout::Kind::enumeration,
-                      .name = is_signed ? "int" : "uint",
+                      .name = type.is_unsigned ? "uint" : "int",
                       .bytes = 4,
                       .alignment = 4,
                       .members = {},
