@@ -1,3 +1,4 @@
+// `tidegate arena`: buffer lifetimes become offsets in one arena, as a document, a table or a picture.
 #include "app/arena.hpp"
 
 #include "app/command_line.hpp"
@@ -25,6 +26,17 @@
 
 namespace tidegate::app {
 namespace {
+
+struct ArenaOptions {
+  std::uint64_t effort = planning::ArenaOptions{}.effort;
+  std::optional<std::uint64_t> capacity_bytes; // instead of the document's
+  unsigned threads = 1;
+};
+
+struct PlannedArena {
+  documents::BufferLifetimes lifetimes;
+  planning::ArenaPlan plan;
+};
 
 using planning::ArenaError;
 using planning::ArenaErrorCode;
@@ -87,8 +99,7 @@ std::string exact_bytes(std::uint64_t count) {
   return count < 1024 ? bytes_text(count) : fmt::format("{} ({} bytes)", bytes_text(count), count);
 }
 
-} // namespace
-
+// The number, or the name, which has quotes when it could be taken for a number.
 std::string arena_label(const Identifier& id) {
   if (id.name() == nullptr) {
     return std::to_string(id.number());
@@ -97,6 +108,7 @@ std::string arena_label(const Identifier& id) {
                                                                          : shortened(*id.name());
 }
 
+// "arena of 3.9 KiB (4003 bytes) for 8 buffers, which is the least possible".
 std::string arena_headline(const planning::ArenaPlan& plan) {
   const std::string_view verdict = plan.proof == ArenaProof::meets_bound ? "which is the least possible"
                                    : plan.proof == ArenaProof::exhausted_search
@@ -105,6 +117,8 @@ std::string arena_headline(const planning::ArenaPlan& plan) {
   return fmt::format("arena of {} for {}, {}", exact_bytes(plan.height_bytes),
                      plural(plan.offsets.size(), "buffer"), verdict);
 }
+
+} // namespace
 
 std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
@@ -162,6 +176,9 @@ planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes
   return problem;
 }
 
+namespace {
+
+// Errors of decoding, and of the planner with ids, a pointer and a fix.
 Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
   TIDEGATE_TRY(auto lifetimes, read_lifetimes(json));
   if (options.capacity_bytes) {
@@ -177,7 +194,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
   return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
 }
 
-static void encode_arena(PlannedArena planned, documents::Style style, std::string& answer) {
+void encode_arena(PlannedArena planned, documents::Style style, std::string& answer) {
   const planning::ArenaPlan& plan = planned.plan;
   documents::ArenaPlanDocument document{.height_bytes = plan.height_bytes,
                                         .lower_bound_bytes = plan.lower_bound_bytes,
@@ -193,6 +210,7 @@ static void encode_arena(PlannedArena planned, documents::Style style, std::stri
   documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
 }
 
+// Height, bound and proof, then the buffers from the bottom of the arena up.
 std::string arena_table(const PlannedArena& planned, bool colour) {
   constexpr std::size_t most_rows = 100;
   const auto& [lifetimes, plan] = planned;
@@ -233,12 +251,10 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
 // The picture of an arena: time from left to right, offsets from bottom to top, a box for each buffer.
 //
 //   1.5 KiB +-----------------+
-//           |   +-----+   +---+  offsets are told at the left, times below; the line of the lower bound is
+//           |   +-----+   +---+  offsets stand at the left, times below; the line of the lower bound is
 //           |   |  b  |   | d |  dashed: where the top of the boxes meets it, no arena is lower
 //         0 +-+-+-----+---+---+
 //             0              7
-
-namespace {
 
 // The text of an element: names may hold anything.
 std::string xml_text(std::string_view text) {
@@ -373,15 +389,9 @@ private:
   std::string text_;
 };
 
-} // namespace
-
 std::string arena_picture(const PlannedArena& planned) {
   return ArenaPicture(planned).draw(arena_headline(planned.plan));
 }
-
-// tidegate arena
-
-namespace {
 
 constexpr std::array<std::string_view, 3> arena_formats{"json", "table", "svg"};
 

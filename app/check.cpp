@@ -592,7 +592,7 @@ constexpr std::array<PlanType, 2> plan_types{
     PlanType{"plan", "frontier_memory_plan", "--dag", &CheckSettings::dag},
     PlanType{"arena", "arena_plan", "--lifetimes", &CheckSettings::lifetimes}};
 
-// Takes the type off the front of the words, where one stands there, and minds that plans have what they are
+// Takes the type off the front of the words, where one stands there, and requires for plans what they are
 // held against.
 Result<void> take_type(CheckSettings& request) {
   const std::string first = request.files.empty() ? std::string() : request.files.front();
@@ -745,7 +745,7 @@ CommandModel check_command() {
   OptionModel files = files_positional(
       "[KIND] FILE...", request.files,
       "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is that of all; "
-      "plan and arena hold plans against their input; graph tells what graph files hold");
+      "plan and arena hold plans against their input; graph reports what graph files hold");
   files.choices = document_kinds();
   return {
       .options = {flag("--stream", request.stream, "Each line of a file is a document"),

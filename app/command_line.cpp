@@ -139,7 +139,7 @@ void add_command(CLI::App& parser, const CommandModel& command) {
   for (const CommandModel& subcommand : command.subcommands) {
     CLI::App* const added = parser.add_subcommand(subcommand.name, subcommand.summary);
     added->group(subcommand.group.empty() ? "COMMANDS" : subcommand.group);
-    added->fallthrough(); // --errors may stand behind the command too
+    added->fallthrough(); // --errors may stand after the command too
     add_command(*added, subcommand);
   }
   if (!command.examples.empty()) {
@@ -191,14 +191,14 @@ Error unknown_command(const std::string& path, const std::string& word, std::str
 }
 
 // The subcommand that the arguments name: their first word that is no option, or an empty string when there
-// is none. unknown_command when there is no such command, invalid_usage for an option with nothing behind its
+// is none. unknown_command when there is no such command, invalid_usage for an option with nothing after its
 // "=", which CLI11 would fill with the next word.
 Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
       return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
                                   .message = fmt::format("{} has no value", in_quotes(argument)),
-                                  .fix = "give a value behind the =, or leave the option out"});
+                                  .fix = "give a value after the =, or leave the option out"});
     }
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -1,5 +1,5 @@
-// The command line: which subcommands there are, and the parser of what they say of themselves. CLI11 stays
-// behind this header, since it takes longer to compile than all the rest of the folder.
+// The command line: which subcommands there are, and the parser of what they say of themselves. CLI11 is
+// included only by its source, since it takes longer to compile than all the rest of the folder.
 #pragma once
 #include <tidegate/core/error.hpp>
 

@@ -197,6 +197,9 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
   return {};
 }
 
+namespace {
+
+// A paragraph for each device, then what is wrong with drivers.
 std::string devices_table(const device::DeviceList& list, bool colour) {
   std::string text;
   for (const device::DeviceInfo& device : list.devices) {
@@ -215,10 +218,6 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
   }
   return text + render_table(std::move(remarks), std::string::npos);
 }
-
-// tidegate devices
-
-namespace {
 
 constexpr std::array<std::string_view, 3> device_formats{"json", "table", "names"};
 

@@ -27,7 +27,4 @@ std::string device_key(const device::DeviceInfo& device);
 // A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
-// For people: a paragraph for each device, then what is wrong with drivers.
-std::string devices_table(const device::DeviceList& list, bool colour);
-
 } // namespace tidegate::app

@@ -35,7 +35,7 @@ Error empty_name(std::size_t wave) {
 
 using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
 
-// Which wave has which name. Empty names and those given twice are errors.
+// Waves by their names. Empty names and those given twice are errors.
 WaveNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
   const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
   WaveNames names;

@@ -48,15 +48,15 @@ Result<std::uint64_t> read_bytes(const std::string& text) {
 
 Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings) {
   std::string ending = std::filesystem::path(file).extension().string();
+  const std::size_t dot = ending.empty() ? 0 : 1;
   std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
-  const std::string_view name = std::string_view(ending).substr(ending.empty() ? 0 : 1);
-  if (std::ranges::find(telling_endings, name) == telling_endings.end() ||
-      std::ranges::find(endings, name) != endings.end()) {
+  if (std::ranges::find(telling_endings, ending.substr(dot)) == telling_endings.end() ||
+      std::ranges::find(endings, ending.substr(dot)) != endings.end()) {
     return file;
   }
-  return tl::unexpected(
-      Error{.message = fmt::format("{} would not be what it is called; let its name end in .{}",
-                                   in_quotes(file), fmt::join(endings, " or ."))});
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::toupper(c); });
+  return tl::unexpected(Error{.message = fmt::format("cannot write {}; use a name ending in .{}",
+                                                     ending.substr(dot), fmt::join(endings, " or ."))});
 }
 
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,

@@ -68,7 +68,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
 struct PictureOptions {
   std::size_t most_boxes = 300; // beyond, a picture is no longer read; 0: all
-  bool each_wave = false;       // also those that are alike in boxes of their own
+  bool each_wave = false;       // draw similar waves one by one
 };
 
 // The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path

@@ -279,7 +279,7 @@ private:
           fmt::format("{} of {} waves are drawn; --most-waves draws more", drawn_waves_, plan_.order.size()));
     }
     if (boxed_.boxes.size() != plan_.order.size()) {
-      lines.emplace_back("×: so many waves that are alike; --each-wave draws them one by one");
+      lines.emplace_back("×: number of similar waves; --each-wave draws them one by one");
     }
     if (boxed_.implied != 0) {
       lines.push_back(plural(boxed_.implied, "arrow") + " that others imply left out");
@@ -363,14 +363,14 @@ private:
   const planning::MemoryPlan& plan_;
   const planning::WaveDag& dag_;
   const std::uint64_t budget_;
-  const std::uint64_t shared_; // the budget that shares are told of; 0 where there is no limit
+  const std::uint64_t shared_; // the budget that shares refer to; 0 where there is no limit
   const std::size_t most_boxes_;
   const std::vector<std::uint32_t> path_;
   const BoxedPlan boxed_;
   std::vector<bool> on_path_; // by box
   std::set<std::array<std::uint32_t, 2>> path_edges_;
   std::size_t next_ = 0;  // box
-  std::size_t drawn_ = 0; // boxes: the first so many
+  std::size_t drawn_ = 0; // boxes, from the first
   std::size_t drawn_of_group_ = 0, drawn_waves_ = 0;
   std::size_t drawn_edges_ = 0, missing_edges_ = 0;
   std::vector<std::string> rows_; // a node in each

@@ -106,7 +106,7 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   return document;
 }
 
-// What came out, and why, step by step.
+// The recommendation, and the reason of each step.
 std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
   const policy::LaunchRecommendation& answer = document.recommendation;
   const policy::LaunchGeometry& geometry = answer.geometry;

@@ -106,7 +106,7 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
       choice_or_auto(
           "promote", options.compile.promote, promote_choices,
           "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles "
-          "get code of their own and are looked at first; auto (default): as the launch policy says"),
+          "get separate code and are looked at first; auto (default): as the launch policy says"),
       index_option(
           "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
           fp_contract_choices,
@@ -229,12 +229,6 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   return device;
 }
 
-void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings) {
-  for (std::size_t i = 0; i < warnings.size() && !settings.quiet; ++i) {
-    print_warning(warnings[i], settings.program);
-  }
-}
-
 ProgressStyle progress_style(const RunSettings& settings) {
   if (errors_are_json() || settings.quiet) {
     return ProgressStyle::none;
@@ -274,7 +268,7 @@ std::vector<std::string> own_command() {
   return words;
 }
 
-// The files beside the report itself, which then lists them; the page does not list itself.
+// The files in addition to the report, which then lists them; the page does not list itself.
 Result<void> write_pictures(engine::RunReport& report, const RunSettings& settings) {
   const std::string program = display_name(settings.program);
   if (report.trace) {
@@ -303,8 +297,10 @@ const traversal::FrontierReport& document_of(const traversal::FrontierReport& re
 
 // Prints the report of a program of either kind.
 template <class Report>
-Result<ExitCode> tell(Report report, const RunSettings& settings) {
-  print_warnings(report.warnings, settings);
+Result<ExitCode> write_report(Report report, const RunSettings& settings) {
+  for (std::size_t i = 0; i < report.warnings.size() && !settings.quiet; ++i) {
+    print_warning(report.warnings[i], settings.program);
+  }
   if constexpr (std::is_same_v<Report, engine::RunReport>) {
     TIDEGATE_CHECK(write_pictures(report, settings));
   }
@@ -486,7 +482,7 @@ Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const R
   }
   report->profile_file = taken.profile_file;
   report->policy_file = taken.policy_file;
-  return tell(std::move(*report), settings);
+  return write_report(std::move(*report), settings);
 }
 
 Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
@@ -567,10 +563,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   if (options.check_bounds && options.check_halos) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "--check-bounds and --check-halos run the program in ways of their own",
-              .fix = "give one of them at a time"});
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "--check-bounds and --check-halos cannot be combined",
+                                .fix = "give one of them at a time"});
   }
   if (options.compile.strategy == engine::Strategy::counters &&
       options.compile.order == engine::TileOrder::strided) {
@@ -618,8 +613,8 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const auto abandon = [&settings, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
-    const auto told = tell(report, settings);
-    ::_exit(static_cast<int>(told ? *told : exit_code(told.error())));
+    const auto written = write_report(report, settings);
+    ::_exit(static_cast<int>(written ? *written : exit_code(written.error())));
   };
   options.abandon = abandon;
   options.traversal.abandon = abandon;

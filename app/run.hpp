@@ -52,9 +52,6 @@ Error at_program(Error error, const RunSettings& settings);
 // The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
 Result<device::DeviceInfo> find_device(const RunSettings& settings);
 
-// Nothing with --quiet.
-void print_warnings(const std::vector<engine::Warning>& warnings, const RunSettings& settings);
-
 // How much a run reports of its progress.
 ProgressStyle progress_style(const RunSettings& settings);
 

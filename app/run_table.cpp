@@ -20,22 +20,6 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string time_text(double ns) {
-  constexpr double thousand = 1000;
-  if (ns < thousand) {
-    return fmt::format("{:.0f} ns", ns);
-  }
-  if (ns < thousand * thousand) {
-    return fmt::format("{:.2f} us", ns / thousand);
-  }
-  return ns < thousand * thousand * thousand ? fmt::format("{:.2f} ms", ns / (thousand * thousand))
-                                             : fmt::format("{:.2f} s", ns / (thousand * thousand * thousand));
-}
-
-std::string time_text(std::uint64_t ns) {
-  return time_text(static_cast<double>(ns));
-}
-
 // Rows that both kinds of reports have.
 
 std::string launches_text(std::uint64_t launches) {
@@ -78,7 +62,7 @@ void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows)
   }
 }
 
-// Of wave programs.
+// Wave programs.
 
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
@@ -112,8 +96,8 @@ void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
 }
 
 std::string spread_text(std::string_view what, double least, double median, double most) {
-  return fmt::format("{:<14}  {} (from {} to {})", what, time_text(median), time_text(least),
-                     time_text(most));
+  return fmt::format("{:<14}  {} (from {} to {})", what, short_time_text(median), short_time_text(least),
+                     short_time_text(most));
 }
 
 void add_halos(const engine::HaloReport& halos, Rows& rows) {
@@ -176,31 +160,32 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
         least = std::min(least.value_or(candidate.estimated_ns), candidate.estimated_ns);
       }
     }
-    text +=
-        least ? fmt::format("{}{} {}", text.empty() ? "" : ", ", engine::strategy_names[i], time_text(*least))
-              : "";
+    text += least ? fmt::format("{}{} {}", text.empty() ? "" : ", ", engine::strategy_names[i],
+                                short_time_text(*least))
+                  : "";
   }
   for (const engine::CandidateReport& candidate : candidates) {
-    text += candidate.measured_ns ? fmt::format("; measured {}", time_text(*candidate.measured_ns)) : "";
+    text +=
+        candidate.measured_ns ? fmt::format("; measured {}", short_time_text(*candidate.measured_ns)) : "";
   }
   return text;
 }
 
 void add_times(const engine::RunReport& report, Rows& rows) {
-  std::string dispatch =
-      fmt::format("{} in {}", time_text(report.dispatch_ns), launches_text(report.telemetry.kernel_launches));
+  std::string dispatch = fmt::format("{} in {}", short_time_text(static_cast<double>(report.dispatch_ns)),
+                                     launches_text(report.telemetry.kernel_launches));
   if (!report.slices_ns.empty() && report.telemetry.kernel_launches == report.slices_ns.size() &&
       report.slices_ns.size() > 1) {
     dispatch += ", slices of one persistent run";
   }
   if (report.iterations > 1) {
-    dispatch += fmt::format(", {} an iteration", time_text(static_cast<double>(report.dispatch_ns) /
-                                                           static_cast<double>(report.iterations)));
+    dispatch += fmt::format(", {} an iteration", short_time_text(static_cast<double>(report.dispatch_ns) /
+                                                                 static_cast<double>(report.iterations)));
   }
   rows.push_back({"  dispatch", dispatch});
   rows.push_back(
       {"  build",
-       fmt::format("{}{}", time_text(report.build_ns),
+       fmt::format("{}{}", short_time_text(static_cast<double>(report.build_ns)),
                    report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   if (report.comparison) {
     const engine::Comparison& comparison = *report.comparison;
@@ -213,7 +198,7 @@ void add_times(const engine::RunReport& report, Rows& rows) {
   }
 }
 
-// Of traversals.
+// Traversals.
 
 // 1234567 -> "1.23 M".
 std::string count_text(double count) {
@@ -381,7 +366,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
   }
   add_written(report, rows);
   const auto where = [](const engine::StuckGroup& stuck) {
-    return fmt::format("behind wave {}", stuck.iteration);
+    return fmt::format("after wave {}", stuck.iteration);
   };
   add_stuck(report, where, rows);
   return text + render_table(rows) + render_table(stretches(report.waves));

@@ -195,7 +195,7 @@ private:
     return block;
   }
 
-  // Whoever completes the oldest block writes it, and every completed one behind it.
+  // The worker that completes the oldest block writes it, and every completed one after it.
   void done(Block& block) {
     std::unique_lock lock(mutex_);
     block.answered = true;

@@ -119,7 +119,7 @@ void print_error(const Error& error) {
     std::fputs(error_text(other).c_str(), stderr);
   }
   if (error.others.size() + 1 == ErrorList::most && !as_json) {
-    std::fputs("tidegate: there may be more errors: these are told at once\n", stderr);
+    std::fputs("tidegate: there may be more errors: these are reported at once\n", stderr);
   }
 }
 
@@ -158,10 +158,10 @@ Progress::Progress(engine::Monitor& monitor, ProgressStyle style, const Text& te
       text_(text ? text
                  : [&monitor](std::chrono::nanoseconds elapsed) { return progress_text(monitor, elapsed); }),
       descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
-  if (style_ == ProgressStyle::lines && !text) { // others begin with too many things to tell each
+  if (style_ == ProgressStyle::lines && !text) { // others begin too many things to report each
     monitor_.began = [this] {
       const std::lock_guard lock(mutex_);
-      tell();
+      report();
     };
   }
   if (style_ != ProgressStyle::none) {
@@ -200,11 +200,11 @@ void Progress::watch() {
   const auto pace = style_ == ProgressStyle::line ? std::chrono::milliseconds(line_pace) : lines_pace;
   for (std::chrono::milliseconds wait = patience; !changed_.wait_for(lock, wait, [this] { return done_; });
        wait = pace) {
-    tell();
+    report();
   }
 }
 
-void Progress::tell() {
+void Progress::report() {
   if (done_) {
     return;
   }

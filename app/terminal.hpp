@@ -71,7 +71,7 @@ public:
 private:
   void watch();
   void write(std::string_view text) const;
-  void tell(); // under the lock
+  void report(); // under the lock
 
   engine::Monitor& monitor_;
   ProgressStyle style_;

@@ -7,6 +7,7 @@
 #include "app/run.hpp"
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
+#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
@@ -44,10 +45,6 @@ namespace {
 
 using tuning::Duel;
 using tuning::KnobReport;
-
-std::string milliseconds(double ns) {
-  return ns < 1e6 ? fmt::format("{:.2f} us", ns / 1e3) : fmt::format("{:.2f} ms", ns / 1e6);
-}
 
 std::string gain_text(const Duel& duel) {
   return fmt::format("{:.2f} times as fast ({:.2f} to {:.2f})", 1 / duel.ratio, 1 / duel.ratio_high,
@@ -259,10 +256,10 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
   const bool gained = report.after_ns < report.before_ns;
   std::string text =
       bold(gained ? fmt::format("{}: {} instead of {} on {}", printable(report.program),
-                                milliseconds(report.after_ns), milliseconds(report.before_ns),
+                                short_time_text(report.after_ns), short_time_text(report.before_ns),
                                 printable(report.device))
                   : fmt::format("{}: {} on {}, and nothing was faster", printable(report.program),
-                                milliseconds(report.before_ns), printable(report.device)),
+                                short_time_text(report.before_ns), printable(report.device)),
            colour) +
       "\n";
   std::vector<std::vector<std::string>> rows{

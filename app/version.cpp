@@ -76,7 +76,7 @@ documents::VersionReport versions() {
           .environment = environment()};
 }
 
-// Drivers are loaded for it, in a process of their own: one that crashes is told of.
+// Drivers are loaded for it, in a separate process: a crash becomes a note.
 void add_devices(documents::VersionReport& report) {
   if (auto isolated = device::isolate_drivers(); !isolated) {
     report.notes.push_back(isolated.error().message);

@@ -81,7 +81,7 @@ function verdict(report) {
   }
   if (report.bounds) {
     const found = report.bounds.violations.length + report.bounds.findings.length;
-    return found === 0 ? ["in bounds", "no write beside a buffer"]
+    return found === 0 ? ["in bounds", "no write outside a buffer"]
       : [element("span", {class: "bad"}, "out of bounds"), plural(found, "finding")];
   }
   if (!parity) {

@@ -105,7 +105,7 @@ function gathered(pairs) {
   return lists;
 }
 
-// Steps of 1, 2 or 5 times a power of ten, about so many of them.
+// A step of 1, 2 or 5 times a power of ten, which fits about `about` times.
 function niceStep(length, about) {
   const rough = length / Math.max(about, 1);
   const power = 10 ** Math.floor(Math.log10(rough));

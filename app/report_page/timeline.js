@@ -364,7 +364,7 @@ function* runsInSight(lane, from, to, nsPerPixel) {
   }
 }
 
-// Which of a run is seen: the longest of the first few.
+// The span to show for a run of spans: the longest of the first few.
 function longestOf(lane, first, last) {
   let longest = first;
   for (let i = first; i < Math.min(last, first + 16); ++i) {

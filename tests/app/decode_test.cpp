@@ -396,7 +396,7 @@ using Lines = std::vector<std::string>;
 
 } // namespace
 
-TEST_CASE("all that is wrong is told at once, in the order of the document") {
+TEST_CASE("all that is wrong is reported at once, in the order of the document") {
   CHECK(refusals<engine::WaveProgram>(
             "{\"buffers\": {\"x\": {\"type\": \"f31\", \"count\": -4},\n"
             " \"y\": 3, \"z\": {\"type\": \"f32\"}},\n"

@@ -85,7 +85,7 @@ TEST_CASE("waves that are alike share a box, and what others imply is left out")
   CHECK(box_plan(dag, true, {0, 4}).edges.size() == 5);
   const std::string picture = plan_dot(dag, {}, {});
   CHECK(picture.find(
-            "no budget, critical path of 3 waves in red\\l×: so many waves that are alike; --each-wave draws "
+            "no budget, critical path of 3 waves in red\\l×: number of similar waves; --each-wave draws "
             "them one by one\\l1 arrow that others imply left out\\l") != std::string::npos);
   CHECK(picture.find("label=\"group 0\\l12 bytes\\l\"") != std::string::npos);
   CHECK(picture.find("EiB") == std::string::npos);

@@ -1,5 +1,6 @@
 // The error type: names, exit codes and the text for a terminal.
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <doctest/doctest.h>
 
@@ -84,3 +85,138 @@ TEST_CASE("text: nothing reaches a terminal raw, and no name looks like a line o
         "    \\x1b]0;title\\x07\\x0d\n"
         "    ok");
 }
+
+namespace {
+
+Error error(std::string message, ErrorCode code = ErrorCode::invalid_program) {
+  return {.code = code, .message = std::move(message), .fix = "mend it"};
+}
+
+} // namespace
+
+TEST_CASE("an empty list is a success") {
+  ErrorList errors;
+  CHECK(errors.check(Result<int>(3)));
+  CHECK(errors.result());
+}
+
+TEST_CASE("the first error carries the others, including those of others") {
+  ErrorList inner;
+  inner.add(error("b"));
+  inner.add(error("c"));
+  ErrorList errors;
+  errors.add(error("a"));
+  CHECK_FALSE(errors.check(inner.result()));
+  errors.add(error("d"));
+  const auto result = errors.result();
+  REQUIRE_FALSE(result);
+  CHECK(result.error().message == "a");
+  REQUIRE(result.error().others.size() == 3);
+  CHECK(result.error().others[0].message == "b");
+  CHECK(result.error().others[0].others.empty());
+  CHECK(result.error().others[2].message == "d");
+}
+
+TEST_CASE("a consequence of an error reported elsewhere is neither reported nor a success") {
+  ErrorList follower;
+  follower.add(already_reported());
+  REQUIRE_FALSE(follower.result());
+  ErrorList errors;
+  errors.check(follower.result());
+  errors.add(error("a"));
+  REQUIRE_FALSE(errors.result());
+  CHECK(errors.result().error().message == "a");
+  CHECK(errors.result().error().others.empty());
+}
+
+TEST_CASE("the number of reported errors is limited") {
+  ErrorList errors;
+  for (std::size_t i = 0; i < 2 * ErrorList::most; ++i) {
+    errors.add(error(std::to_string(i)));
+  }
+  CHECK(errors.full());
+  CHECK(errors.result().error().others.size() == ErrorList::most - 1);
+  CHECK(errors.result().error().others.back().message == "99");
+}
+
+TEST_CASE("the exit code is that of the most severe error") {
+  ErrorList errors;
+  errors.add(error("a", ErrorCode::cycle));
+  errors.add(error("b", ErrorCode::cannot_write));
+  errors.add(error("c", ErrorCode::unknown_name));
+  CHECK(exit_code(errors.result().error()) == ExitCode::environment);
+}
+
+namespace tidegate {
+namespace {
+
+TEST_CASE("the caret is under the column") {
+  CHECK(describe_excerpt("  out[i] = foo;", 12, 12) == "  12 |   out[i] = foo;\n"
+                                                       "     |            ^");
+  CHECK(describe_excerpt("int x", 3, {}) == "  3 | int x");
+  CHECK(describe_excerpt("int x", 3, 6) == "  3 | int x\n"
+                                           "    |      ^");
+  CHECK(describe_excerpt("", 1, 1) == "  1 |\n"
+                                      "    | ^");
+}
+
+TEST_CASE("columns count characters; a tab takes one, and nothing reaches a terminal raw") {
+  CHECK(describe_excerpt("\tgröße = 1;", 2, 10) == "  2 |  größe = 1;\n"
+                                                   "    |          ^");
+  CHECK(describe_excerpt("a\x1b[31m = b;", 2, 8) == "  2 | a\\x1b[31m = b;\n"
+                                                    "    |           ^");
+}
+
+TEST_CASE("a long line is cut to the surroundings of the column") {
+  const std::string line = std::string(200, 'a') + "!" + std::string(200, 'b');
+  CHECK(describe_excerpt(line, 1, 201) == "  1 | …" + std::string(79, 'a') + "!" + std::string(59, 'b') +
+                                              "…\n    | " + std::string(80, ' ') + "^");
+}
+
+TEST_CASE("an error finds its line, without the end of the line") {
+  const auto excerpt = [](std::uint64_t line) {
+    return with_excerpt({.source = "a.cl", .line = line}, "one\r\ntwo\n\nfour").excerpt;
+  };
+  CHECK(excerpt(1) == "one");
+  CHECK(excerpt(2) == "two");
+  CHECK(excerpt(3) == "");
+  CHECK(excerpt(4) == "four");
+  CHECK(excerpt(5) == std::nullopt);
+  CHECK(with_excerpt({}, "one").excerpt == std::nullopt);
+}
+
+TEST_CASE("columns of bytes become columns of characters") {
+  const auto column = [](std::string_view text, std::uint64_t byte) {
+    return with_excerpt({.source = "a.cl", .line = 1, .column = byte}, text, ColumnCounts::bytes).column;
+  };
+  CHECK(column("größe = 1", 1) == 1);
+  CHECK(column("größe = 1", 9) == 7);
+  CHECK(column("ab", 9) == 3);
+  CHECK(column("", 0) == 1);
+}
+
+TEST_CASE("binary and very long lines are not quoted") {
+  const auto excerpt = [](std::size_t length) {
+    return with_excerpt({.source = "a.json", .line = 1, .column = 3}, std::string(length, 'x') + "\n")
+        .excerpt;
+  };
+  CHECK(excerpt(4096)->size() == 4096);
+  CHECK_FALSE(excerpt(4097));
+  CHECK_FALSE(with_excerpt({.line = 1}, std::string_view("{\0", 2)).excerpt);
+}
+
+TEST_CASE("an error shows the excerpt below its message") {
+  CHECK(describe({.code = ErrorCode::kernel_source,
+                  .message = "no",
+                  .fix = "mend",
+                  .source = "a.cl",
+                  .line = 2,
+                  .column = 3,
+                  .excerpt = "x y"}) == "tidegate: a.cl:2:3: error: no [kernel_source]\n"
+                                        "  2 | x y\n"
+                                        "    |   ^\n"
+                                        "  fix: mend");
+}
+
+} // namespace
+} // namespace tidegate

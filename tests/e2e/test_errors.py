@@ -31,7 +31,7 @@ class Errors(unittest.TestCase):
     def test_more_than_a_hundred(self) -> None:
         result = run("tune", "choose", input='{"candidates": [' + "null, " * 200 + '1], "costs": [], "current": 1}')
         self.assertEqual(result.stderr.count("[wrong_type]"), 100)
-        self.assertTrue(result.stderr.endswith("tidegate: there may be more errors: these are told at once\n"))
+        self.assertTrue(result.stderr.endswith("tidegate: there may be more errors: these are reported at once\n"))
 
     def test_garbage(self) -> None:
         """100 MB that are no JSON are refused at their first byte."""

@@ -13,41 +13,6 @@ namespace {
 
 using namespace test;
 
-std::string_view name(GraphblasSwitchClass value) {
-  return graphblas_switch_class_names.at(static_cast<std::size_t>(value));
-}
-std::string_view name(PromotionRoute value) {
-  return promotion_route_names.at(static_cast<std::size_t>(value));
-}
-
-TEST_CASE("every topology has its GraphBLAS switch class") {
-  CHECK(name(switch_class(Topology::empty)) == "empty");
-  CHECK(name(switch_class(Topology::sparse_frontier)) == "sparse");
-  CHECK(name(switch_class(Topology::hybrid_frontier)) == "hybrid");
-  CHECK(name(switch_class(Topology::dense_frontier)) == "dense");
-  CHECK(name(switch_class(Topology::fused_dense)) == "dense");
-  CHECK(name(switch_class(Topology::memory_constrained)) == "memory_constrained");
-}
-
-TEST_CASE("the promotion route names what was compiled, and nothing in interpreter mode") {
-  struct Case {
-    ExecutionMode mode;
-    bool opcodes, windows;
-    std::string_view route;
-  };
-  for (const Case& c : {Case{ExecutionMode::interpreter, false, false, "interpreter"},
-                        Case{ExecutionMode::interpreter, true, true, "interpreter"},
-                        Case{ExecutionMode::jit, false, false, "queue_jit"},
-                        Case{ExecutionMode::jit, true, false, "opcode_jit"},
-                        Case{ExecutionMode::jit, false, true, "window_jit"},
-                        Case{ExecutionMode::jit, true, true, "opcode_and_window_jit"}}) {
-    CAPTURE(c.route);
-    CHECK(name(promotion_route({.execution_mode = c.mode,
-                                .promote_hot_opcodes = c.opcodes,
-                                .promote_hot_windows = c.windows})) == c.route);
-  }
-}
-
 // A dense launch whose density and pressure are inferred, with hot windows.
 struct Launch {
   LaunchPolicy policy;
@@ -69,32 +34,6 @@ Launch dense_launch() {
   request.resident_device_bytes = 1'000;
   request.device_memory_budget_bytes = 1'000'000;
   return Launch({}, request);
-}
-
-TEST_CASE("evidence reports the effective request and its recommendation") {
-  const Launch launch = dense_launch();
-  CHECK((launch.topology == TopologyEvidence{.schema_version = 1,
-                                             .queue_pressure = QueuePressure::balanced,
-                                             .frontier_density_bps = 5'000,
-                                             .semiring_frontier_density_bps = 5'000,
-                                             .selected_topology = Topology::dense_frontier,
-                                             .graphblas_switch_class = GraphblasSwitchClass::dense,
-                                             .resident_device_bytes = 1'000,
-                                             .estimated_peak_device_bytes = 161'000,
-                                             .output_parity_required = true}));
-  CHECK((launch.promotion == PromotionEvidence{.schema_version = 1,
-                                               .queue_len = 5'000,
-                                               .jit_queue_len_threshold = 4'096,
-                                               .hot_opcode_count = 7,
-                                               .hot_opcode_threshold = 8,
-                                               .hot_window_count = 4,
-                                               .hot_window_threshold = 4,
-                                               .execution_mode = ExecutionMode::jit,
-                                               .promote_hot_opcodes = false,
-                                               .promote_hot_windows = true,
-                                               .promotion_route = PromotionRoute::window_jit,
-                                               .fused_descriptor_window_required = true,
-                                               .output_parity_required = true}));
 }
 
 // A change to valid evidence, and the field that a check must name.

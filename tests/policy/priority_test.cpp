@@ -16,29 +16,6 @@ namespace {
 
 using namespace test;
 
-TEST_CASE("recording counts one and raises the age to the maximum") {
-  RequeueAccounting accounting;
-  accounting.record_requeue(5);
-  CHECK((accounting == RequeueAccounting{1, 0, 5}));
-  accounting.record_aged_promotion(3);
-  CHECK((accounting == RequeueAccounting{1, 1, 5}));
-  CHECK(error_of(accounting.try_record_requeue(9)) == "none");
-  CHECK((accounting == RequeueAccounting{2, 1, 9}));
-  CHECK(error_of(accounting.try_record_aged_promotion(u32_max)) == "none");
-  CHECK((accounting == RequeueAccounting{2, 2, u32_max}));
-}
-
-TEST_CASE("a counter at u64 max stays there, but the age still rises") {
-  RequeueAccounting accounting{u64_max - 1, u64_max - 1, 7};
-  accounting.record_requeue(0);
-  accounting.record_aged_promotion(0);
-  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 7}));
-  accounting.record_requeue(8);
-  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 8}));
-  accounting.record_aged_promotion(9);
-  CHECK((accounting == RequeueAccounting{u64_max, u64_max, 9}));
-}
-
 TEST_CASE("the checked forms reach u64 max, then fail and change nothing") {
   RequeueAccounting accounting{u64_max - 1, u64_max - 1, 7};
   CHECK(error_of(accounting.try_record_requeue(0)) == "none");
@@ -101,30 +78,6 @@ bool same_bits(const Values& a, const Values& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
     return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
   });
-}
-
-TEST_CASE("diffusion shrinks every stalk by its own share, iteration by iteration") {
-  const Values stalks{8.0, -4.0, 1.0};
-  const Values restriction{1.0, 0.5, 0.0};
-  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 0), stalks));
-  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 1), {4.0, -3.0, 1.0}));
-  CHECK(same_bits(diffuse_priorities(stalks, restriction, 0.5, 2), {2.0, -2.25, 1.0}));
-  CHECK(same_bits(diffuse_priorities({}, {}, 0.5, 2), {}));
-}
-
-TEST_CASE("diffusion of different lengths returns the stalks") {
-  const Values stalks{3.0, 1.0};
-  CHECK(same_bits(diffuse_priorities(stalks, Values{1.0}, 0.5, 4), stalks));
-  CHECK(same_bits(diffuse_priorities(stalks, Values{1.0, 1.0, 1.0}, 0.5, 4), stalks));
-  CHECK(same_bits(diffuse_priorities({}, stalks, 0.5, 4), {}));
-}
-
-TEST_CASE("diffusion multiplies damping and restriction first") {
-  // 1e200 · 1e200 overflows; restriction times stalk would stay finite.
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  CHECK(same_bits(diffuse_priorities(Values{1e-200}, Values{1e200}, 1e200, 1), {-infinity}));
-  // -0.0 - 0.0 keeps its sign; 0.0 - 0.0 has none.
-  CHECK(same_bits(diffuse_priorities(Values{-0.0, 0.0}, Values{-0.5, 0.5}, 1.0, 1), {-0.0, 0.0}));
 }
 
 TEST_CASE("diffusion stops early once it has converged") {

@@ -95,48 +95,6 @@ TEST_CASE("every field of the request and of the policy is part of the key") {
   }
 }
 
-TEST_CASE("an error is a miss every time and takes no entry") {
-  RecommendationCache cache;
-  LaunchRequest impossible = queue_of(300);
-  impossible.max_workgroup_size_x = 0;
-  CHECK_FALSE(hits(cache, impossible));
-  CHECK_FALSE(hits(cache, impossible));
-  CHECK((cache.statistics() == CacheStatistics{0, 0, 2}));
-  CHECK(error_of(cache.recommend({}, impossible)) == "zero_adapter_limit {max_workgroup_size_x}");
-}
-
-TEST_CASE("an error evicts no entry from a full cache") {
-  RecommendationCache cache;
-  fill(cache, 1, capacity);
-  LaunchRequest impossible = queue_of(300);
-  impossible.max_workgroup_size_x = 0;
-  CHECK_FALSE(hits(cache, impossible));
-  CHECK(hits(cache, queue_of(1)));
-  CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
-}
-
-TEST_CASE("the least recently used entry is evicted first") {
-  RecommendationCache cache;
-  fill(cache, 1, capacity);
-  CHECK((cache.statistics() == CacheStatistics{capacity, 0, capacity}));
-  CHECK(hits(cache, queue_of(1)));           // makes 2 the oldest
-  CHECK_FALSE(hits(cache, queue_of(1'000))); // evicts 2
-  CHECK((cache.statistics() == CacheStatistics{capacity, 1, capacity + 1}));
-  CHECK(hits(cache, queue_of(1)));
-  CHECK(hits(cache, queue_of(3)));
-  CHECK_FALSE(hits(cache, queue_of(2))); // evicts 4
-  CHECK(hits(cache, queue_of(5)));
-  CHECK_FALSE(hits(cache, queue_of(4)));
-}
-
-TEST_CASE("a sweep over one pair more than the capacity never hits") {
-  RecommendationCache cache;
-  for (int sweep = 0; sweep < 3; ++sweep) {
-    fill(cache, 1, capacity + 1);
-  }
-  CHECK((cache.statistics() == CacheStatistics{capacity, 0, 3 * (capacity + 1)}));
-}
-
 TEST_CASE("a raw request and its effective form are different keys") {
   RecommendationCache cache;
   LaunchRequest raw = queue_of(300);
