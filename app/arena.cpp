@@ -39,58 +39,40 @@ struct PlannedArena {
 };
 
 using planning::ArenaError;
-using planning::ArenaErrorCode;
 using planning::ArenaProof;
 
 Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& lifetimes,
                const ArenaOptions& options) {
-  Error error;
-  error.message = describe(refusal);
-  const auto at_buffer = [&](std::string_view key) {
-    error.pointer = fmt::format("/buffers/{}{}", refusal.buffer, key);
+  Error error{.code = refusal.code, .message = describe(refusal)};
+  if (!refusal.field.empty()) { // of a buffer
+    error.field = std::string(refusal.field);
     error.message += fmt::format(" (id {})", describe(lifetimes.buffers[refusal.buffer].id));
-  };
-  const auto with_bytes = [&] {
-    error.required_bytes = refusal.required_bytes;
-    error.capacity_bytes = refusal.capacity_bytes;
-    error.pointer = "/capacity_bytes";
-  };
-  switch (refusal.code) {
-  case ArenaErrorCode::empty_lifetime:
-    error.code = ErrorCode::empty_lifetime;
-    error.fix = "give an upper end above the lower one, or leave the buffer out";
-    error.field = std::string(refusal.field);
-    at_buffer("/upper");
-    break;
-  case ArenaErrorCode::bad_alignment:
-    error.code = ErrorCode::bad_alignment;
-    error.fix = "give 1, 2, 4, 8 or another power of two";
-    error.field = std::string(refusal.field);
-    at_buffer("/alignment");
-    break;
-  case ArenaErrorCode::byte_count_overflow:
-    error.code = ErrorCode::byte_count_overflow;
-    error.fix = "check the sizes of the buffers";
-    error.field = std::string(refusal.field);
-    at_buffer("");
-    break;
-  case ArenaErrorCode::arena_over_capacity:
-    error.code = ErrorCode::arena_over_capacity;
+    error.pointer = fmt::format("/buffers/{}", refusal.buffer);
+    if (refusal.code == ErrorCode::empty_lifetime) {
+      *error.pointer += "/upper";
+      error.fix = "give an upper end above the lower one, or leave the buffer out";
+    } else if (refusal.code == ErrorCode::bad_alignment) {
+      *error.pointer += "/alignment";
+      error.fix = "give 1, 2, 4, 8 or another power of two";
+    } else {
+      error.fix = "check the sizes of the buffers";
+    }
+    return error;
+  }
+  error.required_bytes = refusal.required_bytes;
+  error.capacity_bytes = refusal.capacity_bytes;
+  error.pointer = "/capacity_bytes";
+  if (refusal.code == ErrorCode::arena_over_capacity) {
     error.fix = fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
                             refusal.required_bytes);
-    with_bytes();
-    break;
-  case ArenaErrorCode::arena_search_exhausted:
-    error.code = ErrorCode::arena_search_exhausted;
-    // Effort and no node: the problem is too large to be searched at all.
-    error.fix = refusal.best_height_bytes == 0 ? "raise --effort"
-                : refusal.search_nodes == 0 && options.effort != 0
-                    ? fmt::format("raise the capacity to {} bytes", refusal.best_height_bytes)
-                    : fmt::format("raise --effort, or the capacity to {} bytes", refusal.best_height_bytes);
-    error.best_height_bytes = refusal.best_height_bytes;
-    with_bytes();
-    break;
+    return error;
   }
+  error.best_height_bytes = refusal.best_height_bytes;
+  // Effort and no node: the problem is too large to be searched at all.
+  error.fix = refusal.best_height_bytes == 0 ? "raise --effort"
+              : refusal.search_nodes == 0 && options.effort != 0
+                  ? fmt::format("raise the capacity to {} bytes", refusal.best_height_bytes)
+                  : fmt::format("raise --effort, or the capacity to {} bytes", refusal.best_height_bytes);
   return error;
 }
 
@@ -195,17 +177,11 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
 }
 
 void encode_arena(PlannedArena planned, documents::Style style, std::string& answer) {
-  const planning::ArenaPlan& plan = planned.plan;
-  documents::ArenaPlanDocument document{.height_bytes = plan.height_bytes,
-                                        .lower_bound_bytes = plan.lower_bound_bytes,
-                                        .optimal = plan.optimal,
-                                        .proof = plan.proof,
-                                        .gave_up = plan.gave_up,
-                                        .search_nodes = plan.search_nodes,
-                                        .buffers = {}};
-  document.buffers.reserve(plan.offsets.size());
-  for (std::size_t i = 0; i < plan.offsets.size(); ++i) {
-    document.buffers.push_back({.id = std::move(planned.lifetimes.buffers[i].id), .offset = plan.offsets[i]});
+  documents::ArenaPlanDocument document{.plan = std::move(planned.plan), .buffers = {}};
+  document.buffers.reserve(document.plan.offsets.size());
+  for (std::size_t i = 0; i < document.plan.offsets.size(); ++i) {
+    document.buffers.push_back(
+        {.id = std::move(planned.lifetimes.buffers[i].id), .offset = document.plan.offsets[i]});
   }
   documents::encode(documents::DocumentOf<documents::ArenaPlanDocument>::document, &document, style, answer);
 }

@@ -127,13 +127,8 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
   if (!index) {
     return index.error();
   }
-  planning::ArenaPlan plan{.offsets = std::vector<std::uint64_t>(lifetimes.buffers.size()),
-                           .height_bytes = document.height_bytes,
-                           .lower_bound_bytes = document.lower_bound_bytes,
-                           .optimal = document.optimal,
-                           .proof = document.proof,
-                           .gave_up = document.gave_up,
-                           .search_nodes = document.search_nodes};
+  planning::ArenaPlan plan = document.plan;
+  plan.offsets.assign(lifetimes.buffers.size(), 0);
   std::vector<bool> placed(lifetimes.buffers.size(), false);
   for (const documents::PlacedBuffer& buffer : document.buffers) {
     const auto found = index->find(buffer_key(buffer.id));

@@ -20,7 +20,6 @@ namespace {
 
 using planning::Dependency;
 using planning::PlanError;
-using planning::PlanErrorCode;
 
 std::string_view name_of(const documents::NamedWave& wave) {
   return wave.name ? std::string_view(*wave.name) : std::string_view();
@@ -106,12 +105,6 @@ std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t 
     return {};
   }
   return static_cast<std::size_t>(found - dag.dependencies.begin());
-}
-
-std::optional<std::string> pointer_to(const planning::WaveDag& dag, std::uint64_t before,
-                                      std::uint64_t after) {
-  const auto index = index_of(dag, before, after);
-  return index ? std::optional(fmt::format("/dependencies/{}", *index)) : std::nullopt;
 }
 
 // Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the places
@@ -203,12 +196,12 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
     }
     if (*before == *after) {
       left_out.push_back(i);
-      errors.add({.code = ErrorCode::self_dependency,
-                  .message = planning::describe({.code = PlanErrorCode::self_dependency, .wave = *before},
-                                                wave_text),
-                  .fix = "remove the dependency",
-                  .pointer = fmt::format("/dependencies/{}", i),
-                  .wave = *before});
+      errors.add(
+          {.code = ErrorCode::self_dependency,
+           .message = planning::describe({.code = ErrorCode::self_dependency, .wave = *before}, wave_text),
+           .fix = "remove the dependency",
+           .pointer = fmt::format("/dependencies/{}", i),
+           .wave = *before});
       continue;
     }
     dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
@@ -234,55 +227,36 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces&
 }
 
 Error to_error(const PlanError& error, const NamedDag& named) {
-  Error result;
-  result.message = describe(error, [&named](std::uint64_t wave) { return named.wave_text(wave); });
-  switch (error.code) {
-  case PlanErrorCode::invalid_wave:
-    result.code = ErrorCode::invalid_wave;
-    result.fix = error.wave_count == 0 ? "add the waves, or leave the dependencies out"
-                                       : fmt::format("waves are counted from 0 to {}", error.wave_count - 1);
-    result.wave_count = error.wave_count;
-    result.before = error.before;
-    result.after = error.after;
-    result.pointer = pointer_to(named.dag, error.before, error.after);
-    break;
-  case PlanErrorCode::self_dependency:
-    result.code = ErrorCode::self_dependency;
-    result.fix = "remove the dependency";
-    result.wave = error.wave;
-    result.pointer = pointer_to(named.dag, error.wave, error.wave);
-    break;
-  case PlanErrorCode::cycle:
-    result.code = ErrorCode::cycle;
+  Error result{.code = error.code,
+               .message = describe(error, [&named](std::uint64_t wave) { return named.wave_text(wave); })};
+  if (error.code == ErrorCode::cycle) {
     result.fix = fmt::format("remove the dependency of {} on {}, or another one of the cycle",
                              named.wave_text(error.after), named.wave_text(error.before));
     result.unscheduled_waves = error.unscheduled_waves;
     result.before = error.before;
     result.after = error.after;
     result.cycle = error.cycle;
-    result.pointer = pointer_to(named.dag, error.before, error.after);
-    break;
-  case PlanErrorCode::group_over_budget: {
-    result.code = ErrorCode::group_over_budget;
-    const bool single = error.field == planning::single_wave_bytes;
-    result.required_bytes = error.required_bytes;
-    result.budget_bytes = error.budget_bytes;
-    result.field = std::string(error.field);
-    result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
-    std::uint64_t least = error.required_bytes;
-    const bool reachable = !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
-    result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
-                                         single ? "the wave" : "the graph")
-                           : "make the wave smaller";
-    break;
+    if (const auto index = index_of(named.dag, error.before, error.after)) {
+      result.pointer = fmt::format("/dependencies/{}", *index);
+    }
+    return result;
   }
-  case PlanErrorCode::byte_count_overflow:
-    result.code = ErrorCode::byte_count_overflow;
-    result.field = std::string(error.field);
+  result.field = std::string(error.field);
+  if (error.code == ErrorCode::byte_count_overflow) {
     result.pointer = fmt::format("/waves/{}", error.wave);
     result.fix = "check the wave's byte counts";
-    break;
+    return result;
   }
+  // group_over_budget; resolve() has refused dependencies that are none
+  const bool single = error.field == planning::single_wave_bytes;
+  result.required_bytes = error.required_bytes;
+  result.budget_bytes = error.budget_bytes;
+  result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
+  std::uint64_t least = error.required_bytes;
+  const bool reachable = !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
+  result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
+                                       single ? "the wave" : "the graph")
+                         : "make the wave smaller";
   return result;
 }
 

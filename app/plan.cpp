@@ -55,13 +55,7 @@ documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan,
       .objective =
           options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
       .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
-      .peak_frontier_bytes = plan.peak_frontier_bytes,
-      .peak_scratch_bytes = plan.peak_scratch_bytes,
-      .peak_output_bytes = plan.peak_output_bytes,
-      .amortized_readback_bytes = plan.amortized_readback_bytes,
-      .max_group_width = plan.max_group_width,
-      .lower_bound_groups = plan.lower_bound_groups,
-      .optimal = plan.optimal};
+      .plan = plan};
   document.barriers.groups.reserve(plan.group_count());
   for (std::size_t i = 0; i < plan.group_count(); ++i) {
     const auto waves = plan.group(i);
@@ -119,19 +113,14 @@ Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& optio
 }
 
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document) {
-  planning::MemoryPlan plan;
+  planning::MemoryPlan plan = document.plan;
+  static_cast<planning::WaveGroups&>(plan) = {};
+  plan.group_fused_bytes.clear();
   for (const documents::BarrierGroup& group : document.barriers.groups) {
     plan.order.insert(plan.order.end(), group.waves.begin(), group.waves.end());
     plan.group_begin.push_back(static_cast<std::uint32_t>(plan.order.size()));
     plan.group_fused_bytes.push_back(group.fused_bytes);
   }
-  plan.peak_frontier_bytes = document.peak_frontier_bytes;
-  plan.peak_scratch_bytes = document.peak_scratch_bytes;
-  plan.peak_output_bytes = document.peak_output_bytes;
-  plan.amortized_readback_bytes = document.amortized_readback_bytes;
-  plan.max_group_width = document.max_group_width;
-  plan.lower_bound_groups = document.lower_bound_groups;
-  plan.optimal = document.optimal;
   return plan;
 }
 

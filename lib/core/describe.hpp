@@ -7,8 +7,7 @@
 //   constexpr Field sizing_fields[] = {                                                // source
 //       defaulted<&SizingPolicy::default_worker_count>("default_worker_count", "workers when …"), …};
 //   template <>
-//   constinit const Record Description<SizingPolicy>::record =
-//       record_of<SizingPolicy>("sizing_policy", sizing_fields);
+//   constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>(sizing_fields);
 //
 // A source describes the parts of a struct before the struct.
 //
@@ -150,7 +149,6 @@ struct Field {
 };
 
 struct Record {
-  std::string_view name;
   std::span<const Field> fields; // at most 64
   std::uint64_t required_mask = 0;
   const void* (*defaults)() = nullptr; // a default-constructed object, shared
@@ -380,8 +378,8 @@ constexpr Field same_as(Field defaulting, std::string_view other) {
 }
 
 template <class T>
-constexpr Record record_of(std::string_view name, std::span<const Field> fields) {
-  Record record{.name = name, .fields = fields};
+constexpr Record record_of(std::span<const Field> fields) {
+  Record record{.fields = fields};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].presence == Presence::required) {
       record.required_mask |= std::uint64_t{1} << i;
@@ -409,6 +407,11 @@ struct Document {
   bool has_kind = true;                      // has "kind" and "schema_version"
   std::span<const std::string_view> notes{}; // lines after the reference
 };
+
+template <class T>
+constexpr Document document_of(std::string_view kind, std::string_view title, Direction direction) {
+  return {.kind = kind, .title = title, .direction = direction, .record = &Description<T>::record};
+}
 
 // Specialise the member for the struct of every document.
 template <class T>

@@ -241,8 +241,7 @@ constexpr Field diagnostic_fields[] = {
     required<&Diagnostic::message>("message", "the original value"),
 };
 template <>
-constinit const Record Description<Diagnostic>::record = record_of<Diagnostic>("diagnostic",
-                                                                               diagnostic_fields);
+constinit const Record Description<Diagnostic>::record = record_of<Diagnostic>(diagnostic_fields);
 
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <numeric>
 #include <optional>
@@ -254,8 +255,9 @@ namespace {
 
 __extension__ typedef unsigned __int128 Wide; // __extension__: ISO C++ has no such type
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
+// The digits at the start of `text`.
+std::string_view digits_of(std::string_view text) {
+  return text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()));
 }
 
 // "" -> 1, "KiB" -> 1024, "mb" -> 10^6.
@@ -286,13 +288,8 @@ std::optional<std::uint64_t> scale_of(std::string_view unit) {
 // Parses decimal digits; nothing beyond 64 bits.
 std::optional<std::uint64_t> number_of(std::string_view digits) {
   std::uint64_t number = 0;
-  for (const char c : digits) {
-    if (__builtin_mul_overflow(number, std::uint64_t{10}, &number) ||
-        __builtin_add_overflow(number, static_cast<std::uint64_t>(c - '0'), &number)) {
-      return {};
-    }
-  }
-  return number;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return result.ec == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 Error refusal(std::string_view text, std::string_view why) {
@@ -320,20 +317,12 @@ std::string bytes_text(std::uint64_t count) {
 }
 
 Result<std::uint64_t> parse_bytes(std::string_view text) {
-  std::size_t end = 0;
-  while (end < text.size() && is_digit(text[end])) {
-    ++end;
-  }
-  const std::string_view whole = text.substr(0, end);
-  std::string_view rest = text.substr(end);
+  const std::string_view whole = digits_of(text);
+  std::string_view rest = text.substr(whole.size());
   std::string_view fraction;
   if (rest.starts_with('.')) {
-    end = 1;
-    while (end < rest.size() && is_digit(rest[end])) {
-      ++end;
-    }
-    fraction = rest.substr(1, end - 1);
-    rest.remove_prefix(end);
+    fraction = digits_of(rest.substr(1));
+    rest.remove_prefix(1 + fraction.size());
     if (fraction.empty()) {
       return tl::unexpected(refusal(text, "is not a number of bytes"));
     }

@@ -20,8 +20,7 @@ constexpr Field megakernel_fields[] = {
     required<&Megakernel::reason>("reason", "reason in words"),
 };
 template <>
-constinit const Record Description<Megakernel>::record = record_of<Megakernel>("megakernel",
-                                                                               megakernel_fields);
+constinit const Record Description<Megakernel>::record = record_of<Megakernel>(megakernel_fields);
 
 constexpr Field trial_fields[] = {
     required<&OrderingTrial::ordering>("ordering", "how work-groups publish and observe writes"),
@@ -29,8 +28,7 @@ constexpr Field trial_fields[] = {
     optional<&OrderingTrial::barrier_ns>("barrier_ns", "time of one barrier of all resident work-groups"),
 };
 template <>
-constinit const Record Description<OrderingTrial>::record = record_of<OrderingTrial>("ordering_trial",
-                                                                                     trial_fields);
+constinit const Record Description<OrderingTrial>::record = record_of<OrderingTrial>(trial_fields);
 
 constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::strategy>(
@@ -45,8 +43,7 @@ constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::switch_rule>("switch_rule", "rule that switches topologies; left out, edges"),
 };
 template <>
-constinit const Record Description<TraversalProfile>::record =
-    record_of<TraversalProfile>("traversal_profile", traversal_fields);
+constinit const Record Description<TraversalProfile>::record = record_of<TraversalProfile>(traversal_fields);
 
 constexpr Field tuning_fields[] = {
     defaulted<&Tuning::strategy>("strategy", "launch strategy of programs; auto: chosen by estimates"),
@@ -81,7 +78,7 @@ constexpr Field tuning_fields[] = {
         .between(1, 65'536),
 };
 template <>
-constinit const Record Description<Tuning>::record = record_of<Tuning>("tuning", tuning_fields);
+constinit const Record Description<Tuning>::record = record_of<Tuning>(tuning_fields);
 
 constexpr Field parts_fields[] = {
     required<&CostParts::start>("start", "start of the run, and detection of its end by the host"),
@@ -91,7 +88,7 @@ constexpr Field parts_fields[] = {
     required<&CostParts::work>("work", "execution of tiles that launches do not hide"),
 };
 template <>
-constinit const Record Description<CostParts>::record = record_of<CostParts>("cost_parts", parts_fields);
+constinit const Record Description<CostParts>::record = record_of<CostParts>(parts_fields);
 
 constexpr Field costs_fields[] = {
     defaulted<&DeviceCosts::persistent_start_ns>("persistent_start_ns",
@@ -111,8 +108,7 @@ constexpr Field costs_fields[] = {
     defaulted<&DeviceCosts::cache_bytes>("cache_bytes", "capacity of the caches"),
 };
 template <>
-constinit const Record Description<DeviceCosts>::record = record_of<DeviceCosts>("device_costs",
-                                                                                 costs_fields);
+constinit const Record Description<DeviceCosts>::record = record_of<DeviceCosts>(costs_fields);
 
 constexpr Field profile_fields[] = {
     required<&DeviceProfile::device>("device", "name of the device"),
@@ -138,8 +134,7 @@ constexpr Field profile_fields[] = {
     optional<&DeviceProfile::tuned_for>("tuned_for", "the program that the tuning was measured with"),
 };
 template <>
-constinit const Record Description<DeviceProfile>::record = record_of<DeviceProfile>("device_profile",
-                                                                                     profile_fields);
+constinit const Record Description<DeviceProfile>::record = record_of<DeviceProfile>(profile_fields);
 
 constexpr Field device_fields[] = {
     required<&DeviceInfo::index>("index", "number of the device, counted over all platforms"),
@@ -186,15 +181,14 @@ constexpr Field device_fields[] = {
     optional<&DeviceInfo::profile>("profile", "result of the self-test, with --probe"),
 };
 template <>
-constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>("device", device_fields);
+constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>(device_fields);
 
 constexpr Field broken_fields[] = {
     required<&BrokenDriver::file>("file", "the .icd file that names the driver"),
     required<&BrokenDriver::problem>("problem", "why it cannot be used"),
 };
 template <>
-constinit const Record Description<BrokenDriver>::record = record_of<BrokenDriver>("broken_driver",
-                                                                                   broken_fields);
+constinit const Record Description<BrokenDriver>::record = record_of<BrokenDriver>(broken_fields);
 
 constexpr Field list_fields[] = {
     required<&DeviceList::devices>("devices", "every device, platform by platform"),
@@ -202,17 +196,13 @@ constexpr Field list_fields[] = {
     required<&DeviceList::notes>("notes", "other remarks, such as platforms without devices"),
 };
 template <>
-constinit const Record Description<DeviceList>::record = record_of<DeviceList>("device_list", list_fields);
+constinit const Record Description<DeviceList>::record = record_of<DeviceList>(list_fields);
 
 template <>
-constinit const Document DocumentOf<DeviceProfile>::document{.kind = "device_profile",
-                                                             .title = "Measurements of a device",
-                                                             .direction = Direction::output,
-                                                             .record = &Description<DeviceProfile>::record};
+constinit const Document DocumentOf<DeviceProfile>::document =
+    document_of<DeviceProfile>("device_profile", "Measurements of a device", Direction::output);
 template <>
-constinit const Document DocumentOf<DeviceList>::document{.kind = "device_list",
-                                                          .title = "The OpenCL devices of this machine",
-                                                          .direction = Direction::output,
-                                                          .record = &Description<DeviceList>::record};
+constinit const Document DocumentOf<DeviceList>::document =
+    document_of<DeviceList>("device_list", "The OpenCL devices of this machine", Direction::output);
 
 } // namespace tidegate::documents

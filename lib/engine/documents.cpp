@@ -33,15 +33,14 @@ constexpr Field error_fields[] = {
     optional<&Error::log>("log", "output of the driver's compiler, line by line"),
 };
 template <>
-constinit const Record Description<Error>::record = record_of<Error>("error", error_fields);
+constinit const Record Description<Error>::record = record_of<Error>(error_fields);
 
 constexpr Field stream_error_fields[] = {
     required<&StreamError::error>("error", "error of the line"),
     required<&StreamError::line>("line", "line of the input stream, counted from 1"),
 };
 template <>
-constinit const Record Description<StreamError>::record = record_of<StreamError>("stream_error",
-                                                                                 stream_error_fields);
+constinit const Record Description<StreamError>::record = record_of<StreamError>(stream_error_fields);
 
 constexpr Field checked_fields[] = {
     required<&CheckedDocument::file>("file", "path, or - for standard input"),
@@ -53,8 +52,7 @@ constexpr Field checked_fields[] = {
     optional<&CheckedDocument::warnings>("warnings", "likely mistakes in a valid program"),
 };
 template <>
-constinit const Record Description<CheckedDocument>::record = record_of<CheckedDocument>("checked_document",
-                                                                                         checked_fields);
+constinit const Record Description<CheckedDocument>::record = record_of<CheckedDocument>(checked_fields);
 
 constexpr Field check_report_fields[] = {
     required<&CheckReport::checked>("checked", "number of documents"),
@@ -63,8 +61,7 @@ constexpr Field check_report_fields[] = {
     required<&CheckReport::documents>("documents", "all documents with their verdicts"),
 };
 template <>
-constinit const Record Description<CheckReport>::record = record_of<CheckReport>("check_report",
-                                                                                 check_report_fields);
+constinit const Record Description<CheckReport>::record = record_of<CheckReport>(check_report_fields);
 
 constexpr Field schema_entry_fields[] = {
     required<&SchemaEntry::name>("name", "kind of the document"),
@@ -73,15 +70,13 @@ constexpr Field schema_entry_fields[] = {
     required<&SchemaEntry::id>("id", "$id of its JSON Schema"),
 };
 template <>
-constinit const Record Description<SchemaEntry>::record = record_of<SchemaEntry>("schema_entry",
-                                                                                 schema_entry_fields);
+constinit const Record Description<SchemaEntry>::record = record_of<SchemaEntry>(schema_entry_fields);
 
 constexpr Field schema_list_fields[] = {
     required<&SchemaList::schemas>("schemas", "every document type that the tool reads or writes"),
 };
 template <>
-constinit const Record Description<SchemaList>::record = record_of<SchemaList>("schema_list",
-                                                                               schema_list_fields);
+constinit const Record Description<SchemaList>::record = record_of<SchemaList>(schema_list_fields);
 
 constexpr Field version_of_device_fields[] = {
     required<&VersionOfDevice::name>("name", "name, as the driver reports it"),
@@ -91,8 +86,8 @@ constexpr Field version_of_device_fields[] = {
     required<&VersionOfDevice::driver_version>("driver_version", "version of its driver"),
 };
 template <>
-constinit const Record Description<VersionOfDevice>::record =
-    record_of<VersionOfDevice>("version_of_device", version_of_device_fields);
+constinit const Record
+    Description<VersionOfDevice>::record = record_of<VersionOfDevice>(version_of_device_fields);
 
 constexpr Field version_fields[] = {
     required<&VersionReport::tidegate>("tidegate", "version of the tool"),
@@ -109,8 +104,7 @@ constexpr Field version_fields[] = {
     required<&VersionReport::environment>("environment", "variables that affect the tool, as NAME=value"),
 };
 template <>
-constinit const Record Description<VersionReport>::record = record_of<VersionReport>("version_report",
-                                                                                     version_fields);
+constinit const Record Description<VersionReport>::record = record_of<VersionReport>(version_fields);
 
 std::optional<std::vector<Error>> take_others(Error& error) {
   std::vector<Error> others = std::exchange(error.others, {});
@@ -130,21 +124,15 @@ constinit const Document DocumentOf<StreamError>::document{.kind = "stream_error
                                                            .record = &Description<StreamError>::record,
                                                            .has_kind = false};
 template <>
-constinit const Document DocumentOf<CheckReport>::document{.kind = "check_report",
-                                                           .title = "Verdicts on documents",
-                                                           .direction = Direction::output,
-                                                           .record = &Description<CheckReport>::record};
+constinit const Document DocumentOf<CheckReport>::document = document_of<CheckReport>("check_report",
+                                                                                      "Verdicts on documents",
+                                                                                      Direction::output);
 template <>
-constinit const Document DocumentOf<SchemaList>::document{.kind = "schema_list",
-                                                          .title = "The document types of the tool",
-                                                          .direction = Direction::output,
-                                                          .record = &Description<SchemaList>::record};
+constinit const Document DocumentOf<SchemaList>::document =
+    document_of<SchemaList>("schema_list", "The document types of the tool", Direction::output);
 template <>
-constinit const Document DocumentOf<VersionReport>::document{.kind = "version_report",
-                                                             .title =
-                                                                 "Versions of the tool and of its libraries",
-                                                             .direction = Direction::output,
-                                                             .record = &Description<VersionReport>::record};
+constinit const Document DocumentOf<VersionReport>::document = document_of<VersionReport>(
+    "version_report", "Versions of the tool and of its libraries", Direction::output);
 
 using engine::BoundsReport;
 using engine::BoundsViolation;
@@ -182,8 +170,7 @@ constexpr Field device_report_fields[] = {
     required<&DeviceReport::driver_version>("driver_version", "version of its driver"),
 };
 template <>
-constinit const Record Description<DeviceReport>::record = record_of<DeviceReport>("device_report",
-                                                                                   device_report_fields);
+constinit const Record Description<DeviceReport>::record = record_of<DeviceReport>(device_report_fields);
 
 constexpr Field difference_fields[] = {
     required<&Difference::buffer>("buffer", "name of the buffer"),
@@ -192,8 +179,7 @@ constexpr Field difference_fields[] = {
     required<&Difference::found>("found", "its value after this run"),
 };
 template <>
-constinit const Record Description<Difference>::record = record_of<Difference>("difference",
-                                                                               difference_fields);
+constinit const Record Description<Difference>::record = record_of<Difference>(difference_fields);
 
 constexpr Field parity_fields[] = {
     required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
@@ -209,8 +195,7 @@ constexpr Field parity_fields[] = {
         "outputs; rounding: the compiler rounds floats differently in the two kernels"),
 };
 template <>
-constinit const Record Description<OutputParity>::record = record_of<OutputParity>("output_parity",
-                                                                                   parity_fields);
+constinit const Record Description<OutputParity>::record = record_of<OutputParity>(parity_fields);
 
 constexpr Field candidate_fields[] = {
     required<&CandidateReport::strategy>("strategy", "launch strategy"),
@@ -230,8 +215,7 @@ constexpr Field candidate_fields[] = {
     optional<&CandidateReport::refused>("refused", "why it may not be chosen"),
 };
 template <>
-constinit const Record Description<CandidateReport>::record = record_of<CandidateReport>("launch_candidate",
-                                                                                         candidate_fields);
+constinit const Record Description<CandidateReport>::record = record_of<CandidateReport>(candidate_fields);
 
 constexpr Field tried_fields[] = {
     required<&TriedWay::knob>("knob", "changed setting"),
@@ -243,7 +227,7 @@ constexpr Field tried_fields[] = {
     required<&TriedWay::thrown_out>("thrown_out", "why it was rejected, or empty"),
 };
 template <>
-constinit const Record Description<TriedWay>::record = record_of<TriedWay>("tried_way", tried_fields);
+constinit const Record Description<TriedWay>::record = record_of<TriedWay>(tried_fields);
 
 constexpr Field first_run_fields[] = {
     required<&FirstRun::compared>("compared",
@@ -269,7 +253,7 @@ constexpr Field first_run_fields[] = {
         "difference_file", "file with program, sources, kernel and difference, for a bug report"),
 };
 template <>
-constinit const Record Description<FirstRun>::record = record_of<FirstRun>("first_run", first_run_fields);
+constinit const Record Description<FirstRun>::record = record_of<FirstRun>(first_run_fields);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::rounds>("rounds", "number of alternating timings of both ways"),
@@ -284,8 +268,7 @@ constexpr Field comparison_fields[] = {
     required<&Comparison::run_rounds_ns>("run_rounds_ns", "every round of this run"),
 };
 template <>
-constinit const Record Description<Comparison>::record = record_of<Comparison>("comparison",
-                                                                               comparison_fields);
+constinit const Record Description<Comparison>::record = record_of<Comparison>(comparison_fields);
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("group", "the work-group"),
@@ -299,7 +282,7 @@ constexpr Field stuck_fields[] = {
     required<&StuckGroup::seen>("seen", "value that it read"),
 };
 template <>
-constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>("stuck_group", stuck_fields);
+constinit const Record Description<StuckGroup>::record = record_of<StuckGroup>(stuck_fields);
 
 constexpr Field violation_fields[] = {
     required<&BoundsViolation::wave>("wave", "wave that wrote"),
@@ -312,8 +295,7 @@ constexpr Field violation_fields[] = {
         "distance of the nearest changed byte: 0 is the first byte after, 1 the last byte before the buffer"),
 };
 template <>
-constinit const Record Description<BoundsViolation>::record = record_of<BoundsViolation>("bounds_violation",
-                                                                                         violation_fields);
+constinit const Record Description<BoundsViolation>::record = record_of<BoundsViolation>(violation_fields);
 
 constexpr Field finding_fields[] = {
     required<&SimulatorFinding::message>("message", "message of Oclgrind"),
@@ -323,8 +305,7 @@ constexpr Field finding_fields[] = {
     required<&SimulatorFinding::line>("line", "its line; 0 if it is unknown"),
 };
 template <>
-constinit const Record
-    Description<SimulatorFinding>::record = record_of<SimulatorFinding>("simulator_finding", finding_fields);
+constinit const Record Description<SimulatorFinding>::record = record_of<SimulatorFinding>(finding_fields);
 
 constexpr Field bounds_fields[] = {
     required<&BoundsReport::guard_bytes>("guard_bytes", "guard on each side of each buffer; 0 in Oclgrind"),
@@ -336,8 +317,7 @@ constexpr Field bounds_fields[] = {
     required<&BoundsReport::findings>("findings", "findings of Oclgrind, one for each kernel, line and kind"),
 };
 template <>
-constinit const Record Description<BoundsReport>::record = record_of<BoundsReport>("bounds_report",
-                                                                                   bounds_fields);
+constinit const Record Description<BoundsReport>::record = record_of<BoundsReport>(bounds_fields);
 
 constexpr Field until_report_fields[] = {
     required<&UntilReport::buffer>("buffer", "the buffer whose element 0 ends the repetition"),
@@ -346,8 +326,7 @@ constexpr Field until_report_fields[] = {
     required<&UntilReport::reached>("reached", "whether it is the value that ends the repetition"),
 };
 template <>
-constinit const Record Description<UntilReport>::record = record_of<UntilReport>("until_report",
-                                                                                 until_report_fields);
+constinit const Record Description<UntilReport>::record = record_of<UntilReport>(until_report_fields);
 
 constexpr Field trace_fields[] = {
     required<&TraceReport::file>("file", "the timeline, in the Trace Event Format"),
@@ -357,8 +336,7 @@ constexpr Field trace_fields[] = {
     required<&TraceReport::left_out_spans>("left_out_spans", "spans that did not fit"),
 };
 template <>
-constinit const Record Description<TraceReport>::record = record_of<TraceReport>("trace_report",
-                                                                                 trace_fields);
+constinit const Record Description<TraceReport>::record = record_of<TraceReport>(trace_fields);
 
 constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "likely mistake in the program"),
@@ -366,7 +344,7 @@ constexpr Field warning_fields[] = {
     required<&Warning::pointer>("pointer", "location in the program (RFC 6901)"),
 };
 template <>
-constinit const Record Description<Warning>::record = record_of<Warning>("warning", warning_fields);
+constinit const Record Description<Warning>::record = record_of<Warning>(warning_fields);
 
 constexpr Field written_file_fields[] = {
     required<&WrittenFile::file>("file", "its path"),
@@ -375,16 +353,14 @@ constexpr Field written_file_fields[] = {
     required<&WrittenFile::bytes>("bytes", "its size"),
 };
 template <>
-constinit const Record Description<WrittenFile>::record = record_of<WrittenFile>("written_file",
-                                                                                 written_file_fields);
+constinit const Record Description<WrittenFile>::record = record_of<WrittenFile>(written_file_fields);
 
 constexpr Field fallback_fields[] = {
     required<&FallbackReport::wave>("wave", "the wave"),
     required<&FallbackReport::reason>("reason", "why it is launched alone"),
 };
 template <>
-constinit const Record Description<FallbackReport>::record = record_of<FallbackReport>("fallback",
-                                                                                       fallback_fields);
+constinit const Record Description<FallbackReport>::record = record_of<FallbackReport>(fallback_fields);
 
 constexpr Field queue_fault_fields[] = {
     required<&QueueFaultReport::item>("item", "first item that failed, counted from 0 in the given order"),
@@ -393,7 +369,7 @@ constexpr Field queue_fault_fields[] = {
 };
 template <>
 constinit const Record
-    Description<QueueFaultReport>::record = record_of<QueueFaultReport>("queue_fault", queue_fault_fields);
+    Description<QueueFaultReport>::record = record_of<QueueFaultReport>(queue_fault_fields);
 
 constexpr Field queue_report_fields[] = {
     required<&QueueReport::wave>("wave", "the wave"),
@@ -410,23 +386,21 @@ constexpr Field queue_report_fields[] = {
     optional<&QueueReport::fault>("fault", "the item that failed"),
 };
 template <>
-constinit const Record Description<QueueReport>::record = record_of<QueueReport>("queue_report",
-                                                                                 queue_report_fields);
+constinit const Record Description<QueueReport>::record = record_of<QueueReport>(queue_report_fields);
 
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("workgroup_size", "work-items of a work-group"),
     required<&Geometry::worker_groups>("worker_groups", "work-groups of a persistent launch; 0 without one"),
 };
 template <>
-constinit const Record Description<Geometry>::record = record_of<Geometry>("geometry", run_geometry_fields);
+constinit const Record Description<Geometry>::record = record_of<Geometry>(run_geometry_fields);
 
 constexpr Field offset_fields[] = {
     required<&BufferOffset::buffer>("buffer", "name of the buffer"),
     required<&BufferOffset::offset>("offset", "offset in the arena, in bytes"),
 };
 template <>
-constinit const Record Description<BufferOffset>::record = record_of<BufferOffset>("buffer_offset",
-                                                                                   offset_fields);
+constinit const Record Description<BufferOffset>::record = record_of<BufferOffset>(offset_fields);
 
 constexpr Field run_memory_fields[] = {
     required<&MemoryReport::arena_bytes>("arena_bytes", "device memory of all buffers"),
@@ -439,8 +413,7 @@ constexpr Field run_memory_fields[] = {
     required<&MemoryReport::offsets>("offsets", "offset of every buffer"),
 };
 template <>
-constinit const Record Description<MemoryReport>::record = record_of<MemoryReport>("run_memory",
-                                                                                   run_memory_fields);
+constinit const Record Description<MemoryReport>::record = record_of<MemoryReport>(run_memory_fields);
 
 constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_uploaded>("bytes_uploaded", "bytes written to the device"),
@@ -466,7 +439,7 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::device_memory_budget_bytes>("device_memory_budget_bytes", "the budget; 0: none"),
 };
 template <>
-constinit const Record Description<Telemetry>::record = record_of<Telemetry>("telemetry", telemetry_fields);
+constinit const Record Description<Telemetry>::record = record_of<Telemetry>(telemetry_fields);
 
 constexpr Field halo_violation_fields[] = {
     required<&HaloViolation::wave>("wave", "name or number of the wave that reaches beyond the halo"),
@@ -488,8 +461,7 @@ constexpr Field halo_violation_fields[] = {
     required<&HaloViolation::last_allowed>("last_allowed", "last tile that it allows"),
 };
 template <>
-constinit const Record Description<HaloViolation>::record = record_of<HaloViolation>("halo_violation",
-                                                                                     halo_violation_fields);
+constinit const Record Description<HaloViolation>::record = record_of<HaloViolation>(halo_violation_fields);
 
 constexpr Field unwatched_fields[] = {
     required<&UnwatchedAccess::kernel>("kernel", "its name"),
@@ -498,8 +470,7 @@ constexpr Field unwatched_fields[] = {
     required<&UnwatchedAccess::line>("line", "counted from 1"),
 };
 template <>
-constinit const Record Description<UnwatchedAccess>::record = record_of<UnwatchedAccess>("unwatched_access",
-                                                                                         unwatched_fields);
+constinit const Record Description<UnwatchedAccess>::record = record_of<UnwatchedAccess>(unwatched_fields);
 
 constexpr Field halo_fields[] = {
     required<&HaloReport::stated_halos>(
@@ -513,7 +484,7 @@ constexpr Field halo_fields[] = {
                                      "uses of pointers that are not subscripts and were not checked"),
 };
 template <>
-constinit const Record Description<HaloReport>::record = record_of<HaloReport>("halo_report", halo_fields);
+constinit const Record Description<HaloReport>::record = record_of<HaloReport>(halo_fields);
 
 constexpr Field window_fields[] = {
     required<&WindowReport::waves>("waves", "in the order in which each tile ran them"),
@@ -522,16 +493,14 @@ constexpr Field window_fields[] = {
     required<&WindowReport::register_buffers>("register_buffers", "buffers that exist only in registers"),
 };
 template <>
-constinit const Record Description<WindowReport>::record = record_of<WindowReport>("window_report",
-                                                                                   window_fields);
+constinit const Record Description<WindowReport>::record = record_of<WindowReport>(window_fields);
 
 constexpr Field hot_op_fields[] = {
     required<&HotOpReport::op>("op", "its name, or those of a window's ops"),
     required<&HotOpReport::tiles>("tiles", "tiles of all iterations"),
 };
 template <>
-constinit const Record Description<HotOpReport>::record = record_of<HotOpReport>("hot_op_report",
-                                                                                 hot_op_fields);
+constinit const Record Description<HotOpReport>::record = record_of<HotOpReport>(hot_op_fields);
 
 constexpr Field promotion_fields[] = {
     required<&PromotionReport::promoted>("promoted", "promotions: none, windows, opcodes or all"),
@@ -541,8 +510,7 @@ constexpr Field promotion_fields[] = {
         "ops", "hot ops, which have separate cases that are tested first; the hottest first"),
 };
 template <>
-constinit const Record Description<PromotionReport>::record = record_of<PromotionReport>("promotion_report",
-                                                                                         promotion_fields);
+constinit const Record Description<PromotionReport>::record = record_of<PromotionReport>(promotion_fields);
 
 using ReportedFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
 constexpr ReportedFields run_head;
@@ -623,13 +591,10 @@ constexpr Field run_report_fields[] = {
 };
 template <>
 constinit const Record
-    Description<RunReportDocument>::record = record_of<RunReportDocument>("run_report", run_report_fields);
+    Description<RunReportDocument>::record = record_of<RunReportDocument>(run_report_fields);
 
 template <>
-constinit const Document DocumentOf<RunReportDocument>::document{
-    .kind = "run_report",
-    .title = "Results and times of a run, and the proof that it is correct",
-    .direction = Direction::output,
-    .record = &Description<RunReportDocument>::record};
+constinit const Document DocumentOf<RunReportDocument>::document = document_of<RunReportDocument>(
+    "run_report", "Results and times of a run, and the proof that it is correct", Direction::output);
 
 } // namespace tidegate::documents

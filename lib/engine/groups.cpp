@@ -48,15 +48,14 @@ std::string largest_buffer(const Job& program, std::uint32_t wave) {
 }
 
 Error refusal(const planning::PlanError& error, const Job& program) {
-  Error result{.code = ErrorCode::cycle,
+  Error result{.code = error.code,
                .message = planning::describe(error,
                                              [&program](std::uint64_t wave) {
                                                return program.wave_text(static_cast<std::uint32_t>(wave));
                                              }),
                .fix = "remove one of these dependencies",
                .pointer = pointer_to(program, error.before, error.after)};
-  if (error.code == planning::PlanErrorCode::group_over_budget) {
-    result.code = ErrorCode::group_over_budget;
+  if (error.code == ErrorCode::group_over_budget) {
     const auto wave = static_cast<std::uint32_t>(error.wave);
     result.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
                                  bytes_text(error.required_bytes), bytes_text(error.budget_bytes),
@@ -67,8 +66,7 @@ Error refusal(const planning::PlanError& error, const Job& program) {
     result.required_bytes = error.required_bytes;
     result.budget_bytes = error.budget_bytes;
     result.pointer = fmt::format("/waves/{}", error.wave);
-  } else if (error.code != planning::PlanErrorCode::cycle) {
-    result.code = ErrorCode::byte_count_overflow; // self-dependencies are refused earlier, in resolve()
+  } else if (error.code != ErrorCode::cycle) { // byte_count_overflow; resolve() refuses self-dependencies
     result.fix = "check the wave's byte counts";
     result.pointer = fmt::format("/waves/{}", error.wave);
   }

@@ -62,8 +62,7 @@ std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::Wa
 }
 
 Error refusal(const planning::ArenaError& error, const Job& program) {
-  using Code = planning::ArenaErrorCode;
-  const bool proved = error.code == Code::arena_over_capacity;
+  const bool proved = error.code == ErrorCode::arena_over_capacity;
   const auto largest = std::ranges::max_element(
       program.buffers, {}, [](const ProgramBuffer& buffer) { return buffer.in_arena() ? buffer.bytes : 0; });
   const bool given = program.budget_bytes != 0;

@@ -12,6 +12,8 @@
 // plan of a given height or proves that there is none (arena/search.hpp). Effort counts search nodes, not
 // seconds: equal input and options yield equal plans on every machine and with any number of threads.
 #pragma once
+#include <tidegate/core/error.hpp>
+
 #include <tl/expected.hpp>
 
 #include <array>
@@ -86,24 +88,13 @@ struct ArenaOptions {
   ArenaTechniques techniques;
 };
 
-enum class ArenaErrorCode : std::uint8_t {
-  empty_lifetime,         // buffer, field
-  bad_alignment,          // buffer, field
-  byte_count_overflow,    // buffer, field
-  arena_over_capacity,    // required_bytes, capacity_bytes, proof
-  arena_search_exhausted, // required_bytes, capacity_bytes, best_height_bytes
-};
-inline constexpr std::array<std::string_view, 5> arena_error_code_names{
-    "empty_lifetime", "bad_alignment", "byte_count_overflow", "arena_over_capacity",
-    "arena_search_exhausted"};
-
-inline std::string_view name(ArenaErrorCode code) {
-  return arena_error_code_names[static_cast<std::size_t>(code)];
-}
-
-// The comments of ArenaErrorCode list the fields of each code; other fields keep their defaults.
+// The fields of each code; other fields keep their defaults:
+//
+//   empty_lifetime, bad_alignment, byte_count_overflow   buffer, field
+//   arena_over_capacity                                  required_bytes, capacity_bytes, proof
+//   arena_search_exhausted                               required_bytes, capacity_bytes, best_height_bytes
 struct ArenaError {
-  ArenaErrorCode code = ArenaErrorCode::empty_lifetime;
+  ErrorCode code = ErrorCode::empty_lifetime;
   std::uint64_t buffer = 0;         // for an overflow the first buffer that cannot be counted or placed
   std::string_view field;           // "upper", "alignment", "alive bytes" or "offset"
   std::uint64_t required_bytes = 0; // proved lower bound of the height
@@ -117,7 +108,7 @@ struct ArenaError {
 
 // Finds offsets for the buffers. With a capacity, returns the first plan that fits, and `optimal` reports
 // whether it is proved lowest; without one, minimises the height within the effort. Errors: see
-// ArenaErrorCode, for the first invalid buffer, its lifetime before its alignment.
+// ArenaError, for the first invalid buffer, its lifetime before its alignment.
 tl::expected<ArenaPlan, ArenaError> plan_arena(const ArenaProblem& problem, const ArenaOptions& options = {});
 
 // Finds the errors that plan_arena reports without planning: empty_lifetime, bad_alignment and

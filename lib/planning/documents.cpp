@@ -14,15 +14,14 @@ constexpr Field named_wave_fields[] = {
     required<&NamedWave::bytes, &Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
 };
 template <>
-constinit const Record Description<NamedWave>::record = record_of<NamedWave>("wave", named_wave_fields);
+constinit const Record Description<NamedWave>::record = record_of<NamedWave>(named_wave_fields);
 
 constexpr Field dependency_fields[] = {
     required<&NamedDependency::before>("before", "index or name of the wave that writes"),
     required<&NamedDependency::after>("after", "index or name of the wave that reads, after a barrier"),
 };
 template <>
-constinit const Record Description<NamedDependency>::record = record_of<NamedDependency>("dependency",
-                                                                                         dependency_fields);
+constinit const Record Description<NamedDependency>::record = record_of<NamedDependency>(dependency_fields);
 
 constexpr Field dag_fields[] = {
     required<&NamedWaveDag::waves>("waves", "the waves, counted from 0"),
@@ -34,43 +33,43 @@ constexpr Field dag_fields[] = {
     defaulted<&NamedWaveDag::readback_bytes>("readback_bytes", "lower bound on the bytes read back"),
 };
 template <>
-constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>("wave_dag", dag_fields);
+constinit const Record Description<NamedWaveDag>::record = record_of<NamedWaveDag>(dag_fields);
 
 constexpr Field group_fields[] = {
     required<&BarrierGroup::waves>("waves", "indices of the waves that run together"),
     required<&BarrierGroup::fused_bytes>("fused_bytes", "their frontier + 4 * scratch + output bytes"),
 };
 template <>
-constinit const Record Description<BarrierGroup>::record = record_of<BarrierGroup>("barrier_group",
-                                                                                   group_fields);
+constinit const Record Description<BarrierGroup>::record = record_of<BarrierGroup>(group_fields);
 
 constexpr Field barriers_fields[] = {
     required<&Barriers::groups>("groups", "groups in order, separated by barriers"),
     required<&Barriers::global_barriers>("global_barriers", "barriers between the groups"),
 };
 template <>
-constinit const Record Description<Barriers>::record = record_of<Barriers>("barriers", barriers_fields);
+constinit const Record Description<Barriers>::record = record_of<Barriers>(barriers_fields);
 
 constexpr Field plan_fields[] = {
     required<&FrontierMemoryPlan::strategy>("strategy", "the strategy that formed the groups"),
     optional<&FrontierMemoryPlan::objective>("objective", "the quantity that compact minimised"),
     required<&FrontierMemoryPlan::barriers>("barriers", "the groups and their barriers"),
-    required<&FrontierMemoryPlan::peak_frontier_bytes>("peak_frontier_bytes",
-                                                       "largest sum of frontier_bytes over a group"),
-    required<&FrontierMemoryPlan::peak_scratch_bytes>("peak_scratch_bytes",
-                                                      "largest sum of scratch_bytes over a group"),
-    required<&FrontierMemoryPlan::peak_output_bytes>("peak_output_bytes",
-                                                     "largest sum of output_bytes over a group"),
-    required<&FrontierMemoryPlan::amortized_readback_bytes>(
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::peak_frontier_bytes>(
+        "peak_frontier_bytes", "largest sum of frontier_bytes over a group"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::peak_scratch_bytes>(
+        "peak_scratch_bytes", "largest sum of scratch_bytes over a group"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::peak_output_bytes>(
+        "peak_output_bytes", "largest sum of output_bytes over a group"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::amortized_readback_bytes>(
         "amortized_readback_bytes", "readback_bytes, or peak_output_bytes where that is more"),
-    required<&FrontierMemoryPlan::max_group_width>("max_group_width", "waves of the widest group"),
-    required<&FrontierMemoryPlan::lower_bound_groups>("lower_bound_groups",
-                                                      "no plan of this DAG has fewer groups"),
-    required<&FrontierMemoryPlan::optimal>("optimal", "true when it is proved that no plan has fewer groups"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::max_group_width>("max_group_width",
+                                                                                "waves of the widest group"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::lower_bound_groups>(
+        "lower_bound_groups", "no plan of this DAG has fewer groups"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::optimal>(
+        "optimal", "true when it is proved that no plan has fewer groups"),
 };
 template <>
-constinit const Record Description<FrontierMemoryPlan>::record =
-    record_of<FrontierMemoryPlan>("frontier_memory_plan", plan_fields);
+constinit const Record Description<FrontierMemoryPlan>::record = record_of<FrontierMemoryPlan>(plan_fields);
 
 constexpr Field buffer_fields[] = {
     required<&NamedBuffer::id>("id", "number or name of the buffer, unique"),
@@ -82,7 +81,7 @@ constexpr Field buffer_fields[] = {
         "alignment", "bytes, a power of two that divides the offset"),
 };
 template <>
-constinit const Record Description<NamedBuffer>::record = record_of<NamedBuffer>("buffer", buffer_fields);
+constinit const Record Description<NamedBuffer>::record = record_of<NamedBuffer>(buffer_fields);
 
 constexpr Field lifetimes_fields[] = {
     required<&BufferLifetimes::buffers>("buffers", "the buffers and their lifetimes"),
@@ -90,55 +89,43 @@ constexpr Field lifetimes_fields[] = {
         "capacity_bytes", "largest size of the arena; left out, the height is minimised"),
 };
 template <>
-constinit const Record Description<BufferLifetimes>::record = record_of<BufferLifetimes>("buffer_lifetimes",
-                                                                                         lifetimes_fields);
+constinit const Record Description<BufferLifetimes>::record = record_of<BufferLifetimes>(lifetimes_fields);
 
 constexpr Field placed_fields[] = {
     required<&PlacedBuffer::id>("id", "number or name of the buffer"),
     required<&PlacedBuffer::offset>("offset", "offset in the arena, in bytes"),
 };
 template <>
-constinit const Record Description<PlacedBuffer>::record = record_of<PlacedBuffer>("placed_buffer",
-                                                                                   placed_fields);
+constinit const Record Description<PlacedBuffer>::record = record_of<PlacedBuffer>(placed_fields);
 
 constexpr Field arena_fields[] = {
-    required<&ArenaPlanDocument::height_bytes>("height_bytes", "end of the topmost buffer"),
-    required<&ArenaPlanDocument::lower_bound_bytes>("lower_bound_bytes", "largest sum alive at one moment"),
-    required<&ArenaPlanDocument::optimal>("optimal", "true when it is proved that no arena is lower"),
-    required<&ArenaPlanDocument::proof>("proof", "proof of optimality, or none"),
-    required<&ArenaPlanDocument::gave_up>("gave_up",
-                                          "true if the effort ran out during the search for a lower arena"),
-    required<&ArenaPlanDocument::search_nodes>("search_nodes",
-                                               "nodes of the exact search; 0 when none was needed"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::height_bytes>("height_bytes",
+                                                                           "end of the topmost buffer"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::lower_bound_bytes>(
+        "lower_bound_bytes", "largest sum alive at one moment"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::optimal>(
+        "optimal", "true when it is proved that no arena is lower"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::proof>("proof", "proof of optimality, or none"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::gave_up>(
+        "gave_up", "true if the effort ran out during the search for a lower arena"),
+    required<&ArenaPlanDocument::plan, &planning::ArenaPlan::search_nodes>(
+        "search_nodes", "nodes of the exact search; 0 when none was needed"),
     required<&ArenaPlanDocument::buffers>("buffers", "every buffer with its offset, in input order"),
 };
 template <>
-constinit const Record Description<ArenaPlanDocument>::record = record_of<ArenaPlanDocument>("arena_plan",
-                                                                                             arena_fields);
+constinit const Record Description<ArenaPlanDocument>::record = record_of<ArenaPlanDocument>(arena_fields);
 
 template <>
-constinit const Document DocumentOf<NamedWaveDag>::document{.kind = "wave_dag",
-                                                            .title =
-                                                                "Waves, their bytes and their dependencies",
-                                                            .direction = Direction::input,
-                                                            .record = &Description<NamedWaveDag>::record};
+constinit const Document DocumentOf<NamedWaveDag>::document =
+    document_of<NamedWaveDag>("wave_dag", "Waves, their bytes and their dependencies", Direction::input);
 template <>
-constinit const Document DocumentOf<FrontierMemoryPlan>::document{
-    .kind = "frontier_memory_plan",
-    .title = "Barrier groups of waves under a memory budget",
-    .direction = Direction::output,
-    .record = &Description<FrontierMemoryPlan>::record};
+constinit const Document DocumentOf<FrontierMemoryPlan>::document = document_of<FrontierMemoryPlan>(
+    "frontier_memory_plan", "Barrier groups of waves under a memory budget", Direction::output);
 template <>
-constinit const Document DocumentOf<BufferLifetimes>::document{.kind = "buffer_lifetimes",
-                                                               .title = "Buffers and their lifetimes",
-                                                               .direction = Direction::input,
-                                                               .record =
-                                                                   &Description<BufferLifetimes>::record};
+constinit const Document DocumentOf<BufferLifetimes>::document =
+    document_of<BufferLifetimes>("buffer_lifetimes", "Buffers and their lifetimes", Direction::input);
 template <>
-constinit const Document DocumentOf<ArenaPlanDocument>::document{.kind = "arena_plan",
-                                                                 .title = "Offsets of buffers in one arena",
-                                                                 .direction = Direction::output,
-                                                                 .record =
-                                                                     &Description<ArenaPlanDocument>::record};
+constinit const Document DocumentOf<ArenaPlanDocument>::document =
+    document_of<ArenaPlanDocument>("arena_plan", "Offsets of buffers in one arena", Direction::output);
 
 } // namespace tidegate::documents

@@ -51,13 +51,7 @@ struct FrontierMemoryPlan {
   PlanStrategy strategy = PlanStrategy::layered;
   std::optional<PlanObjective> objective; // compact only
   Barriers barriers;
-  std::uint64_t peak_frontier_bytes = 0;
-  std::uint64_t peak_scratch_bytes = 0;
-  std::uint64_t peak_output_bytes = 0;
-  std::uint64_t amortized_readback_bytes = 0;
-  std::uint32_t max_group_width = 0;
-  std::uint64_t lower_bound_groups = 0;
-  bool optimal = false;
+  planning::MemoryPlan plan; // its figures; the groups are in `barriers`
 };
 
 struct NamedBuffer {
@@ -76,12 +70,7 @@ struct PlacedBuffer {
 };
 
 struct ArenaPlanDocument {
-  std::uint64_t height_bytes = 0;
-  std::uint64_t lower_bound_bytes = 0;
-  bool optimal = false;
-  planning::ArenaProof proof = planning::ArenaProof::none;
-  bool gave_up = false;
-  std::uint64_t search_nodes = 0;
+  planning::ArenaPlan plan; // its figures; the offsets are in `buffers`
   std::vector<PlacedBuffer> buffers;
 };
 

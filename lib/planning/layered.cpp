@@ -16,7 +16,7 @@ namespace tidegate::planning {
 namespace {
 
 PlanError overflow(std::string_view field, std::uint64_t wave = 0) {
-  return {.code = PlanErrorCode::byte_count_overflow, .field = field, .wave = wave};
+  return {.code = ErrorCode::byte_count_overflow, .field = field, .wave = wave};
 }
 
 // The sums of a group while it is filled. None overflows: each is at most the fused bytes, which fit the
@@ -83,7 +83,7 @@ PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<s
         return tl::unexpected(overflow("barrier group fused wave budget bytes", index));
       }
       if (*fused > budget) {
-        return tl::unexpected(PlanError{.code = PlanErrorCode::group_over_budget,
+        return tl::unexpected(PlanError{.code = ErrorCode::group_over_budget,
                                         .field = single_wave_bytes,
                                         .wave = index,
                                         .required_bytes = *fused,
@@ -141,7 +141,7 @@ std::string cycle_text(const std::vector<std::uint32_t>& cycle, const WaveText& 
 
 PlanResult<std::uint64_t> group_budget(const WaveDag& dag) {
   if (dag.budget_bytes < dag.resident_graph_bytes) {
-    return tl::unexpected(PlanError{.code = PlanErrorCode::group_over_budget,
+    return tl::unexpected(PlanError{.code = ErrorCode::group_over_budget,
                                     .field = "resident graph bytes",
                                     .required_bytes = dag.resident_graph_bytes,
                                     .budget_bytes = dag.budget_bytes});
@@ -203,25 +203,24 @@ std::string describe(const PlanError& error, const WaveText& wave_text) {
   const WaveText wave =
       wave_text ? wave_text : [](std::uint64_t index) { return fmt::format("wave {}", index); };
   switch (error.code) {
-  case PlanErrorCode::invalid_wave:
+  case ErrorCode::invalid_wave:
     return fmt::format("the dependency of {} on {} is outside the {} waves of the DAG", wave(error.after),
                        wave(error.before), error.wave_count);
-  case PlanErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
-  case PlanErrorCode::cycle:
+  case ErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
+  case ErrorCode::cycle:
     return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; removing the "
                        "dependency of {} on {} breaks this cycle",
                        cycle_text(error.cycle, wave), error.unscheduled_waves, wave(error.after),
                        wave(error.before));
-  case PlanErrorCode::group_over_budget:
+  case ErrorCode::group_over_budget:
     return error.field == single_wave_bytes
                ? fmt::format("{} alone needs {} bytes and a group may have {}", wave(error.wave),
                              error.required_bytes, error.budget_bytes)
                : fmt::format("the {} are {} and the budget is {} bytes", error.field, error.required_bytes,
                              error.budget_bytes);
-  case PlanErrorCode::byte_count_overflow:
+  default: // byte_count_overflow
     return fmt::format("the {} do not fit 64 bits once {} is counted", error.field, wave(error.wave));
   }
-  return {};
 }
 
 // Layers of a wave DAG, by Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue is
@@ -236,12 +235,12 @@ bool is_invalid(std::uint64_t wave_count, const Dependency& dependency) {
 
 PlanError invalid_dependency(std::uint64_t wave_count, const Dependency& dependency) {
   if (std::max(dependency.before, dependency.after) >= wave_count) {
-    return {.code = PlanErrorCode::invalid_wave,
+    return {.code = ErrorCode::invalid_wave,
             .wave_count = wave_count,
             .before = dependency.before,
             .after = dependency.after};
   }
-  return {.code = PlanErrorCode::self_dependency, .wave = dependency.before};
+  return {.code = ErrorCode::self_dependency, .wave = dependency.before};
 }
 
 constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
@@ -418,7 +417,7 @@ PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const 
   const Dependency blamed = furthest_back(any_cycle(stuck, waiting_for));
   const auto unscheduled =
       std::count_if(waiting_for.begin(), waiting_for.end(), [](std::uint32_t open) { return open != 0; });
-  return {.code = PlanErrorCode::cycle,
+  return {.code = ErrorCode::cycle,
           .before = blamed.before,
           .after = blamed.after,
           .unscheduled_waves = static_cast<std::uint64_t>(unscheduled),

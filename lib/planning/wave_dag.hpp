@@ -4,6 +4,8 @@
 // Lists of waves are flat, one array of waves and one of offsets: a plan of a million groups needs two
 // allocations instead of a million.
 #pragma once
+#include <tidegate/core/error.hpp>
+
 #include <tl/expected.hpp>
 
 #include <array>
@@ -75,24 +77,15 @@ struct MemoryPlan : WaveGroups {
 };
 
 // Planners check in this order: the dependencies as listed, cycles, the budget of the graph, then wave by
-// wave.
-enum class PlanErrorCode : std::uint8_t {
-  invalid_wave,        // wave_count, before, after
-  self_dependency,     // wave
-  cycle,               // unscheduled_waves, cycle, before, after
-  group_over_budget,   // required_bytes, budget_bytes, field; wave when a single one is too large
-  byte_count_overflow, // field, wave: the one at which the sum overflows
-};
-inline constexpr std::array<std::string_view, 5> plan_error_code_names{
-    "invalid_wave", "self_dependency", "cycle", "group_over_budget", "byte_count_overflow"};
-
-inline std::string_view name(PlanErrorCode code) {
-  return plan_error_code_names[static_cast<std::size_t>(code)];
-}
-
-// The comments of PlanErrorCode list the fields of each code; other fields keep their defaults.
+// wave. The fields of each code:
+//
+//   invalid_wave          wave_count, before, after
+//   self_dependency       wave
+//   cycle                 unscheduled_waves, cycle, before, after
+//   group_over_budget     required_bytes, budget_bytes, field; wave when a single one is too large
+//   byte_count_overflow   field, wave: the one at which the sum overflows
 struct PlanError {
-  PlanErrorCode code = PlanErrorCode::invalid_wave;
+  ErrorCode code = ErrorCode::invalid_wave;
   std::string_view field; // the sum that overflows or does not fit
   std::uint64_t wave = 0;
   std::uint64_t wave_count = 0;

@@ -31,13 +31,11 @@ constexpr Field sizing_fields[] = {
         "powerful_min_worker_groups", "minimum of derived worker groups on a powerful adapter"),
 };
 template <>
-constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>("sizing_policy",
-                                                                                   sizing_fields);
+constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>(sizing_fields);
 
 constexpr auto policy_fields = launch_policy_fields<>();
 template <>
-constinit const Record Description<LaunchPolicy>::record = record_of<LaunchPolicy>("launch_policy",
-                                                                                   policy_fields);
+constinit const Record Description<LaunchPolicy>::record = record_of<LaunchPolicy>(policy_fields);
 
 // A field of the launch request inside its document.
 template <auto Member>
@@ -93,8 +91,8 @@ constexpr Field request_fields[] = {
     defaulted<&LaunchRequestDocument::policy>("policy", "overrides of the standard policy"),
 };
 template <>
-constinit const Record Description<LaunchRequestDocument>::record =
-    record_of<LaunchRequestDocument>("launch_request", request_fields);
+constinit const Record
+    Description<LaunchRequestDocument>::record = record_of<LaunchRequestDocument>(request_fields);
 
 constexpr Field geometry_fields[] = {
     required<&LaunchGeometry::workgroup_size_x>("workgroup_size_x", "work-items of a work-group"),
@@ -102,8 +100,7 @@ constexpr Field geometry_fields[] = {
     required<&LaunchGeometry::dispatch_grid>("dispatch_grid", "work-groups in x, y and z"),
 };
 template <>
-constinit const Record Description<LaunchGeometry>::record = record_of<LaunchGeometry>("launch_geometry",
-                                                                                       geometry_fields);
+constinit const Record Description<LaunchGeometry>::record = record_of<LaunchGeometry>(geometry_fields);
 
 constexpr Field recommendation_fields[] = {
     required<&LaunchRecommendation::geometry>("geometry", "shape of the dispatch"),
@@ -124,8 +121,8 @@ constexpr Field recommendation_fields[] = {
                                                                 "the request's budget; 0 is unbounded"),
 };
 template <>
-constinit const Record Description<LaunchRecommendation>::record =
-    record_of<LaunchRecommendation>("recommendation", recommendation_fields);
+constinit const Record
+    Description<LaunchRecommendation>::record = record_of<LaunchRecommendation>(recommendation_fields);
 
 constexpr Field topology_evidence_fields[] = {
     required<&TopologyEvidence::schema_version>("schema_version", "version of the evidence; complete when 1"),
@@ -145,8 +142,8 @@ constexpr Field topology_evidence_fields[] = {
         "output_parity_required", "every topology must give equal output; complete when true"),
 };
 template <>
-constinit const Record Description<TopologyEvidence>::record =
-    record_of<TopologyEvidence>("topology_evidence", topology_evidence_fields);
+constinit const Record
+    Description<TopologyEvidence>::record = record_of<TopologyEvidence>(topology_evidence_fields);
 
 constexpr Field promotion_evidence_fields[] = {
     required<&PromotionEvidence::schema_version>("schema_version",
@@ -171,16 +168,15 @@ constexpr Field promotion_evidence_fields[] = {
         "output_parity_required", "every route must give equal output; complete when true"),
 };
 template <>
-constinit const Record Description<PromotionEvidence>::record =
-    record_of<PromotionEvidence>("promotion_evidence", promotion_evidence_fields);
+constinit const Record
+    Description<PromotionEvidence>::record = record_of<PromotionEvidence>(promotion_evidence_fields);
 
 constexpr Field complete_fields[] = {
     optional<&EvidenceComplete::topology>("topology", "the topology evidence is complete"),
     optional<&EvidenceComplete::promotion>("promotion", "the promotion evidence is complete"),
 };
 template <>
-constinit const Record
-    Description<EvidenceComplete>::record = record_of<EvidenceComplete>("evidence_complete", complete_fields);
+constinit const Record Description<EvidenceComplete>::record = record_of<EvidenceComplete>(complete_fields);
 
 constexpr Field evidence_fields[] = {
     optional<&Evidence::topology>("topology", "values that decided the topology"),
@@ -188,15 +184,14 @@ constexpr Field evidence_fields[] = {
     required<&Evidence::complete>("complete", "which evidence is complete"),
 };
 template <>
-constinit const Record Description<Evidence>::record = record_of<Evidence>("evidence", evidence_fields);
+constinit const Record Description<Evidence>::record = record_of<Evidence>(evidence_fields);
 
 constexpr Field trace_number_fields[] = {
     required<&TraceNumber::name>("name", "field of the request or the policy, or an intermediate value"),
     required<&TraceNumber::value>("value", "its value"),
 };
 template <>
-constinit const Record Description<TraceNumber>::record = record_of<TraceNumber>("trace_number",
-                                                                                 trace_number_fields);
+constinit const Record Description<TraceNumber>::record = record_of<TraceNumber>(trace_number_fields);
 
 constexpr Field trace_step_fields[] = {
     required<&TraceStep::step>("step", "the decision"),
@@ -206,7 +201,7 @@ constexpr Field trace_step_fields[] = {
     required<&TraceStep::numbers>("numbers", "the inputs of the rule"),
 };
 template <>
-constinit const Record Description<TraceStep>::record = record_of<TraceStep>("trace_step", trace_step_fields);
+constinit const Record Description<TraceStep>::record = record_of<TraceStep>(trace_step_fields);
 
 constexpr Field recommendation_document_fields[] = {
     required<&LaunchRecommendationDocument::recommendation>("recommendation", "the answer"),
@@ -218,26 +213,21 @@ constexpr Field recommendation_document_fields[] = {
 };
 template <>
 constinit const Record Description<LaunchRecommendationDocument>::record =
-    record_of<LaunchRecommendationDocument>("launch_recommendation", recommendation_document_fields);
+    record_of<LaunchRecommendationDocument>(recommendation_document_fields);
 
 template <>
-constinit const Document DocumentOf<LaunchRequestDocument>::document{
-    .kind = "launch_request",
-    .title = "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
-    .direction = Direction::input,
-    .record = &Description<LaunchRequestDocument>::record};
+constinit const Document DocumentOf<LaunchRequestDocument>::document = document_of<LaunchRequestDocument>(
+    "launch_request", "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
+    Direction::input);
 template <>
-constinit const Document DocumentOf<LaunchPolicy>::document{
-    .kind = "launch_policy",
-    .title = "Thresholds of the launch policy; fields left out keep their standard values",
-    .direction = Direction::input,
-    .record = &Description<LaunchPolicy>::record};
+constinit const Document DocumentOf<LaunchPolicy>::document = document_of<LaunchPolicy>(
+    "launch_policy", "Thresholds of the launch policy; fields left out keep their standard values",
+    Direction::input);
 template <>
-constinit const Document DocumentOf<LaunchRecommendationDocument>::document{
-    .kind = "launch_recommendation",
-    .title = "Launch recommendation: geometry, topology, mode, hit capacity and memory",
-    .direction = Direction::output,
-    .record = &Description<LaunchRecommendationDocument>::record};
+constinit const Document
+    DocumentOf<LaunchRecommendationDocument>::document = document_of<LaunchRecommendationDocument>(
+        "launch_recommendation", "Launch recommendation: geometry, topology, mode, hit capacity and memory",
+        Direction::output);
 
 using policy::DrainRecommendation;
 using policy::RequeueAccounting;
@@ -252,8 +242,8 @@ constexpr Field accounting_fields[] = {
     required<&RequeueAccounting::max_priority_age>("max_priority_age", max_priority_age_meaning),
 };
 template <>
-constinit const Record Description<RequeueAccounting>::record =
-    record_of<RequeueAccounting>("requeue_accounting", accounting_fields);
+constinit const Record
+    Description<RequeueAccounting>::record = record_of<RequeueAccounting>(accounting_fields);
 
 constexpr Field drain_fields[] = {
     required<&DrainRecommendation::should_drain>("should_drain", "true unless the reason is none"),
@@ -271,8 +261,8 @@ constexpr Field drain_fields[] = {
     required<&DrainRecommendation::fix>("fix", "what to do, in one line"),
 };
 template <>
-constinit const Record Description<DrainRecommendation>::record =
-    record_of<DrainRecommendation>("drain_recommendation", drain_fields);
+constinit const Record
+    Description<DrainRecommendation>::record = record_of<DrainRecommendation>(drain_fields);
 
 constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::priority_stalks>("priority_stalks", "priorities of the siblings"),
@@ -283,41 +273,28 @@ constexpr Field diffusion_fields[] = {
     required<&SiblingDiffusion::iterations>("iterations", "steps to take"),
 };
 template <>
-constinit const Record Description<SiblingDiffusion>::record =
-    record_of<SiblingDiffusion>("sibling_diffusion", diffusion_fields);
+constinit const Record Description<SiblingDiffusion>::record = record_of<SiblingDiffusion>(diffusion_fields);
 
 constexpr Field diffused_fields[] = {
     required<&DiffusedPriorities::output>("output", "priorities after the last step"),
     optional<&DiffusedPriorities::diagnostics>("diagnostics", diagnostics_meaning),
 };
 template <>
-constinit const Record Description<DiffusedPriorities>::record =
-    record_of<DiffusedPriorities>("diffused_priorities", diffused_fields);
+constinit const Record
+    Description<DiffusedPriorities>::record = record_of<DiffusedPriorities>(diffused_fields);
 
 template <>
-constinit const Document DocumentOf<RequeueAccounting>::document{
-    .kind = "requeue_accounting",
-    .title = "Counters of requeued and aged work items",
-    .direction = Direction::input,
-    .record = &Description<RequeueAccounting>::record};
+constinit const Document DocumentOf<RequeueAccounting>::document = document_of<RequeueAccounting>(
+    "requeue_accounting", "Counters of requeued and aged work items", Direction::input);
 template <>
-constinit const Document DocumentOf<DrainRecommendation>::document{
-    .kind = "drain_recommendation",
-    .title = "Recommendation to read out and reset the requeue counters",
-    .direction = Direction::output,
-    .record = &Description<DrainRecommendation>::record};
+constinit const Document DocumentOf<DrainRecommendation>::document = document_of<DrainRecommendation>(
+    "drain_recommendation", "Recommendation to read out and reset the requeue counters", Direction::output);
 template <>
-constinit const Document DocumentOf<SiblingDiffusion>::document{
-    .kind = "sibling_diffusion",
-    .title = "Priorities of siblings and the parameters of their diffusion",
-    .direction = Direction::input,
-    .record = &Description<SiblingDiffusion>::record};
+constinit const Document DocumentOf<SiblingDiffusion>::document = document_of<SiblingDiffusion>(
+    "sibling_diffusion", "Priorities of siblings and the parameters of their diffusion", Direction::input);
 template <>
-constinit const Document DocumentOf<DiffusedPriorities>::document{
-    .kind = "diffused_priorities",
-    .title = "Priorities after diffusion",
-    .direction = Direction::output,
-    .record = &Description<DiffusedPriorities>::record};
+constinit const Document DocumentOf<DiffusedPriorities>::document =
+    document_of<DiffusedPriorities>("diffused_priorities", "Priorities after diffusion", Direction::output);
 
 constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
@@ -325,15 +302,13 @@ constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::current>("current", "the value in use; kept if there are no measurements"),
 };
 template <>
-constinit const Record Description<MeasuredCosts>::record = record_of<MeasuredCosts>("measured_costs",
-                                                                                     measured_costs_fields);
+constinit const Record Description<MeasuredCosts>::record = record_of<MeasuredCosts>(measured_costs_fields);
 
 constexpr Field choice_fields[] = {
     required<&TuningChoice::value>("value", "the candidate with the lowest cost, the first of equals"),
 };
 template <>
-constinit const Record Description<TuningChoice>::record = record_of<TuningChoice>("tuning_choice",
-                                                                                   choice_fields);
+constinit const Record Description<TuningChoice>::record = record_of<TuningChoice>(choice_fields);
 
 constexpr Field gradient_fields[] = {
     required<&NaturalGradient::m_inv_sqrt>("m_inv_sqrt", "the preconditioner, n times n, row by row"),
@@ -342,8 +317,7 @@ constexpr Field gradient_fields[] = {
     required<&NaturalGradient::learning_rate>("learning_rate", "step size"),
 };
 template <>
-constinit const Record Description<NaturalGradient>::record = record_of<NaturalGradient>("natural_gradient",
-                                                                                         gradient_fields);
+constinit const Record Description<NaturalGradient>::record = record_of<NaturalGradient>(gradient_fields);
 
 constexpr Field step_fields[] = {
     required<&NaturalGradientStep::output>("output",
@@ -351,30 +325,19 @@ constexpr Field step_fields[] = {
     optional<&NaturalGradientStep::diagnostics>("diagnostics", diagnostics_meaning),
 };
 template <>
-constinit const Record Description<NaturalGradientStep>::record =
-    record_of<NaturalGradientStep>("natural_gradient_step", step_fields);
+constinit const Record Description<NaturalGradientStep>::record = record_of<NaturalGradientStep>(step_fields);
 
 template <>
-constinit const Document DocumentOf<MeasuredCosts>::document{.kind = "measured_costs",
-                                                             .title = "Candidates and their costs",
-                                                             .direction = Direction::input,
-                                                             .record = &Description<MeasuredCosts>::record};
+constinit const Document DocumentOf<MeasuredCosts>::document =
+    document_of<MeasuredCosts>("measured_costs", "Candidates and their costs", Direction::input);
 template <>
-constinit const Document DocumentOf<TuningChoice>::document{.kind = "tuning_choice",
-                                                            .title = "The cheapest candidate",
-                                                            .direction = Direction::output,
-                                                            .record = &Description<TuningChoice>::record};
+constinit const Document DocumentOf<TuningChoice>::document =
+    document_of<TuningChoice>("tuning_choice", "The cheapest candidate", Direction::output);
 template <>
-constinit const Document DocumentOf<NaturalGradient>::document{.kind = "natural_gradient",
-                                                               .title = "A gradient and its preconditioner",
-                                                               .direction = Direction::input,
-                                                               .record =
-                                                                   &Description<NaturalGradient>::record};
+constinit const Document DocumentOf<NaturalGradient>::document =
+    document_of<NaturalGradient>("natural_gradient", "A gradient and its preconditioner", Direction::input);
 template <>
-constinit const Document DocumentOf<NaturalGradientStep>::document{
-    .kind = "natural_gradient_step",
-    .title = "A natural-gradient step",
-    .direction = Direction::output,
-    .record = &Description<NaturalGradientStep>::record};
+constinit const Document DocumentOf<NaturalGradientStep>::document =
+    document_of<NaturalGradientStep>("natural_gradient_step", "A natural-gradient step", Direction::output);
 
 } // namespace tidegate::documents

@@ -17,14 +17,14 @@ constexpr Field duel_fields[] = {
     required<&Duel::confidence>("confidence", "confidence that the new one is faster, by the sign test"),
 };
 template <>
-constinit const Record Description<Duel>::record = record_of<Duel>("duel", duel_fields);
+constinit const Record Description<Duel>::record = record_of<Duel>(duel_fields);
 
 constexpr Field thrown_out_fields[] = {
     required<&ThrownOut::value>("value", "tried value"),
     required<&ThrownOut::reason>("reason", "why it was rejected"),
 };
 template <>
-constinit const Record Description<ThrownOut>::record = record_of<ThrownOut>("thrown_out", thrown_out_fields);
+constinit const Record Description<ThrownOut>::record = record_of<ThrownOut>(thrown_out_fields);
 
 constexpr Field timed_fields[] = {
     required<&TimedValue::value>("value", "timed value"),
@@ -32,7 +32,7 @@ constexpr Field timed_fields[] = {
                                  "its time divided by that of the previous value, median of the rounds"),
 };
 template <>
-constinit const Record Description<TimedValue>::record = record_of<TimedValue>("timed_value", timed_fields);
+constinit const Record Description<TimedValue>::record = record_of<TimedValue>(timed_fields);
 
 constexpr Field knob_fields[] = {
     required<&KnobReport::knob>("knob", "varied setting"),
@@ -47,7 +47,7 @@ constexpr Field knob_fields[] = {
     required<&KnobReport::timed>("timed", "timed other values"),
 };
 template <>
-constinit const Record Description<KnobReport>::record = record_of<KnobReport>("knob_report", knob_fields);
+constinit const Record Description<KnobReport>::record = record_of<KnobReport>(knob_fields);
 
 constexpr Field tuning_report_fields[] = {
     required<&TuningReport::program>("program", "measured program"),
@@ -64,14 +64,10 @@ constexpr Field tuning_report_fields[] = {
     required<&TuningReport::policy>("policy", "launch policy with the adopted settings"),
 };
 template <>
-constinit const Record Description<TuningReport>::record = record_of<TuningReport>("tuning_report",
-                                                                                   tuning_report_fields);
+constinit const Record Description<TuningReport>::record = record_of<TuningReport>(tuning_report_fields);
 
 template <>
-constinit const Document DocumentOf<TuningReport>::document{
-    .kind = "tuning_report",
-    .title = "Measurements that tuned a program on a device, knob by knob",
-    .direction = Direction::output,
-    .record = &Description<TuningReport>::record};
+constinit const Document DocumentOf<TuningReport>::document = document_of<TuningReport>(
+    "tuning_report", "Measurements that tuned a program on a device, knob by knob", Direction::output);
 
 } // namespace tidegate::documents

@@ -30,7 +30,7 @@ constexpr Field iota_fields[] = {
     defaulted<&Iota::step>("step", "added from one element to the next"),
 };
 template <>
-constinit const Record Description<Iota>::record = record_of<Iota>("iota", iota_fields);
+constinit const Record Description<Iota>::record = record_of<Iota>(iota_fields);
 
 constexpr Field random_fields[] = {
     required<&Random::seed>("seed", "equal seeds give equal contents"),
@@ -38,7 +38,7 @@ constexpr Field random_fields[] = {
     optional<&Random::high>("high", "exclusive upper bound; left out 1, for integers all of the type"),
 };
 template <>
-constinit const Record Description<Random>::record = record_of<Random>("random", random_fields);
+constinit const Record Description<Random>::record = record_of<Random>(random_fields);
 
 constexpr Field init_fields[] = {
     optional<&BufferInit::fill>("fill", "one value for all elements"),
@@ -48,7 +48,7 @@ constexpr Field init_fields[] = {
                                 ".npy file, for an image also .png, or raw bytes, relative to the program"),
 };
 template <>
-constinit const Record Description<BufferInit>::record = record_of<BufferInit>("buffer_init", init_fields);
+constinit const Record Description<BufferInit>::record = record_of<BufferInit>(init_fields);
 
 constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
@@ -59,8 +59,7 @@ constexpr Field program_buffer_fields[] = {
     optional<&BufferSpec::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<BufferSpec>::record = record_of<BufferSpec>("program_buffer",
-                                                                               program_buffer_fields);
+constinit const Record Description<BufferSpec>::record = record_of<BufferSpec>(program_buffer_fields);
 
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
@@ -74,7 +73,7 @@ constexpr Field image_fields[] = {
     optional<&ImageSpec::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>("program_image", image_fields);
+constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>(image_fields);
 
 constexpr Field sampler_fields[] = {
     defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
@@ -82,7 +81,7 @@ constexpr Field sampler_fields[] = {
     defaulted<&SamplerSpec::normalized>("normalized", "whether coordinates go from 0 to 1, not over texels"),
 };
 template <>
-constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>("sampler", sampler_fields);
+constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>(sampler_fields);
 
 constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
@@ -96,7 +95,7 @@ constexpr Field op_fields[] = {
     optional<&OpSpec::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<OpSpec>::record = record_of<OpSpec>("op", op_fields);
+constinit const Record Description<OpSpec>::record = record_of<OpSpec>(op_fields);
 
 constexpr Field iteration_fields[] = {
     optional<&IterationSpec::add>("add", "added in every step"),
@@ -111,8 +110,7 @@ constexpr Field iteration_fields[] = {
         .between(1, std::numeric_limits<std::uint64_t>::max()),
 };
 template <>
-constinit const Record Description<IterationSpec>::record = record_of<IterationSpec>("iteration",
-                                                                                     iteration_fields);
+constinit const Record Description<IterationSpec>::record = record_of<IterationSpec>(iteration_fields);
 
 constexpr Field fill_fields[] = {
     required<&FillSpec::buffer>("buffer", "name of the buffer"),
@@ -121,7 +119,7 @@ constexpr Field fill_fields[] = {
     optional<&FillSpec::count>("count", "elements; left out, up to the end"),
 };
 template <>
-constinit const Record Description<FillSpec>::record = record_of<FillSpec>("fill", fill_fields);
+constinit const Record Description<FillSpec>::record = record_of<FillSpec>(fill_fields);
 
 constexpr Field copy_fields[] = {
     required<&CopySpec::from>("from", "name of the buffer that is read"),
@@ -131,7 +129,7 @@ constexpr Field copy_fields[] = {
     optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
 };
 template <>
-constinit const Record Description<CopySpec>::record = record_of<CopySpec>("copy", copy_fields);
+constinit const Record Description<CopySpec>::record = record_of<CopySpec>(copy_fields);
 
 constexpr Field queue_item_fields[] = {
     required<&QueueItem::op_handle>("op_handle",
@@ -141,7 +139,7 @@ constexpr Field queue_item_fields[] = {
     required<&QueueItem::param>("param", "passed to the op"),
 };
 template <>
-constinit const Record Description<QueueItem>::record = record_of<QueueItem>("queue_item", queue_item_fields);
+constinit const Record Description<QueueItem>::record = record_of<QueueItem>(queue_item_fields);
 
 constexpr Field queue_fields[] = {
     required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
@@ -156,7 +154,7 @@ constexpr Field queue_fields[] = {
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
 template <>
-constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>("queue", queue_fields);
+constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>(queue_fields);
 
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
@@ -193,8 +191,7 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<ArgumentSpec>::record = record_of<ArgumentSpec>("argument",
-                                                                                   argument_fields);
+constinit const Record Description<ArgumentSpec>::record = record_of<ArgumentSpec>(argument_fields);
 
 constexpr Field envelope_fields[] = {
     required<&planning::Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
@@ -202,8 +199,7 @@ constexpr Field envelope_fields[] = {
     required<&planning::Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
 };
 template <>
-constinit const Record Description<planning::Wave>::record = record_of<planning::Wave>("byte_envelope",
-                                                                                       envelope_fields);
+constinit const Record Description<planning::Wave>::record = record_of<planning::Wave>(envelope_fields);
 
 constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
@@ -222,8 +218,7 @@ constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<WaveSpec>::record = record_of<WaveSpec>("program_wave",
-                                                                           program_wave_fields);
+constinit const Record Description<WaveSpec>::record = record_of<WaveSpec>(program_wave_fields);
 
 constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::before>("before", "index or name of the wave that comes first"),
@@ -236,15 +231,15 @@ constexpr Field program_dependency_fields[] = {
         .or_single(),
 };
 template <>
-constinit const Record Description<ProgramDependency>::record =
-    record_of<ProgramDependency>("program_dependency", program_dependency_fields);
+constinit const Record
+    Description<ProgramDependency>::record = record_of<ProgramDependency>(program_dependency_fields);
 
 constexpr Field until_fields[] = {
     required<&Until::buffer>("buffer", "name of the buffer whose first element is tested"),
     defaulted<&Until::equals>("equals", "the value that ends the repetition"),
 };
 template <>
-constinit const Record Description<Until>::record = record_of<Until>("until", until_fields);
+constinit const Record Description<Until>::record = record_of<Until>(until_fields);
 
 constexpr Field program_fields[] = {
     required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
@@ -268,8 +263,7 @@ constexpr Field program_fields[] = {
     optional<&WaveProgram::note>("note", note_meaning),
 };
 template <>
-constinit const Record Description<WaveProgram>::record = record_of<WaveProgram>("wave_program",
-                                                                                 program_fields);
+constinit const Record Description<WaveProgram>::record = record_of<WaveProgram>(program_fields);
 
 // The only list of unsupported features: errors and the README refer to it.
 constexpr std::string_view what_cannot_be_run[] = {

@@ -8,7 +8,7 @@
 #include <utility>
 
 using namespace tidegate;
-using namespace tidegate::commands;
+using namespace tidegate::app;
 
 TEST_CASE("work-groups that gave up waiting") {
   const engine::StuckGroup stuck{.group = 1,
@@ -29,6 +29,7 @@ TEST_CASE("work-groups that gave up waiting") {
   traversal::FrontierReport traversal;
   traversal.status = engine::RunStatus::hang;
   traversal.stuck_groups = {stuck};
-  CHECK(run_table(traversal, false)
-            .find("work-group 1 behind wave 2: arrivals at the barrier are 2, not 3\n") != std::string::npos);
+  CHECK(
+      run_table(traversal, false).find("work-group 1 after wave 2: arrivals at the barrier are 2, not 3\n") !=
+      std::string::npos);
 }

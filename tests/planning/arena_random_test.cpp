@@ -154,7 +154,7 @@ TEST_CASE("tiny problems are planned as brute force does") {
       problem.capacity_bytes = plan->height_bytes - 1;
       const auto refused = plan_arena(problem);
       REQUIRE_FALSE(refused);
-      CHECK(refused.error().code == ArenaErrorCode::arena_over_capacity);
+      CHECK(refused.error().code == ErrorCode::arena_over_capacity);
       CHECK(refused.error().required_bytes <= plan->height_bytes);
       CHECK(refused.error().required_bytes > *problem.capacity_bytes);
     }

@@ -95,7 +95,7 @@ TEST_CASE("an arena that must exceed the largest sum alive is proved optimal") {
 
   const auto refused = plan_arena({.buffers = above_their_bound, .capacity_bytes = 16});
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ArenaErrorCode::arena_over_capacity);
+  CHECK(refused.error().code == ErrorCode::arena_over_capacity);
   CHECK(refused.error().proof == ArenaProof::exhausted_search);
   CHECK(describe(refused.error()) ==
         "the arena needs at least 17 bytes and the capacity is 16 bytes; an exhaustive search of " +

@@ -34,19 +34,19 @@ void check_vectors(const std::string& kind, const std::function<Json(const Json&
 Json to_json(const PlanError& error) {
   Json fields{{"code", name(error.code)}};
   switch (error.code) {
-  case PlanErrorCode::invalid_wave:
+  case ErrorCode::invalid_wave:
     fields["wave_count"] = error.wave_count;
     fields["before"] = error.before;
     fields["after"] = error.after;
     break;
-  case PlanErrorCode::self_dependency: fields["wave"] = error.wave; break;
-  case PlanErrorCode::cycle: fields["unscheduled_waves"] = error.unscheduled_waves; break;
-  case PlanErrorCode::group_over_budget:
+  case ErrorCode::self_dependency: fields["wave"] = error.wave; break;
+  case ErrorCode::cycle: fields["unscheduled_waves"] = error.unscheduled_waves; break;
+  case ErrorCode::group_over_budget:
     fields["required_bytes"] = error.required_bytes;
     fields["budget_bytes"] = error.budget_bytes;
     fields["field"] = error.field;
     break;
-  case PlanErrorCode::byte_count_overflow: fields["field"] = error.field; break;
+  default: fields["field"] = error.field; break; // byte_count_overflow
   }
   return {{"error", fields}};
 }
@@ -67,9 +67,8 @@ PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::ui
     const auto after = item.at("after").get<std::uint64_t>();
     if (std::max(before, after) > std::numeric_limits<std::uint32_t>::max()) {
       const auto earlier = plan_barriers(static_cast<std::uint32_t>(wave_count), dependencies);
-      const bool is_first =
-          earlier || earlier.error().code == PlanErrorCode::cycle; // cycles are checked later
-      return tl::unexpected(is_first ? PlanError{.code = PlanErrorCode::invalid_wave,
+      const bool is_first = earlier || earlier.error().code == ErrorCode::cycle; // cycles are checked later
+      return tl::unexpected(is_first ? PlanError{.code = ErrorCode::invalid_wave,
                                                  .wave_count = wave_count,
                                                  .before = before,
                                                  .after = after}

@@ -34,7 +34,7 @@ constexpr Field rmat_fields[] = {
     defaulted<&RmatSpec::max_weight>("max_weight", weight_meaning),
 };
 template <>
-constinit const Record Description<RmatSpec>::record = record_of<RmatSpec>("rmat", rmat_fields);
+constinit const Record Description<RmatSpec>::record = record_of<RmatSpec>(rmat_fields);
 
 constexpr Field grid_fields[] = {
     required<&GridSpec::width>("width", "vertices in a row, each joined with its four neighbours"),
@@ -44,7 +44,7 @@ constexpr Field grid_fields[] = {
     defaulted<&GridSpec::max_weight>("max_weight", weight_meaning),
 };
 template <>
-constinit const Record Description<GridSpec>::record = record_of<GridSpec>("grid", grid_fields);
+constinit const Record Description<GridSpec>::record = record_of<GridSpec>(grid_fields);
 
 constexpr Field uniform_fields[] = {
     required<&UniformSpec::vertices>("vertices", "vertices"),
@@ -53,7 +53,7 @@ constexpr Field uniform_fields[] = {
     defaulted<&UniformSpec::max_weight>("max_weight", weight_meaning),
 };
 template <>
-constinit const Record Description<UniformSpec>::record = record_of<UniformSpec>("uniform", uniform_fields);
+constinit const Record Description<UniformSpec>::record = record_of<UniformSpec>(uniform_fields);
 
 constexpr Field generator_fields[] = {
     optional<&GeneratorSpec::rmat>("rmat", "scale-free graph: few vertices have many edges (R-MAT)"),
@@ -61,8 +61,7 @@ constexpr Field generator_fields[] = {
     optional<&GeneratorSpec::uniform>("uniform", "graph whose edges join uniformly random vertices"),
 };
 template <>
-constinit const Record Description<GeneratorSpec>::record = record_of<GeneratorSpec>("generator",
-                                                                                     generator_fields);
+constinit const Record Description<GeneratorSpec>::record = record_of<GeneratorSpec>(generator_fields);
 
 constexpr Field graph_fields[] = {
     optional<&GraphSpec::file>(
@@ -73,7 +72,7 @@ constexpr Field graph_fields[] = {
                                   "type of the weights of sssp; left out, u32 for whole numbers, else f32"),
 };
 template <>
-constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>("graph", graph_fields);
+constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>(graph_fields);
 
 constexpr Field output_fields[] = {
     optional<&FrontierOutputs::levels>(
@@ -86,8 +85,7 @@ constexpr Field output_fields[] = {
     optional<&FrontierOutputs::ranks>("ranks", "pagerank, f32: ranks with sum 1"),
 };
 template <>
-constinit const Record Description<FrontierOutputs>::record = record_of<FrontierOutputs>("frontier_outputs",
-                                                                                         output_fields);
+constinit const Record Description<FrontierOutputs>::record = record_of<FrontierOutputs>(output_fields);
 
 constexpr Field rank_fields[] = {
     optional<&RankSettings::damping>("damping", "share of a rank that is passed along edges; left out, 0.85"),
@@ -97,8 +95,7 @@ constexpr Field rank_fields[] = {
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
 template <>
-constinit const Record Description<RankSettings>::record = record_of<RankSettings>("rank_settings",
-                                                                                   rank_fields);
+constinit const Record Description<RankSettings>::record = record_of<RankSettings>(rank_fields);
 
 // The fields of the launch policy, and one more.
 constexpr auto frontier_policy_fields = [] {
@@ -111,8 +108,8 @@ constexpr auto frontier_policy_fields = [] {
   return fields;
 }();
 template <>
-constinit const Record Description<FrontierPolicy>::record =
-    record_of<FrontierPolicy>("frontier_policy", frontier_policy_fields);
+constinit const Record
+    Description<FrontierPolicy>::record = record_of<FrontierPolicy>(frontier_policy_fields);
 
 constexpr Field frontier_program_fields[] = {
     required<&FrontierProgram::graph>("graph", "graph to traverse: a file, or generated"),
@@ -127,8 +124,8 @@ constexpr Field frontier_program_fields[] = {
                                                             "most device memory; 0: all of the device"),
 };
 template <>
-constinit const Record Description<FrontierProgram>::record =
-    record_of<FrontierProgram>("frontier_program", frontier_program_fields);
+constinit const Record
+    Description<FrontierProgram>::record = record_of<FrontierProgram>(frontier_program_fields);
 
 constexpr Field degree_fields[] = {
     required<&DegreeRange::min>("min", "least degree"),
@@ -136,8 +133,7 @@ constexpr Field degree_fields[] = {
     required<&DegreeRange::max>("max", "greatest degree"),
 };
 template <>
-constinit const Record Description<DegreeRange>::record = record_of<DegreeRange>("degree_range",
-                                                                                 degree_fields);
+constinit const Record Description<DegreeRange>::record = record_of<DegreeRange>(degree_fields);
 
 constexpr Field value_fields[] = {
     required<&GraphValues::type>("type", "type of the value after the two vertices of an entry"),
@@ -146,8 +142,7 @@ constexpr Field value_fields[] = {
     required<&GraphValues::negative>("negative", "values below 0"),
 };
 template <>
-constinit const Record Description<GraphValues>::record = record_of<GraphValues>("graph_values",
-                                                                                 value_fields);
+constinit const Record Description<GraphValues>::record = record_of<GraphValues>(value_fields);
 
 template <auto Member>
 constexpr Field summary_field(std::string_view name, std::string_view meaning) {
@@ -176,8 +171,7 @@ constexpr Field contents_fields[] = {
     required<&GraphContents::values>("values", "values of the entries, which sssp uses as weights"),
 };
 template <>
-constinit const Record Description<GraphContents>::record = record_of<GraphContents>("graph_contents",
-                                                                                     contents_fields);
+constinit const Record Description<GraphContents>::record = record_of<GraphContents>(contents_fields);
 
 constexpr Field checked_graph_fields[] = {
     required<&CheckedGraph::file>("file", "path, or - for standard input"),
@@ -186,8 +180,7 @@ constexpr Field checked_graph_fields[] = {
     optional<&CheckedGraph::error>("error", "why it is invalid"),
 };
 template <>
-constinit const Record Description<CheckedGraph>::record = record_of<CheckedGraph>("checked_graph",
-                                                                                   checked_graph_fields);
+constinit const Record Description<CheckedGraph>::record = record_of<CheckedGraph>(checked_graph_fields);
 
 constexpr Field graph_report_fields[] = {
     required<&GraphReport::checked>("checked", "number of files"),
@@ -196,20 +189,14 @@ constexpr Field graph_report_fields[] = {
     required<&GraphReport::graphs>("graphs", "all files with their verdicts"),
 };
 template <>
-constinit const Record Description<GraphReport>::record = record_of<GraphReport>("graph_report",
-                                                                                 graph_report_fields);
+constinit const Record Description<GraphReport>::record = record_of<GraphReport>(graph_report_fields);
 
 template <>
-constinit const Document DocumentOf<FrontierProgram>::document{
-    .kind = "frontier_program",
-    .title = "A graph, and an algorithm that traverses it frontier by frontier",
-    .direction = Direction::input,
-    .record = &Description<FrontierProgram>::record};
+constinit const Document DocumentOf<FrontierProgram>::document = document_of<FrontierProgram>(
+    "frontier_program", "A graph, and an algorithm that traverses it frontier by frontier", Direction::input);
 template <>
-constinit const Document DocumentOf<GraphReport>::document{.kind = "graph_report",
-                                                           .title = "Contents of graph files",
-                                                           .direction = Direction::output,
-                                                           .record = &Description<GraphReport>::record};
+constinit const Document DocumentOf<GraphReport>::document =
+    document_of<GraphReport>("graph_report", "Contents of graph files", Direction::output);
 
 using engine::Telemetry;
 using traversal::FrontierMemory;
@@ -227,7 +214,7 @@ constexpr Field part_fields[] = {
     required<&MemoryPart::bytes>("bytes", "device memory"),
 };
 template <>
-constinit const Record Description<MemoryPart>::record = record_of<MemoryPart>("memory_part", part_fields);
+constinit const Record Description<MemoryPart>::record = record_of<MemoryPart>(part_fields);
 
 constexpr Field memory_fields[] = {
     required<&FrontierMemory::constrained>("constrained",
@@ -241,8 +228,7 @@ constexpr Field memory_fields[] = {
     required<&FrontierMemory::parts>("parts", "parts of the chosen layout"),
 };
 template <>
-constinit const Record Description<FrontierMemory>::record = record_of<FrontierMemory>("frontier_memory",
-                                                                                       memory_fields);
+constinit const Record Description<FrontierMemory>::record = record_of<FrontierMemory>(memory_fields);
 
 constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::vertices>("vertices", "vertices"),
@@ -251,8 +237,8 @@ constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::symmetric>("symmetric", "whether each edge is known to have its opposite"),
 };
 template <>
-constinit const Record Description<TraversedGraph>::record =
-    record_of<TraversedGraph>("traversed_graph", traversed_graph_fields);
+constinit const Record
+    Description<TraversedGraph>::record = record_of<TraversedGraph>(traversed_graph_fields);
 
 constexpr Field summary_fields[] = {
     required<&WaveSummary::waves>("waves", "number of waves"),
@@ -267,8 +253,7 @@ constexpr Field summary_fields[] = {
                                              "frontier_edges divided by the time of the traversal"),
 };
 template <>
-constinit const Record Description<WaveSummary>::record = record_of<WaveSummary>("wave_summary",
-                                                                                 summary_fields);
+constinit const Record Description<WaveSummary>::record = record_of<WaveSummary>(summary_fields);
 
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("wave", "counted from 0"),
@@ -289,7 +274,7 @@ constexpr Field wave_fields[] = {
     required<&WaveRecord::alone>("alone", "whether one work-group processed it alone"),
 };
 template <>
-constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>("wave_record", wave_fields);
+constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>(wave_fields);
 
 constexpr Field replay_fields[] = {
     required<&Replay::waves>("waves", "replayed waves"),
@@ -297,7 +282,7 @@ constexpr Field replay_fields[] = {
     optional<&Replay::first_difference>("first_difference", "first wave with a different choice"),
 };
 template <>
-constinit const Record Description<Replay>::record = record_of<Replay>("replay", replay_fields);
+constinit const Record Description<Replay>::record = record_of<Replay>(replay_fields);
 
 constexpr Field verification_fields[] = {
     required<&Verification::checks>("checks", "completed checks, up to the first that failed"),
@@ -309,8 +294,7 @@ constexpr Field verification_fields[] = {
         "2^-24 of each rank for each of its incoming edges and for 16 more"),
 };
 template <>
-constinit const Record Description<Verification>::record = record_of<Verification>("verification",
-                                                                                   verification_fields);
+constinit const Record Description<Verification>::record = record_of<Verification>(verification_fields);
 
 constexpr Field times_fields[] = {
     required<&RepeatedTimes::rounds>("rounds", "number of timings"),
@@ -322,8 +306,7 @@ constexpr Field times_fields[] = {
                                                  "every round with a launch for each step"),
 };
 template <>
-constinit const Record Description<RepeatedTimes>::record = record_of<RepeatedTimes>("repeated_times",
-                                                                                     times_fields);
+constinit const Record Description<RepeatedTimes>::record = record_of<RepeatedTimes>(times_fields);
 
 using Head = HeadFields<FrontierReport>;
 constexpr Head head;
@@ -380,14 +363,11 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::waves>("waves", "every wave with its numbers and choice"),
 };
 template <>
-constinit const Record Description<FrontierReport>::record = record_of<FrontierReport>("frontier_report",
-                                                                                       report_fields);
+constinit const Record Description<FrontierReport>::record = record_of<FrontierReport>(report_fields);
 
 template <>
-constinit const Document DocumentOf<FrontierReport>::document{
-    .kind = "frontier_report",
-    .title = "Results of a frontier program, wave by wave, and the proof that they are correct",
-    .direction = Direction::output,
-    .record = &Description<FrontierReport>::record};
+constinit const Document DocumentOf<FrontierReport>::document = document_of<FrontierReport>(
+    "frontier_report", "Results of a frontier program, wave by wave, and the proof that they are correct",
+    Direction::output);
 
 } // namespace tidegate::documents

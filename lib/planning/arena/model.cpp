@@ -12,10 +12,10 @@ namespace {
 std::optional<ArenaError> first_unsound_buffer(const std::vector<ArenaBuffer>& buffers) {
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (buffers[i].lower >= buffers[i].upper) {
-      return ArenaError{.code = ArenaErrorCode::empty_lifetime, .buffer = i, .field = "upper"};
+      return ArenaError{.code = ErrorCode::empty_lifetime, .buffer = i, .field = "upper"};
     }
     if (!std::has_single_bit(buffers[i].alignment)) {
-      return ArenaError{.code = ArenaErrorCode::bad_alignment, .buffer = i, .field = "alignment"};
+      return ArenaError{.code = ErrorCode::bad_alignment, .buffer = i, .field = "alignment"};
     }
   }
   return std::nullopt;
@@ -137,7 +137,7 @@ tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& proble
     cut_into_sections(component, buffers);
     if (const auto buffer = count_section_bytes(component)) {
       return tl::unexpected(
-          ArenaError{.code = ArenaErrorCode::byte_count_overflow, .buffer = *buffer, .field = "alive bytes"});
+          ArenaError{.code = ErrorCode::byte_count_overflow, .buffer = *buffer, .field = "alive bytes"});
     }
     component.granule_bytes = granule(component.items);
     model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);

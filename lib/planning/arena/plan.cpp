@@ -429,7 +429,7 @@ public:
 
 private:
   [[nodiscard]] ArenaError over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
-    return {.code = ArenaErrorCode::arena_over_capacity,
+    return {.code = ErrorCode::arena_over_capacity,
             .required_bytes = required_bytes,
             .capacity_bytes = *problem_.capacity_bytes,
             .proof = proof,
@@ -518,14 +518,14 @@ private:
     const auto unplaced =
         std::find_if(parts_.begin(), parts_.end(), [](const Progress& part) { return !part.layout; });
     if (problem_.capacity_bytes && plan.height_bytes > *problem_.capacity_bytes) {
-      return tl::unexpected(ArenaError{.code = ArenaErrorCode::arena_search_exhausted,
+      return tl::unexpected(ArenaError{.code = ErrorCode::arena_search_exhausted,
                                        .required_bytes = proved,
                                        .capacity_bytes = *problem_.capacity_bytes,
                                        .best_height_bytes = unplaced == parts_.end() ? plan.height_bytes : 0,
                                        .search_nodes = nodes_});
     }
     if (unplaced != parts_.end()) {
-      return tl::unexpected(ArenaError{.code = ArenaErrorCode::byte_count_overflow,
+      return tl::unexpected(ArenaError{.code = ErrorCode::byte_count_overflow,
                                        .buffer = unplaced->component->items.front().buffer,
                                        .field = "offset",
                                        .search_nodes = nodes_});
@@ -551,24 +551,24 @@ private:
 
 std::string describe(const ArenaError& error) {
   switch (error.code) {
-  case ArenaErrorCode::empty_lifetime:
+  case ErrorCode::empty_lifetime:
     return fmt::format("buffer {} is never alive: its upper end is not above its lower end", error.buffer);
-  case ArenaErrorCode::bad_alignment:
+  case ErrorCode::bad_alignment:
     return fmt::format("the alignment of buffer {} is not a power of two", error.buffer);
-  case ArenaErrorCode::byte_count_overflow:
+  case ErrorCode::byte_count_overflow:
     return error.field == "offset"
                ? fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
                              error.buffer)
                : fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits",
                              error.buffer);
-  case ArenaErrorCode::arena_over_capacity:
+  case ErrorCode::arena_over_capacity:
     return error.proof == ArenaProof::meets_bound
                ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes",
                              error.required_bytes, error.capacity_bytes)
                : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
                              "search of {} nodes proves it",
                              error.required_bytes, error.capacity_bytes, error.search_nodes);
-  case ArenaErrorCode::arena_search_exhausted: break;
+  default: break; // arena_search_exhausted
   }
   const std::string best = error.best_height_bytes == 0
                                ? std::string("no plan within 64-bit offsets was found")
