@@ -98,9 +98,12 @@ public:
   std::size_t work_group_limit = 0; // as largest_work_group() reports
   bool records = false;             // has command buffers
 
+  // Calls so far, by kind; several sessions can share them.
+  std::shared_ptr<std::map<std::string, int>> counts = std::make_shared<std::map<std::string, int>>();
+
   [[nodiscard]] int count(const std::string& call) const {
-    const auto found = counts_->find(call);
-    return found == counts_->end() ? 0 : found->second;
+    const auto found = counts->find(call);
+    return found == counts->end() ? 0 : found->second;
   }
 
   Made<Buffer> allocate(std::uint64_t bytes) const override {
@@ -291,7 +294,7 @@ private:
   }
 
   Status called(const std::string& call) const {
-    const int number = ++(*counts_)[call];
+    const int number = ++(*counts)[call];
     for (const Failure& failure : failures) {
       if (failure.call == call && failure.number == number) {
         return failure.status;
@@ -299,8 +302,6 @@ private:
     }
     return success;
   }
-
-  std::shared_ptr<std::map<std::string, int>> counts_ = std::make_shared<std::map<std::string, int>>();
 };
 
 // Passes everything on.

@@ -1,7 +1,8 @@
 """tidegate run on a driver of which one call fails, whichever it is: tests/failing_driver lets the Nth call of a function fail.
 
 The one idea: a run either ends as if nothing had been, with the right outputs, or it says what failed and leaves everything as
-it was; and what it keeps for later runs is never the worse for it.
+it was; and what it keeps for later runs is never the worse for it. tests/engine/run_test.cpp lets every call of a session fail;
+here the first calls of each function of OpenCL do.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ class FailingDriver(Safety):
 
     def test_with_everything_kept(self) -> None:
         self.assertFalse(self.attempt("none:1", self.cache))
-        tried = {function: self.count(function, 16, self.cache) for function in ALWAYS}
+        tried = {function: self.count(function, 2, self.cache) for function in ALWAYS}
         for function in ("clCreateContext", "clCreateBuffer", "clCreateKernel", "clEnqueueNDRangeKernel", "clFinish"):
             self.assertGreater(tried[function], 0, tried)
         # Nothing that was kept meanwhile keeps a later run from its strategy.
@@ -94,7 +95,7 @@ class FailingDriver(Safety):
         self.assertEqual((report.rc, json.loads(report.stdout)["strategy"]), (0, "barrier"))
 
     def test_from_nothing(self) -> None:
-        tried = {function: self.count(function, 4, None) for function in FIRST}
+        tried = {function: self.count(function, 1, None) for function in FIRST}
         self.assertGreater(min(tried.values()), 0, tried)
 
 

@@ -169,8 +169,8 @@ TEST_CASE("a device that does not take work-groups of different sizes is not to 
 TEST_CASE("fills and copies are commands") {
   Setup setup;
   setup.program.waves = {wave_of(0, {}), wave_of(0, {})};
-  setup.program.waves[0].command =
-      TransferCommand{.from = {}, .to = 0, .to_offset = 4, .bytes = 8, .pattern = {std::byte{7}, std::byte{0}}};
+  setup.program.waves[0].command = TransferCommand{
+      .from = {}, .to = 0, .to_offset = 4, .bytes = 8, .pattern = {std::byte{7}, std::byte{0}}};
   setup.program.waves[1].command =
       TransferCommand{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
   setup.prepare();

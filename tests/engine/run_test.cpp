@@ -1,15 +1,13 @@
 // Whole runs of wave programs: with a stand-in for the device where kernels may do what they like, and on this
 // machine's CPU with a session that asks for what never comes.
-#include "../stand_in.hpp"
-#include "../temporary_folder.hpp"
-#include "engine/run.hpp"
-#include "work/documents.hpp"
-#include <tidegate/core/decode.hpp>
+#include "../stand_in_run.hpp"
+#include "work/run.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,81 +15,17 @@
 
 using namespace tidegate;
 using namespace tidegate::engine;
+using namespace tidegate::engine::test;
 using device::test::Altered;
-using device::test::StandIn;
-using device::test::StandInLaunch;
 using std::chrono_literals::operator""ms;
 
 namespace {
 
-// x counts the iterations, y is its copy: two groups of waves, so that a barrier lies between them.
-std::string document(std::uint64_t repeat, std::uint32_t local = 8) {
-  const std::string sizes = R"("global_size":[64],"local_size":[)" + std::to_string(local) + "]";
-  return R"({"buffers":{"x":{"type":"u32","count":64,"init":{"iota":{}},"output":"x.raw"},)"
-         R"("y":{"type":"u32","count":64,"output":"y.raw"}},)"
-         R"("ops":{"advance":{"source":"ops.cl"},"copied":{"source":"ops.cl"}},)"
-         R"("waves":[{"name":"turn","op":"advance",)" +
-         sizes + R"(,"args":[{"buffer":"x"}]},{"name":"copy","op":"copied",)" + sizes +
-         R"(,"args":[{"buffer":"x"},{"buffer":"y"}]}],"repeat":)" + std::to_string(repeat) + "}";
+Result<RunReport> run_document(Run& run, const std::string& json) {
+  const auto program = documents::decode<WaveProgram>(json);
+  REQUIRE(program);
+  return run_program(*program, run.folder.path().string(), &run.device, run.options, run.monitor);
 }
-
-constexpr const char* ops =
-    "kernel void advance(global uint* x) { x[get_global_id(0)] += 1u; }\n"
-    "kernel void copied(global const uint* x, global uint* y) { y[get_global_id(0)] = x[get_global_id(0)]; }\n";
-
-struct Run {
-  tidegate::test::TemporaryFolder folder;
-  device::DeviceInfo device{.name = "stand-in",
-                            .type = device::DeviceType::gpu,
-                            .opencl_version = "OpenCL 3.0",
-                            .compute_units = 4,
-                            .max_workgroup_size = 256,
-                            .max_work_item_sizes = {256, 256, 256},
-                            .global_memory_bytes = 1 << 30,
-                            .max_allocation_bytes = 1 << 28,
-                            .local_memory_bytes = 1 << 15,
-                            .base_alignment_bytes = 128};
-  RunOptions options;
-  Monitor monitor;
-
-  Run() { folder.write("ops.cl", ops); }
-
-  Result<RunReport> operator()(const std::string& json) {
-    const auto program = documents::decode<WaveProgram>(json);
-    REQUIRE(program);
-    return run_program(*program, folder.path().string(), &device, options, monitor);
-  }
-
-  [[nodiscard]] bool wrote_outputs() const { return std::filesystem::exists(folder.path() / "x.raw"); }
-};
-
-struct StandInRun : Run {
-  std::set<int> wrong;                  // calls of the op `advance` that get the last element wrong, from 1
-  std::function<void(int call)> then{}; // called by each
-  int calls = 0;
-
-  StandInRun() {
-    options.compile.strategy = Strategy::plain;
-    options.open_session = [this](const device::DeviceInfo&, device::Profiling) {
-      auto session = std::make_unique<StandIn>();
-      session->kernels["advance"] = [this](const StandInLaunch& launch) {
-        const auto x = launch.buffer<std::uint32_t>(0);
-        for (std::size_t i = 0; i < launch.range.global[0]; ++i) {
-          x[i] += 1;
-        }
-        ++calls;
-        x[63] ^= wrong.contains(calls) ? 1U << 24U : 0U;
-        if (then) {
-          then(calls);
-        }
-      };
-      session->kernels["copied"] = [](const StandInLaunch& launch) {
-        std::ranges::copy(launch.buffer<std::uint32_t>(0), launch.buffer<std::uint32_t>(1).begin());
-      };
-      return Result<std::unique_ptr<device::Session>>(std::move(session));
-    };
-  }
-};
 
 // This machine's CPU with any memory ordering, as tests of single waits need no proof of it.
 device::DeviceInfo processor() {
@@ -140,7 +74,7 @@ device::OpenSession altered() {
 TEST_CASE("outputs are compared with plain launches, and written if they are equal") {
   StandInRun run;
   run.options.verify = true;
-  const auto report = run(document(3));
+  const auto report = run_document(run, document(3));
   REQUIRE(report);
   CHECK(report->status == RunStatus::done);
   CHECK(report->output_parity->equal);
@@ -168,7 +102,7 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       run.wrong = wrong;
       run.options.verify = rounds == 0;
       run.options.compare_rounds = rounds;
-      const auto report = run(document(1));
+      const auto report = run_document(run, document(1));
       REQUIRE(report);
       CHECK(run.calls == 4);
       CHECK(report->status == RunStatus::outputs_differ);
@@ -194,7 +128,7 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
 TEST_CASE("both ways are timed in turns") {
   StandInRun run;
   run.options.compare_rounds = 3;
-  const auto report = run(document(2));
+  const auto report = run_document(run, document(2));
   REQUIRE(report);
   CHECK(report->comparison->rounds == 3);
   CHECK(run.calls == (2 + 2 * 3) * 2);
@@ -204,8 +138,8 @@ TEST_CASE("both ways are timed in turns") {
 TEST_CASE("nothing waits inside a launch on a device without a proved ordering") {
   StandInRun run;
   run.options.compile.strategy = Strategy::barrier;
-  run.device.profile = device::DeviceProfile{.device = "stand-in", .trials = {}};
-  const auto report = run(document(3));
+  run.device.profile->ordering.reset();
+  const auto report = run_document(run, document(3));
   REQUIRE(report);
   CHECK(report->status == RunStatus::done);
   CHECK(report->strategy == Strategy::launch);
@@ -219,7 +153,7 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
   run.options.max_wall_time_ns = 50'000'000;
   run.options.slice_ns = 1'000'000;
   run.then = [](int) { std::this_thread::sleep_for(1ms); };
-  const auto report = run(document(1000));
+  const auto report = run_document(run, document(1000));
   REQUIRE(report);
   CHECK(report->status == RunStatus::deadline);
   CHECK(report->items_processed > 0);
@@ -241,7 +175,7 @@ TEST_CASE("an interrupt ends a run, and the report says what is left") {
       std::raise(SIGINT);
     }
   };
-  const auto report = run(document(1000));
+  const auto report = run_document(run, document(1000));
   REQUIRE(report);
   CHECK(report->status == RunStatus::interrupted);
   CHECK(report->error->message == "interrupted: " + std::to_string(report->items_remaining) +
@@ -261,7 +195,7 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     run.options.compile.mode = Mode::interpreter;
     run.options.compile.workers = std::min(2U, run.device.compute_units);
     run.options.open_session = altered<OneArrivalMore>();
-    const auto report = run(document(1, local));
+    const auto report = run_document(run, document(1, local));
     REQUIRE(report);
     CHECK(report->status == RunStatus::hang);
     REQUIRE(!report->stuck_groups.empty());
@@ -283,5 +217,63 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
                                         std::to_string(expected) + " and saw " + std::to_string(first.seen));
     CHECK(report->error->fix == "see stuck_groups in the report; --strategy launch runs without waits");
     CHECK(!run.wrote_outputs());
+  }
+}
+
+TEST_CASE("a persistent launch on the stand-in") {
+  StandInRun run;
+  run.options.compile.strategy = Strategy::barrier;
+  run.options.verify = true;
+  const auto report = run_document(run, document(5));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::done);
+  CHECK(report->strategy == Strategy::barrier);
+  CHECK(report->output_parity->equal);
+  CHECK(report->geometry.worker_groups <= StandInRun::resident);
+  run.wrong_persistent = true;
+  const auto wrong = run_document(run, document(5));
+  REQUIRE(wrong);
+  CHECK(wrong->status == RunStatus::outputs_differ);
+  CHECK(wrong->output_parity->first_difference->buffer == "x");
+  CHECK(wrong->output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
+}
+
+TEST_CASE("any call may fail: a run is right or says what failed, and leaves everything as it was") {
+  for (const Strategy strategy : {Strategy::plain, Strategy::barrier}) {
+    StandInRun run;
+    run.options.compile.strategy = strategy;
+    run.options.verify = true;
+    run.options.cache_folder = run.folder.path() / "cache";
+    REQUIRE(run_document(run, document(3))->status == RunStatus::done); // its kernel is kept
+    const std::string right = run.output("x.raw");
+    run.calls_of_sessions->clear();
+    REQUIRE(run_document(run, document(3))->status == RunStatus::done);
+    const std::map<std::string, int> counts = *run.calls_of_sessions;
+    CHECK(counts.size() >= 12);
+    for (const auto& [call, count] : counts) {
+      for (int number = 1; number <= count; number += 1 + number / 4) {
+        CAPTURE(call);
+        CAPTURE(number);
+        run.failures = {{.call = call, .number = number}};
+        run.folder.write("x.raw", "old");
+        run.calls_of_sessions->clear();
+        const auto report = run_document(run, document(3));
+        if (report) {
+          CHECK(report->status == RunStatus::done);
+          CHECK(run.output("x.raw") == right);
+        } else {
+          CHECK(report.error().code == ErrorCode::opencl_failure);
+          CHECK(report.error().message.ends_with(" failed: CL_OUT_OF_RESOURCES"));
+          CHECK(!report.error().fix.empty());
+          CHECK(run.output("x.raw") == "old");
+        }
+      }
+      // Nothing that was kept meanwhile keeps a later run from its strategy.
+      run.failures.clear();
+      const auto after = run_document(run, document(3));
+      REQUIRE(after);
+      CHECK(after->strategy == strategy);
+      CHECK(after->output_parity->equal);
+    }
   }
 }

@@ -1,0 +1,125 @@
+// The first run of a program and `tune measure`, on a stand-in for the device: what is compared, timed, thrown
+// out and taken.
+#include "../stand_in_run.hpp"
+#include "tune/measure.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+using namespace tidegate;
+using namespace tidegate::engine::test;
+using namespace tidegate::tuning;
+using device::PreferredStrategy;
+
+namespace {
+
+constexpr std::uint64_t budget_ns = 10'000'000'000;
+
+struct Measured : StandInRun {
+  MeasureProgress progress;
+
+  Measured() { options.compile.strategy.reset(); }
+
+  Result<FirstRunResult> first(bool measure, std::uint64_t repeat = 3) {
+    const auto program = documents::decode<engine::WaveProgram>(document(repeat));
+    REQUIRE(program);
+    return first_run(*program, folder.path().string(), device, options, budget_ns, measure, monitor,
+                     progress);
+  }
+
+  Result<TuningReport> tune() {
+    const auto program = documents::decode<engine::WaveProgram>(document(3));
+    REQUIRE(program);
+    return measure(*program, folder.path().string(), device, {.run = options, .budget_ns = budget_ns},
+                   monitor, progress);
+  }
+};
+
+const KnobReport& knob(const TuningReport& report, Knob which) {
+  return *std::ranges::find(report.knobs, which, &KnobReport::knob);
+}
+
+} // namespace
+
+TEST_CASE("the faster way is taken, and its outputs are compared with plain launches") {
+  Measured run;
+  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }; // each plain launch
+  const auto found = run.first(true);
+  REQUIRE(found);
+  CHECK(found->report.compared);
+  CHECK(found->report.equal);
+  CHECK(found->report.measured);
+  CHECK(found->report.plain_ns > 3 * 2e6);
+  CHECK(found->report.taken_ns < found->report.plain_ns);
+  CHECK(found->report.reason == "the fastest on its first run here, equal to plain launches");
+  CHECK((found->settings.tuning.strategy == PreferredStrategy::barrier ||
+         found->settings.tuning.strategy == PreferredStrategy::counters));
+  CHECK(!found->different);
+}
+
+TEST_CASE("a way with other outputs is thrown out, and plain launches are taken") {
+  for (const bool measure : {false, true}) {
+    CAPTURE(measure);
+    Measured run;
+    run.wrong_persistent = true;
+    run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+    run.options.compile.tuning.strategy = PreferredStrategy::barrier;
+    const auto found = run.first(measure);
+    REQUIRE(found);
+    CHECK(found->report.compared);
+    CHECK(!found->report.equal);
+    CHECK(found->settings.tuning.strategy == PreferredStrategy::plain);
+    REQUIRE(found->different);
+    CHECK(found->different->parity.first_difference->buffer == "x");
+    CHECK(found->different->parity.first_difference->element == 63);
+    CHECK(found->different->parity.likely_cause == engine::DifferenceCause::unknown);
+    CHECK(found->different->kernel.find("tidegate_persistent") != std::string::npos);
+    CHECK(found->fault_at == "/waves/0");
+    CHECK(found->report.reason.starts_with("plain launches: outputs differ from theirs with "));
+  }
+}
+
+TEST_CASE("of a long repetition as much is compared as fits") {
+  Measured run;
+  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  const auto found = run.first(false, 10'000);
+  REQUIRE(found);
+  CHECK(found->report.iterations >= 1);
+  CHECK(found->report.iterations < 1000); // of 1 ms, in a hundredth of 10 s, with steps of 8
+}
+
+TEST_CASE("a candidate that the device refuses is thrown out with the reason") {
+  Measured run;
+  run.failures = {{.call = "build", .number = 3}}; // after those of plain launches, in two ways
+  const auto report = run.tune();
+  REQUIRE(report);
+  bool refused = false;
+  for (const KnobReport& each : report->knobs) {
+    for (const auto& out : each.thrown_out) {
+      refused |= out.reason.find("building a kernel failed: CL_OUT_OF_RESOURCES") != std::string::npos;
+    }
+  }
+  CHECK(refused);
+}
+
+TEST_CASE("nothing that waits is tried on a device without a proved ordering") {
+  Measured run;
+  run.device.profile->ordering.reset();
+  const auto report = run.tune();
+  REQUIRE(report);
+  CHECK(knob(*report, Knob::strategy).verdict == Verdict::nothing_to_try);
+  CHECK(knob(*report, Knob::workers).verdict == Verdict::nothing_to_try);
+}
+
+TEST_CASE("an unchanged program with wrong outputs is not tuned") {
+  Measured run;
+  run.options.compile.tuning.strategy = PreferredStrategy::barrier;
+  run.wrong_persistent = true;
+  const auto report = run.tune();
+  REQUIRE(!report);
+  CHECK(report.error().code == ErrorCode::outputs_differ);
+  CHECK(report.error().message == "element 63 of \"x\" is 16777282, plain launches make it 66");
+}
