@@ -7,7 +7,6 @@
 // absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
 // entries that the previous wave left in local memory; the rest is copied to global memory at the end.
 //
-//
 // Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before the
 // choice of whether there is a next wave. Usually the size of the frontier decides that, and then the last
 // work-item, which seldom has edges, absorbs the wave while the others run the next one.

@@ -84,7 +84,7 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
     changed = false;
     for (auto& [name, own] : needs_) {
       const Needs before = own;
-      for (const std::string& callee : calls_[name]) {
+      for (const auto& [callee, times] : work_[name].calls) {
         const Function* const called = unit_.definition(callee);
         own.item |= called != nullptr && called->is_kernel; // outlined kernels always take one
         if (const auto found = needs_.find(callee); found != needs_.end()) {
@@ -125,7 +125,6 @@ double CallGraph::accesses(const std::string& function) const {
 void CallGraph::look_at(const Function& function) {
   const std::vector<Token>& tokens = unit_.source.tokens;
   Needs& own = needs_[function.name];
-  std::set<std::string>& callees = calls_[function.name];
   Work& work = work_[function.name];
   std::vector<std::size_t> loop_ends; // of the loops around the token
   std::vector<double> times{1};       // executions of each of their bodies, the innermost last
@@ -147,7 +146,6 @@ void CallGraph::look_at(const Function& function) {
       continue;
     }
     if (unit_.meaning(i) != nullptr) {
-      callees.insert(name);
       work.calls[name] += times.back();
     } else {
       work.accesses += accesses_memory(name) ? times.back() : 0;
@@ -175,8 +173,9 @@ Needs CallGraph::needs(const std::string& function) const {
 }
 
 bool CallGraph::is_called(const std::string& function, const std::set<std::string>& by) const {
-  return std::ranges::any_of(
-      calls_, [&](const auto& calls) { return by.contains(calls.first) && calls.second.contains(function); });
+  return std::ranges::any_of(work_, [&](const auto& work) {
+    return by.contains(work.first) && work.second.calls.contains(function);
+  });
 }
 
 std::set<std::string> CallGraph::reachable(const std::set<std::string>& from) const {
@@ -188,8 +187,10 @@ std::set<std::string> CallGraph::reachable(const std::set<std::string>& from) co
     if (!reached.insert(name).second) {
       continue;
     }
-    if (const auto found = calls_.find(name); found != calls_.end()) {
-      open.insert(open.end(), found->second.begin(), found->second.end());
+    if (const auto found = work_.find(name); found != work_.end()) {
+      for (const auto& [callee, times] : found->second.calls) {
+        open.push_back(callee);
+      }
     }
   }
   return reached;

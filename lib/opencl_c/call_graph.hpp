@@ -49,12 +49,10 @@ private:
 
   const TranslationUnit& unit_;
   std::map<std::string, Needs> needs_;
-  std::map<std::string, std::set<std::string>> calls_; // by caller: the functions of this file that it calls
-
   // Work of one function without its callees, weighted by loop iterations.
   struct Work {
     double accesses = 0;
-    std::map<std::string, double> calls;
+    std::map<std::string, double> calls; // of functions of this file
   };
   std::map<std::string, Work> work_;
 };

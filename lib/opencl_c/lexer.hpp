@@ -31,6 +31,11 @@ struct Token {
   bool space_before = false;
 
   [[nodiscard]] bool is(const char* wanted) const { return text == wanted; }
+  void move_to(const Token& other) {
+    file = other.file;
+    line = other.line;
+    column = other.column;
+  }
   [[nodiscard]] bool opens() const { return is("(") || is("[") || is("{"); }
   [[nodiscard]] bool closes() const { return is(")") || is("]") || is("}"); }
 };

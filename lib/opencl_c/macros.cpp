@@ -378,9 +378,7 @@ Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgum
     space_pending = space_pending || name.space_before;
   }
   for (MacroItem& item : result) {
-    item.token.file = name.file;
-    item.token.line = name.line;
-    item.token.column = name.column;
+    item.token.move_to(name);
   }
   return MacroExpansion{.items = std::move(result), .trailing_space = space_pending};
 }
@@ -460,9 +458,7 @@ Result<bool> MacroExpander::enter_predefined(const Token& name) {
   TIDEGATE_CHECK(spend(text->size() + sizeof(MacroItem) * tokens.size(), name));
   Context& context = contexts_.emplace_back();
   for (Token& token : tokens) {
-    token.file = name.file;
-    token.line = name.line;
-    token.column = name.column;
+    token.move_to(name);
     context.items.push_back({.token = std::move(token), .painted = true});
   }
   if (!context.items.empty()) {

@@ -126,6 +126,12 @@ public:
       }
     }
     sees_constant_arguments_ = graph_.reachable(with_constants);
+    for (const Name& name : unit.names) {
+      const auto found = renamed.find(tokens_[name.token].text);
+      if (found != renamed.end() && name.is_file_scope && name.kind != NameKind::member) {
+        new_names_[name.token] = found->second;
+      }
+    }
   }
 
   Result<OutlinedUnit> run() {
@@ -201,18 +207,7 @@ private:
   }
 
   // Renames file-scope names wherever no inner declaration hides them.
-  void rename(TokenRange range, Edits& edits) const {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const name = unit_.meaning(i);
-      if (name == nullptr || !name->is_file_scope || name->kind == NameKind::member) {
-        continue;
-      }
-      if (const auto found = renamed_.find(tokens_[i].text); found != renamed_.end()) {
-        edits[i].replaced = true;
-        edits[i].text = found->second;
-      }
-    }
-  }
+  void rename(TokenRange range, Edits& edits) const { replace(range, new_names_, edits); }
 
   // Adds the tg_item as first argument to each call that needs the position of the work-item.
   void pass_item(TokenRange range, Edits& edits) const {
@@ -226,11 +221,15 @@ private:
         continue;
       }
       if (!own) {
-        edits[i].replaced = true;
-        edits[i].text = "tg_" + name;
+        edits[i].replace("tg_" + name);
       }
       edits[i + 1].after = std::string(item_argument) + (tokens_[i + 2].is(")") ? "" : ", ");
     }
+  }
+
+  static bool sees_local_memory(const Function& function) {
+    return std::ranges::find(function.parameters, AddressSpace::local, &Parameter::space) !=
+           function.parameters.end();
   }
 
   [[nodiscard]] bool takes_item(const std::string& name) const {
@@ -292,11 +291,8 @@ private:
       }
     }
     const Needs needs = graph_.needs(function.name);
-    const bool sees_local = std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
-      return parameter.space == AddressSpace::local;
-    });
     std::string& before = edits[function.begin].before;
-    if (needs.whole_group || sees_local) {
+    if (needs.whole_group || sees_local_memory(function)) {
       before = fmt::format("{} ", always_inline);
     }
     if (for_both && !function.is_overloadable) {
@@ -323,10 +319,8 @@ private:
     const auto bytes = local_bytes(unit_, variables);
     outlined.packs = !needs.more_than_barriers && bytes;
     outlined.local_bytes = bytes.value_or(0);
-    outlined.needs_whole_group = needs.whole_group || !variables.locals.empty() ||
-                                 std::ranges::any_of(function.parameters, [](const Parameter& parameter) {
-                                   return parameter.space == AddressSpace::local;
-                                 });
+    outlined.needs_whole_group =
+        needs.whole_group || !variables.locals.empty() || sees_local_memory(function);
 
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
@@ -438,8 +432,7 @@ private:
       const Name* const name = unit_.meaning(i);
       const auto found = name == nullptr ? texts.end() : texts.find(name->token);
       if (found != texts.end()) {
-        edits[i].replaced = true;
-        edits[i].text = found->second;
+        edits[i].replace(found->second);
       }
     }
   }
@@ -530,6 +523,7 @@ private:
   const std::set<std::string> reachable_;
   std::set<std::string> sees_constant_arguments_; // functions called with constant arguments of kernels
   const std::map<std::string, std::string>& renamed_;
+  std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
   const std::set<std::string>& distinct_;
   const std::vector<RegisterCopy>& copies_;
   const bool packs_;                         // some #pragma pack is in force

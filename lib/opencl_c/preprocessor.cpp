@@ -309,9 +309,7 @@ private:
   // the pragma, except in pragmas of standards and of GCC.
   Result<Token> pragma(Line line, const Token& place) {
     for (Token& token : line) {
-      token.file = place.file;
-      token.line = place.line;
-      token.column = place.column;
+      token.move_to(place);
     }
     const auto is = [&line](std::size_t i, std::string_view word) {
       return i < line.size() && line[i].text == word;

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -21,6 +22,11 @@ struct Edit {
   bool replaced = false;
   std::string text; // if replaced
   std::string after;
+
+  void replace(std::string by) {
+    replaced = true;
+    text = std::move(by);
+  }
 };
 using Edits = std::map<std::size_t, Edit>; // by token
 

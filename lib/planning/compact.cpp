@@ -13,12 +13,8 @@
 namespace tidegate::planning {
 namespace {
 
-// The problem with its bounds in both directions of time, and the best answer so far.
-struct CompactSearch {
-  PackingProblem problem;
-  PackingProblem reverse;
-  LowerBounds bounds;
-  LowerBounds reverse_bounds;
+// The problem and the best answer so far.
+struct CompactSearch : TwoEnds {
   Packing best;
   std::uint64_t lower = 0; // no packing has fewer groups
 
@@ -42,7 +38,7 @@ Packing packing_of(const MemoryPlan& layered) {
 }
 
 CompactSearch search_of(PackingProblem problem, Packing packing, std::uint64_t lower) {
-  CompactSearch search{.problem = std::move(problem), .best = std::move(packing)};
+  CompactSearch search{{.problem = std::move(problem)}, std::move(packing)};
   search.reverse = mirrored(search.problem);
   search.bounds = lower_bounds(search.problem, search.reverse);
   search.reverse_bounds = mirrored(search.bounds);
@@ -80,11 +76,7 @@ void schedule(CompactSearch& search) {
 
 void search_schedules(CompactSearch& search, std::uint64_t& effort) {
   if (search.is_open() && effort > 0 && search.problem.count() <= most_items_with_load_schedules) {
-    search.best = best_load_schedule({.problem = search.problem,
-                                      .reverse = search.reverse,
-                                      .bounds = search.bounds,
-                                      .reverse_bounds = search.reverse_bounds},
-                                     std::move(search.best), search.lower, effort);
+    search.best = best_load_schedule(search, std::move(search.best), search.lower, effort);
   }
 }
 

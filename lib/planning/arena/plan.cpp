@@ -257,6 +257,8 @@ private:
 
 using Order = std::vector<std::uint32_t>;
 
+// Finds the lowest layout; stops once one is at most `enough_bytes` high. `work` bounds the number of
+// overlapping pairs visited. Finds nothing if every layout exceeds 64 bits.
 class Heuristics {
 public:
   Heuristics(const ArenaComponent& component, std::uint64_t enough_bytes, std::uint64_t& work)
@@ -362,13 +364,6 @@ private:
   Fit best_fit_ = Fit::best;
 };
 
-// Returns the lowest layout found; stops once one is at most `enough_bytes` high. `work` bounds the number of
-// overlapping pairs visited. Returns nothing if every layout exceeds 64 bits.
-std::optional<ArenaLayout> arena_heuristics(const ArenaComponent& component, std::uint64_t enough_bytes,
-                                            std::uint64_t& work) {
-  return Heuristics(component, enough_bytes, work).run();
-}
-
 // Upper bound on pairs of overlapping items that the heuristics visit: about half a second.
 constexpr std::uint64_t heuristic_work = 25'000'000;
 
@@ -399,7 +394,7 @@ public:
     std::uint64_t work = heuristic_work;
     for (const ArenaComponent& component : model_.components) {
       parts_.push_back({.component = &component,
-                        .layout = arena_heuristics(component, enough, work),
+                        .layout = Heuristics(component, enough, work).run(),
                         .proved_above_bytes = component.lower_bound_bytes});
     }
     // Start with the highest components: once one is settled, lower ones need no search.

@@ -51,10 +51,10 @@ inline constexpr std::uint32_t most_items_with_load_schedules = 20'000;
 
 // The problem in both directions of time, with their bounds.
 struct TwoEnds {
-  const PackingProblem& problem;
-  const PackingProblem& reverse;
-  const LowerBounds& bounds;
-  const LowerBounds& reverse_bounds;
+  PackingProblem problem;
+  PackingProblem reverse;
+  LowerBounds bounds;
+  LowerBounds reverse_bounds;
 };
 
 // Returns the best of `best` and of as many schedules as `effort` allows; stops at `lower` groups.
