@@ -95,8 +95,9 @@ public:
   // Times of a launch by the device's clock; those of a launch are asked for when it has run.
   std::function<EventTimes()> clock = [] { return EventTimes(); };
 
-  std::size_t work_group_limit = 0; // as largest_work_group() reports
-  bool records = false;             // has command buffers
+  std::size_t work_group_limit = 0;   // as largest_work_group() reports
+  bool records = false;               // has command buffers
+  std::string binary_text = "binary"; // of every program
 
   // Calls so far, by kind; several sessions can share them.
   std::shared_ptr<std::map<std::string, int>> counts = std::make_shared<std::map<std::string, int>>();
@@ -188,10 +189,13 @@ public:
     sources->push_back(options + "\n" + std::string(source));
     return object<Program>(0);
   }
-  Program load(std::span<const unsigned char> /*binary*/, const std::string& /*options*/) const override {
+  Program load(std::span<const unsigned char> binary, const std::string& /*options*/) const override {
+    loaded->emplace_back(binary.begin(), binary.end());
     return called("load") == success ? object<Program>(0) : Program();
   }
-  std::vector<unsigned char> binary_of(const Program& /*program*/) const override { return {1, 2, 3}; }
+  std::vector<unsigned char> binary_of(const Program& /*program*/) const override {
+    return {binary_text.begin(), binary_text.end()};
+  }
   Made<Kernel> make_kernel(const Program& /*program*/, const std::string& name) const override {
     const Status status = called("make_kernel");
     return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, {}})) : tl::unexpected(status);
@@ -260,7 +264,9 @@ public:
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
 
-  std::shared_ptr<std::vector<std::string>> sources = std::make_shared<std::vector<std::string>>(); // built
+  // Options and texts of what was built, and binaries that were loaded.
+  std::shared_ptr<std::vector<std::string>> sources = std::make_shared<std::vector<std::string>>();
+  std::shared_ptr<std::vector<std::string>> loaded = std::make_shared<std::vector<std::string>>();
 
 private:
   struct KernelState {

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from support import PATIENCE, REPOSITORY, Document, parse, run
-from test_run import Programs, buffer, environment, program, wave, wrong_reads
+from test_run import Programs, buffer, program, wave, wrong_reads
 from test_run_trace import OPS, chain
 
 CHROMIUM = shutil.which("chromium")

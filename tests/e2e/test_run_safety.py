@@ -101,15 +101,6 @@ class Safety(Programs):
         return report
 
 
-    def at_work(self, document: Document, *args: str) -> Document:
-        """Ended by its wall time, however long this machine needs until it is at work."""
-        for wall_time in (1, 4, 16, 60):
-            report = self.negative(document, "--max-wall-time", str(wall_time), *args)
-            if report["iterations"] != 0:
-                break
-        return report
-
-
 def cpu_seconds(group: int) -> float:
     """What the processes of a group have used."""
     ticks = 0
@@ -153,51 +144,7 @@ class Limits(Safety):
         self.assert_withheld()
 
 
-class Differences(Safety):
-    RACE = """kernel void race(volatile global uint* x) {
-  x[0] = 0u;
-  for (uint turn = 0u; turn < 2000u; ++turn) x[0] += 1u; // every work-group at once
-}
-"""
-
-    def test_a_race_within_a_wave(self) -> None:
-        """Plain launches that do not repeat themselves are no reference: the fix says so."""
-        self.file("ops.cl", self.RACE)
-        document = program(op="race", local=1)
-        document["buffers"] = {"x": document["buffers"]["x"]}
-        document["ops"] = {"race": {"source": "ops.cl"}}
-        document["waves"] = [{**document["waves"][0], "name": name} for name in "ab"]
-        for wave in document["waves"]:
-            wave["global_size"] = [2**14]
-        for _ in range(20):  # until the race shows
-            result = self.run_document(document, "--verify")
-            if result.rc == 0:
-                self.file("x.npy", OLD)
-                continue
-            parity = parse(result.stdout)["output_parity"]
-            if parity["likely_cause"] == "race":
-                self.assertIn("plain launches do not repeat themselves either", result.stderr)
-                return
-        self.skipTest("no race showed on this machine")
-
-
 class WallTime(Safety):
-    def test_until_without_an_end(self) -> None:
-        document = {**program(), "until": {"buffer": "y", "equals": 0}}
-        del document["repeat"]
-        document["waves"][0]["op"] = "copied"
-        document["waves"][0]["args"].append({"buffer": "z"})
-        document["buffers"]["z"] = {"type": "u32", "count": COUNT}
-        document["buffers"]["x"]["init"] = {"fill": 1}
-        for strategy in ("launch", "barrier"):
-            report = self.at_work(document, "--strategy", strategy, *ONE)
-            self.assertEqual(report["status"], "deadline")
-            self.assertGreater(report["items_remaining"], 0)
-            self.assertGreater(report["iterations"], 0)
-            self.assertEqual(report["until"], {"buffer": "y", "waiting_for": "0", "value": "1", "reached": False})
-            self.assertRegex(report["error"]["message"], r"^the wall time of \S+ s is over: until was not reached after "
-                             fr"{report['iterations']} iterations?: \"y\" is 1, waiting for 0$")
-
     def test_until_within_repeat(self) -> None:
         """Iterations that run out before the value is there end the run with a warning, and no error."""
         document = {**program(3), "until": {"buffer": "y", "equals": 0}}
@@ -360,30 +307,13 @@ class Cache(Safety):
         self.run_it(hit=False)
         entry, = self.entries()
         good = entry.read_bytes()
-        middle = len(good) // 2
-        for name, damaged in (("a flipped bit of the binary", good[:middle] + bytes([good[middle] ^ 1]) +
-                               good[middle + 1:]),
-                              ("a flipped bit of the header", bytes([good[0] ^ 1]) + good[1:]),
-                              ("a flipped bit of the group count", good[:16] + bytes([good[16] ^ 1]) + good[17:]),
-                              ("cut off", good[:middle]), ("cut off in the header", good[:20]), ("empty", b""),
-                              ("one byte more", good + b"\0"), ("garbage", os.urandom(len(good)))):
+        for name, damaged in (("a flipped bit", bytes([good[0] ^ 1]) + good[1:]), ("cut off", good[:len(good) // 2])):
             with self.subTest(name):
                 entry.write_bytes(damaged)
                 self.run_it(hit=False)
                 self.assertEqual(self.entries(), [entry])
                 # Written anew. The binary may differ, so it is tried.
                 self.run_it(hit=True)
-
-    def test_a_folder_in_its_place(self) -> None:
-        self.run_it(hit=False)
-        entry, = self.entries()
-        entry.unlink()
-        entry.mkdir()
-        self.run_it(hit=False)
-
-    def test_no_cache(self) -> None:
-        self.run_it(False, "--no-cache")
-        self.assertEqual(self.entries(), [])
 
     def test_no_place_for_it(self) -> None:
         """A file where the folder should be: even root cannot write there."""

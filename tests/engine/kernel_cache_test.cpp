@@ -1,8 +1,15 @@
+// Built kernels and their cache.
+#include "../stand_in.hpp"
+#include "../temporary_folder.hpp"
 #include "engine/kernel_cache.hpp"
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <vector>
 
 namespace engine = tidegate::engine;
 
@@ -34,6 +41,154 @@ TEST_CASE("other texts stay as they are") {
   const auto stated = engine::stating_groups_per_unit(std::string(ptx), "wanted", 3);
   REQUIRE(stated);
   CHECK_FALSE(engine::stating_groups_per_unit(*stated, "wanted", 3)); // stated already
+}
+
+// Kernels of one device, built with a folder for them.
+struct Cache {
+  tidegate::device::test::StandIn session;
+  tidegate::test::TemporaryFolder folder;
+  tidegate::device::DeviceInfo device{.name = "stand-in",
+                                      .type = tidegate::device::DeviceType::gpu,
+                                      .platform = "platform",
+                                      .compute_units = 4};
+  engine::KernelSource source{.source = "text", .options = "-O", .kernel = "wanted"};
+  std::filesystem::path cache = folder.path() / "cache";
+
+  engine::BuiltKernel build() { return engine::build_kernel(session, device, source, 0, cache); }
+
+  [[nodiscard]] std::vector<std::filesystem::path> entries() const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(cache)) {
+      found.push_back(entry.path());
+    }
+    return found;
+  }
+
+  [[nodiscard]] static std::string text(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+};
+
+TEST_CASE("a kernel is built once for its source, options, device and driver") {
+  Cache cache;
+  CHECK(!cache.build().from_cache);
+  CHECK(cache.build().from_cache);
+  CHECK(*cache.session.sources == std::vector<std::string>{"-O\ntext"});
+  CHECK(*cache.session.loaded == std::vector<std::string>{"binary"});
+  const auto builds_anew = [&cache] {
+    const int before = cache.session.count("build");
+    CHECK(!cache.build().from_cache);
+    CHECK(cache.session.count("build") == before + 1);
+  };
+  cache.source.source = "another text";
+  builds_anew();
+  cache.source.options = "-O2";
+  builds_anew();
+  cache.device.driver_version = "2";
+  builds_anew();
+  cache.device.name = "another";
+  builds_anew();
+  CHECK(cache.entries().size() == 5);
+}
+
+TEST_CASE("damaged entries, and those that the driver refuses, are written anew") {
+  Cache cache;
+  cache.build();
+  const std::filesystem::path entry = cache.entries().at(0);
+  const std::string good = Cache::text(entry);
+  const auto flipped = [&good](std::size_t at) {
+    std::string damaged = good;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    return damaged;
+  };
+  std::vector<std::string> damages{"", good.substr(0, 20), good.substr(0, good.size() / 2), good + '\0',
+                                   "garbage"};
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    damages.push_back(flipped(at));
+  }
+  for (const std::string& damaged : damages) {
+    std::ofstream(entry, std::ios::binary) << damaged;
+    CHECK(!cache.build().from_cache);
+    CHECK(Cache::text(entry) == good);
+    CHECK(cache.build().from_cache);
+  }
+  for (const std::string call : {"load", "make_kernel"}) {
+    cache.session.failures = {{.call = call, .number = cache.session.count(call) + 1}};
+    CHECK(!cache.build().from_cache);
+  }
+}
+
+TEST_CASE("a place where no entry can be costs a build and nothing else") {
+  Cache cache;
+  cache.build();
+  const std::filesystem::path entry = cache.entries().at(0);
+  std::filesystem::remove(entry);
+  std::filesystem::create_directory(entry);
+  CHECK(!cache.build().from_cache);
+  std::filesystem::remove_all(cache.cache);
+  cache.folder.write("cache", "a file");
+  CHECK(!cache.build().from_cache);
+  CHECK(Cache::text(cache.cache) == "a file");
+  cache.cache.clear(); // --no-cache
+  CHECK(!cache.build().from_cache);
+  CHECK(cache.session.count("build") == 4);
+}
+
+TEST_CASE("a driver that keeps binaries itself gets none from us") {
+  Cache cache;
+  cache.device.platform = "Portable Computing Language";
+  CHECK(!cache.build().from_cache);
+  CHECK(cache.build().from_cache);
+  CHECK(cache.session.count("build") == 2);
+  CHECK(cache.session.count("load") == 0);
+  CHECK(engine::decode_entry(Cache::text(cache.entries().at(0)))->binary.empty());
+}
+
+TEST_CASE("the number of resident groups is kept with the kernel") {
+  Cache cache;
+  cache.session.kernels["wanted"] = [](const auto& launch) {
+    CHECK(launch.work_groups() == 4 * 32); // of 128 work-items, twice as many as fit
+    launch.template buffer<std::uint32_t>(0)[3 * 64] = 7;
+  };
+  for (const int launches : {1, 1, 1}) {
+    engine::BuiltKernel kernel = cache.build();
+    const auto set = [&](const tidegate::device::Buffer& poll, std::uint32_t, std::uint32_t) {
+      CHECK(cache.session.set_object(kernel.kernel, 0, poll) == tidegate::device::success);
+    };
+    CHECK(engine::resident_groups(cache.session, cache.device, kernel, 128, set) == 7);
+    CHECK(cache.session.count("launch") == launches);
+  }
+}
+
+TEST_CASE("a kernel for larger work-groups than its registers allow") {
+  Cache cache;
+  const engine::BuiltKernel kernel = cache.build();
+  engine::check_fit(cache.session, cache.device, kernel, 128); // the driver does not say
+  cache.session.work_group_limit = 128;
+  engine::check_fit(cache.session, cache.device, kernel, 128);
+  cache.session.work_group_limit = 64;
+  std::string message;
+  try {
+    engine::check_fit(cache.session, cache.device, kernel, 128);
+  } catch (const tidegate::device::Refused& refused) {
+    CHECK(refused.error.code == tidegate::ErrorCode::kernel_does_not_fit);
+    message = refused.error.message;
+  }
+  CHECK(message ==
+        "the generated kernel takes more registers or local memory than stand-in has for work-groups of 128 "
+        "work-items: 64 at most");
+}
+
+TEST_CASE("NVIDIA's assembler is asked for more registers through the binary") {
+  Cache cache;
+  cache.session.binary_text = ptx;
+  cache.build();
+  CHECK(cache.session.loaded->empty()); // nothing was asked for
+  cache.source.groups_per_unit = 2;
+  cache.build();
+  REQUIRE(cache.session.loaded->size() == 1);
+  CHECK(cache.session.loaded->front().find(".minnctapersm 2\n") != std::string::npos);
 }
 
 } // namespace

@@ -166,6 +166,35 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
   CHECK(!run.wrote_outputs());
 }
 
+TEST_CASE("an until that is not met ends with the wall time, and the report has its value") {
+  StandInRun run;
+  run.options.max_wall_time_ns = 30'000'000;
+  std::string json = document(1);
+  json.replace(json.find(R"("repeat":1)"), 10, R"("until":{"buffer":"y","equals":4000000000})");
+  const auto report = run_document(run, json);
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::deadline);
+  const std::string count = std::to_string(report->iterations);
+  CHECK(report->iterations > 0);
+  CHECK(report->items_remaining > 0);
+  CHECK(report->until->buffer == "y");
+  CHECK(report->until->value == count);
+  CHECK(report->until->waiting_for == "4000000000");
+  CHECK(!report->until->reached);
+  CHECK(report->error->message == "the wall time of 0.03 s is over: until was not reached after " + count +
+                                      " iterations: \"y\" is " + count + ", waiting for 4000000000");
+  CHECK(report->error->fix ==
+        "look at what makes the value, give \"repeat\" a bound, or --max-wall-time more; no "
+        "output was written");
+  run.options.max_wall_time_ns = 60'000'000'000;
+  json.replace(json.find("4000000000"), 10, "7");
+  const auto met = run_document(run, json);
+  REQUIRE(met);
+  CHECK(met->status == RunStatus::done);
+  CHECK(met->iterations == 7);
+  CHECK(met->until->reached);
+}
+
 TEST_CASE("an interrupt ends a run, and the report says what is left") {
   const device::test::Interruptible interruptible;
   StandInRun run;
