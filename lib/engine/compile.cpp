@@ -24,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t default_alignment = 256;
+constexpr std::uint64_t counter_bytes = 4096; // of any launch, at most
 
 // The limits of the device, or usual ones where a program is compiled for none in particular.
 policy::AdapterLimits adapter_of(const device::DeviceInfo* device) {
@@ -99,17 +100,29 @@ std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInf
   return bytes_per_group * std::min(groups, most_groups_per_unit * std::max(device->compute_units, 1U));
 }
 
-// Descriptors and counters, which come out of the budget first; with descriptors of every wave they are as
-// large as they get.
-std::uint64_t most_table_bytes(const Job& program, const Schedule& schedule, bool persistent,
-                               const device::DeviceInfo* device, std::optional<std::uint32_t> workers) {
-  constexpr std::uint64_t counters = 4096;
+// Returns the bytes of descriptors and counters by schedule, which come out of the budget first; with descriptors of
+// every wave they are as large as they get.
+std::vector<std::uint64_t> most_table_bytes(const Job& program, const Schedules& schedules,
+                                            const device::DeviceInfo* device,
+                                            std::optional<std::uint32_t> workers) {
   const MemoryLayout nowhere{.offsets = std::vector<std::uint64_t>(program.buffers.size())};
-  const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
-  const LaunchTables largest =
-      make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
-  const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
-  return largest.bytes() + waits + counters + (persistent ? progress_bytes(largest, device, workers) : 0);
+  std::vector<std::uint64_t> bytes;
+  for (std::size_t i = 0; i < schedules.all.size(); ++i) {
+    const Schedule& schedule = schedules.all[i];
+    const Synchronization none{.stages = std::vector<StageWaits>(schedule.stages.size())};
+    const LaunchTables largest =
+        make_tables(program, schedule, nowhere, none, Mode::interpreter, Cases::per_wave);
+    const bool persistent = i >= Schedules::first_persistent;
+    const std::uint64_t waits = persistent ? program.waves.size() * most_waits_per_wave * sizeof(WaitRow) : 0;
+    bytes.push_back(largest.bytes() + waits + counter_bytes +
+                    (persistent ? progress_bytes(largest, device, workers) : 0));
+  }
+  return bytes;
+}
+
+// Returns false if only launches can be taken.
+bool may_persist(const device::DeviceInfo* device, std::optional<Strategy> asked_for) {
+  return asked_for ? is_persistent(*asked_for) : device == nullptr || device->type != device::DeviceType::cpu;
 }
 
 // Returns the bytes of the budget and the largest allocation that are left for the arena; nothing where neither binds.
@@ -156,13 +169,10 @@ Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& pla
   return plan_memory(program, plan, alignment, capacity.value_or(0));
 }
 
-ModeChoice choose_mode(std::optional<Mode> asked_for, const Recommendation& recommendation,
-                       const LaunchTables& tables) {
-  const Mode mode = asked_for.value_or(recommendation.launch.execution_mode);
-  if (tables.cases.empty()) {
-    return {mode, "every stage is one wave, launched as the user's own kernel"};
-  }
-  return {mode, asked_for ? "requested" : "recommended by the launch policy"};
+std::string mode_reason(std::optional<Mode> asked_for, const LaunchTables& tables) {
+  return tables.cases.empty() ? "every stage is one wave, launched as the user's own kernel"
+         : asked_for          ? "requested"
+                              : "recommended by the launch policy";
 }
 
 std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
@@ -171,14 +181,18 @@ std::optional<device::Ordering> proved_ordering(Strategy strategy, const device:
              : std::nullopt;
 }
 
-// A program on its way: what was written, and what is to run.
+// Waves on their way to a kernel, with what was decided before they were planned.
 struct Input {
-  const Job& written;
   Job program; // waves of windows are one
   OutlinedOps ops;
   std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
-  HotCounts hot;
   PromotionChoice promotion;
+};
+
+// Decided once, for the job as it was written.
+struct Decisions {
+  Recommendation recommendation;
+  Mode mode = Mode::interpreter;
   std::uint64_t budget_bytes = 0;
 };
 
@@ -251,23 +265,21 @@ std::uint32_t groups_per_unit(const LaunchTables& tables, std::uint32_t group_si
 }
 
 // From waves and outlined kernels on.
-Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* device,
+Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, const device::DeviceInfo* device,
                                       const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
   Job& program = input.program;
   const OutlinedOps& ops = input.ops;
+  const bool interpreted = decided.mode != Mode::jit;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
   const auto planning_from = Clock::now();
-  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, input.budget_bytes, options.plan));
+  TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, decided.budget_bytes, options.plan));
   const auto planned_at = Clock::now();
   Lineage lineage = trace_lineage(program, plan);
   const auto traced_at = Clock::now();
 
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
-  TIDEGATE_TRY(const Recommendation first_word,
-               recommend(input.written, adapter_of(device), 0, input.budget_bytes, input.hot));
-  const bool interpreted = options.mode.value_or(first_word.launch.execution_mode) != Mode::jit;
   const device::Tuning& tuning = options.tuning;
   const DeviceModel model = model_of(device, tuning);
   const FixedShape fixed = fixed_shape(options);
@@ -275,18 +287,17 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                make_schedules(program, ops, plan, device, options,
                               packings(program, model.compute_units, tuning, fixed, interpreted)));
 
-  // Buffers get their places; those that are never needed together share memory.
+  // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
+  // together share memory.
   const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
-  const bool asked_persistent = asked_for && is_persistent(*asked_for);
-  const Schedule& likely = schedules.all[asked_persistent ? Schedules::first_persistent : Schedules::launch];
-  const auto capacity_beside = [&](std::uint64_t table_bytes) {
-    return arena_capacity(program, table_bytes, input.budget_bytes, device);
-  };
-  TIDEGATE_TRY(std::optional<std::uint64_t> capacity,
-               capacity_beside(most_table_bytes(program, likely, asked_persistent, device, options.workers)));
+  const std::vector<std::uint64_t> table_bytes = most_table_bytes(program, schedules, device, options.workers);
+  const std::uint64_t most_bytes =
+      may_persist(device, asked_for) ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
+  TIDEGATE_TRY(const std::optional<std::uint64_t> capacity,
+               arena_capacity(program, most_bytes, decided.budget_bytes, device));
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
 
-  // Each candidate gets an estimate, and one is taken.
+  // Each candidate has its waits and an estimate, and one is taken.
   StrategyChoice choice =
       choose_strategy({.asked_for = options.strategy,
                        .device = device,
@@ -295,34 +306,24 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                        .why = options.why},
                       find_candidates(program, ops, schedules, memory, fixed, interpreted, model, asked_for));
   const Strategy strategy = choice.strategy;
-  const Candidate taken = choice.candidates[choice.taken];
+  Candidate& taken = choice.candidates[choice.taken];
+  const std::size_t index = taken.schedule;
+  Schedule schedule = std::move(schedules.all[index]);
+  Synchronization synchronization = std::move(taken.waits);
+  ProgramLoad load = std::move(taken.load);
+  for (Candidate& candidate : choice.candidates) { // only the estimates of the others are reported
+    candidate.waits = {};
+    candidate.load = {};
+  }
   if (!model.measured && !options.dry_run) {
     choice.candidates.clear(); // of this device nothing is known
   }
-  Schedule schedule = std::move(schedules.all[taken.schedule]);
-  const std::uint64_t table_bytes =
-      most_table_bytes(program, schedule, is_persistent(strategy), device, options.workers);
-  TIDEGATE_TRY(capacity, capacity_beside(table_bytes));
-  if (capacity && memory.arena_bytes > *capacity) {
-    TIDEGATE_TRY(memory, lay_out(program, plan, capacity, device));
-  }
-
-  // For what each stage waits, now that it is known which buffers share memory.
-  Synchronization synchronization = synchronize(program, schedule, memory, strategy);
-  synchronization.order = taken.shape.order;
-  ProgramLoad load = load_of(program, ops, schedule, synchronization, interpreted);
-
-  // The policy's word on interpreter or JIT, topology and workers.
-  TIDEGATE_TRY(Recommendation recommendation, recommend(input.written, adapter_of(device),
-                                                        memory.arena_bytes + memory.image_bytes + table_bytes,
-                                                        input.budget_bytes, input.hot));
 
   // Descriptors for the device. PoCL (3.1) miscompiles kernels that hold one function with barriers several
   // times.
-  const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
   LaunchTables tables =
-      make_tables(program, schedule, memory, synchronization, mode, cpu ? Cases::per_op : Cases::per_wave,
-                  most_cases_of_all, op_numbers(input.promotion.ops));
+      make_tables(program, schedule, memory, synchronization, decided.mode,
+                  cpu ? Cases::per_op : Cases::per_wave, most_cases_of_all, op_numbers(input.promotion.ops));
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
@@ -348,10 +349,9 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
         groups_per_unit(tables, schedule.group_size, options.workers.value_or(1), *device);
   }
 
-  ModeChoice mode_choice = choose_mode(options.mode, recommendation, tables);
-  return CompiledProgram{.written = input.written,
-                         .program = std::move(program),
-                         .budget_bytes = input.budget_bytes,
+  ModeChoice mode{decided.mode, mode_reason(options.mode, tables)};
+  return CompiledProgram{.program = std::move(program),
+                         .budget_bytes = decided.budget_bytes,
                          .plan = as_written(plan, input.parts),
                          .lineage = std::move(lineage),
                          .ops = std::move(input.ops),
@@ -360,11 +360,11 @@ Result<CompiledProgram> compile_waves(Input input, const device::DeviceInfo* dev
                          .load = std::move(load),
                          .model = model,
                          .schedule = std::move(schedule),
-                         .table_bytes = table_bytes,
+                         .table_bytes = table_bytes[index],
                          .memory = std::move(memory),
                          .synchronization = std::move(synchronization),
-                         .recommendation = recommendation,
-                         .mode = std::move(mode_choice),
+                         .recommendation = decided.recommendation,
+                         .mode = std::move(mode),
                          .tables = std::move(tables),
                          .ordering = ordering,
                          .clock = clock,
@@ -391,25 +391,30 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);
   std::vector<HotOp> hot_ops = hot_opcodes(program);
-  const HotCounts hot = hot_counts(program, hot_ops, windows);
-  TIDEGATE_TRY(const Recommendation recommendation,
-               recommend(program, adapter_of(device), 0, budget_bytes, hot));
-  PromotionChoice promotion = choose_promotion(plain ? Promotion::none : options.promote, recommendation,
-                                               std::move(windows), std::move(hot_ops));
+
+  // The policy's word on mode, promotion, topology and workers. A budget that no plan can keep is refused by the layout
+  // of memory, which says what is needed.
+  const std::uint64_t least = least_bytes(program);
+  const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
+  TIDEGATE_TRY(Recommendation recommendation,
+               recommend(program, adapter_of(device), hopeless ? 0 : least, budget_bytes,
+                         hot_counts(program, hot_ops, windows)));
+  const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
+  const Decisions decided{
+      .recommendation = std::move(recommendation), .mode = mode, .budget_bytes = budget_bytes};
+  PromotionChoice promotion = choose_promotion(plain ? Promotion::none : options.promote,
+                                               decided.recommendation, std::move(windows), std::move(hot_ops));
 
   if (!promotion.windows.empty()) {
     TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));
-    Input input{.written = program,
-                .program = std::move(fused.program),
+    Input input{.program = std::move(fused.program),
                 .ops = std::move(fused.ops),
                 .parts = std::move(fused.parts),
-                .hot = hot,
-                .promotion = promotion,
-                .budget_bytes = budget_bytes};
+                .promotion = promotion};
     if (!promotion.ops.empty()) {
       input.promotion.ops = hot_opcodes(input.program);
     }
-    auto compiled = compile_waves(std::move(input), device, options);
+    auto compiled = compile_waves(std::move(input), decided, device, options);
     if (compiled && !windows_fall_back(*compiled)) {
       return compiled;
     }
@@ -419,14 +424,9 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
     promotion.reason += compiled ? "; no launch could have had the windows' work-groups"
                                  : "; the windows would not have had room";
   }
-  return compile_waves({.written = program,
-                        .program = program,
-                        .ops = std::move(ops),
-                        .parts = {},
-                        .hot = hot,
-                        .promotion = std::move(promotion),
-                        .budget_bytes = budget_bytes},
-                       device, options);
+  return compile_waves(
+      {.program = program, .ops = std::move(ops), .parts = {}, .promotion = std::move(promotion)}, decided,
+      device, options);
 }
 
 } // namespace
@@ -445,6 +445,7 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.
   TIDEGATE_TRY(CompiledProgram compiled,
                compile_promoted(job, std::move(ops), budget_bytes, device, options));
+  compiled.written = std::move(job);
   compiled.warnings = std::move(warnings);
   return compiled;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace tidegate::engine {
@@ -90,6 +91,31 @@ std::uint64_t image_bytes(const Job& program) {
     }
   }
   return bytes;
+}
+
+std::uint64_t least_bytes(const Job& program) {
+  const auto add = [](std::uint64_t a, std::uint64_t b) {
+    std::uint64_t sum = 0;
+    return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+  };
+  std::uint64_t bytes = image_bytes(program);
+  for (const ProgramBuffer& buffer : program.buffers) {
+    bytes = add(bytes, buffer.in_arena() && !buffer.transient() ? buffer.bytes : 0);
+  }
+  std::uint64_t most = 0;
+  for (const ProgramWave& wave : program.waves) {
+    std::set<std::uint32_t> transient;
+    std::uint64_t own = 0;
+    for (const ProgramArgument& argument : wave.arguments) {
+      const bool counts = argument.is_memory() && program.buffers[argument.buffer].in_arena() &&
+                          program.buffers[argument.buffer].transient();
+      if (counts && transient.insert(argument.buffer).second) {
+        own = add(own, program.buffers[argument.buffer].bytes);
+      }
+    }
+    most = std::max(most, own);
+  }
+  return add(bytes, most);
 }
 
 Result<MemoryLayout> plan_memory(const Job& program, const planning::WaveGroups& groups,

@@ -17,13 +17,15 @@ namespace {
 
 using Candidates = std::vector<Candidate>;
 
-Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedShape& fixed,
+Candidate candidate_of(ProgramLoad load, Synchronization waits, Strategy strategy, const FixedShape& fixed,
                        const DeviceModel& model) {
   Candidate candidate{.shape = {.strategy = strategy},
                       .group_size = load.group_size,
                       .cost = {},
                       .of_iteration = {},
-                      .refused = {}};
+                      .refused = {},
+                      .waits = std::move(waits),
+                      .load = {}};
   if (is_persistent(strategy)) {
     const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
@@ -37,6 +39,8 @@ Candidate candidate_of(const ProgramLoad& load, Strategy strategy, const FixedSh
   }
   candidate.cost = estimate(load, candidate.shape, model);
   candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
+  candidate.waits.order = candidate.shape.order;
+  candidate.load = std::move(load);
   return candidate;
 }
 
@@ -146,9 +150,9 @@ std::vector<Candidate> find_candidates(const Job& program, const OutlinedOps& op
                                        const DeviceModel& model, std::optional<Strategy> asked_for) {
   Candidates candidates;
   const auto add = [&](Strategy strategy, std::size_t schedule) {
-    const Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);
-    candidates.push_back(candidate_of(load_of(program, ops, schedules.all[schedule], waits, interpreted),
-                                      strategy, fixed, model));
+    Synchronization waits = synchronize(program, schedules.all[schedule], memory, strategy);
+    ProgramLoad load = load_of(program, ops, schedules.all[schedule], waits, interpreted);
+    candidates.push_back(candidate_of(std::move(load), std::move(waits), strategy, fixed, model));
     candidates.back().schedule = schedule;
     candidates.back().side_by_side =
         is_persistent(strategy) ? most_tiles_per_pack(schedules.all[schedule]) : 1;

@@ -27,6 +27,8 @@ struct Candidate {
   device::CostParts cost;         // nanoseconds
   device::CostParts of_iteration; // nanoseconds of each iteration
   std::string refused;            // why it may not be chosen; or empty
+  Synchronization waits;
+  ProgramLoad load;
 };
 
 // Choices fixed by the command line or a profile.
