@@ -33,8 +33,8 @@ public:
         if (space_of(name) == AddressSpace::none) {
           variable.remaining.push_back(declarator);
         } else {
-          variable.moving.push_back(declarator);
-          variable.names.push_back({.unique = unique(tokens_[name.token].text), .token = name.token});
+          variable.names.push_back(
+              {.unique = unique(tokens_[name.token].text), .token = name.token, .declarator = declarator});
         }
       }
       TIDEGATE_CHECK(stands_alone(variable));

@@ -490,14 +490,16 @@ private:
       used[name.token] = used_prefix + name.unique;
     }
     erase(variable.remaining, inside);
-    end_with_declarator(variable.moving.back(), inside);
+    end_with_declarator(variable.names.back().declarator, inside);
     writer_.write(variable.declaration, inside);
     writer_.text(";");
     replace(*kernel.body, used, edits);
     if (variable.remaining.empty()) {
       erase({variable.declaration}, edits);
     } else {
-      erase(variable.moving, edits);
+      for (const HoistedName& name : variable.names) {
+        erase({name.declarator}, edits);
+      }
       end_with_declarator(variable.remaining.back(), edits);
     }
   }

@@ -70,14 +70,14 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
 struct HoistedName {
   std::string unique; // the name, numbered when the kernel declares several of that name
   std::size_t token = 0;
+  TokenRange declarator; // with the comma after it
 };
 
 // A declaration, possibly of several names. Its pointers are private and stay in the kernel.
 struct HoistedVariable {
   TokenRange declaration;            // without the semicolon
   std::vector<HoistedName> names;    // names that move
-  std::vector<TokenRange> moving;    // declarators that move, each with the comma after it
-  std::vector<TokenRange> remaining; // declarators of pointers, likewise
+  std::vector<TokenRange> remaining; // declarators of pointers, each with the comma after it
 };
 
 // A statement that declares only types, which variables that move use.

@@ -25,7 +25,6 @@ std::string describe(const TranslationUnit& unit, const std::vector<HoistedVaria
     for (const TokenRange& range : variable.remaining) {
       text += " stays " + text_of(unit, range);
     }
-    CHECK(variable.moving.size() == variable.names.size());
   }
   return text;
 }
