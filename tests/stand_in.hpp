@@ -1,6 +1,5 @@
-// Sessions for tests. StandIn takes the place of a device: its memory is the host's, and a launch calls a
-// function of the test in place of the kernel. Altered passes everything on to another session; a test
-// overrides what is to go wrong.
+// A session that stands in for a device: its memory is the host's, and a launch calls a function of the test in
+// place of the kernel.
 #pragma once
 #include "core/interrupt.hpp"
 #include "device/session.hpp"
@@ -74,7 +73,7 @@ private:
   const std::map<std::uint32_t, Memory>& arguments_;
 };
 
-class StandIn : public Session {
+class StandIn final : public Session {
 public:
   using Memory = StandInLaunch::Memory;
   using KernelFunction = std::function<void(const StandInLaunch&)>;
@@ -308,97 +307,6 @@ private:
     }
     return success;
   }
-};
-
-// Passes everything on.
-class Altered : public Session {
-public:
-  explicit Altered(std::unique_ptr<Session> to) : to_(std::move(to)) {
-    device_name = to_->device_name;
-    on_host = to_->on_host;
-  }
-
-  Made<Buffer> allocate(std::uint64_t bytes) const override { return to_->allocate(bytes); }
-  Made<Buffer> share(std::span<std::byte> memory) const override { return to_->share(memory); }
-  Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
-    return to_->part_of(buffer, offset, bytes);
-  }
-  Status migrate(std::span<const Buffer> buffers) const override { return to_->migrate(buffers); }
-  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-               Transferred when) const override {
-    return to_->write(to, offset, bytes, when);
-  }
-  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-              Transferred when) const override {
-    return to_->read(from, offset, bytes, when);
-  }
-  Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes, std::span<const std::byte> pattern,
-              Event* event) const override {
-    return to_->fill(to, offset, bytes, pattern, event);
-  }
-  Status copy(const Buffer& from, std::uint64_t from_offset, const Buffer& to, std::uint64_t to_offset,
-              std::uint64_t bytes, Event* event) const override {
-    return to_->copy(from, from_offset, to, to_offset, bytes, event);
-  }
-  std::shared_ptr<std::byte> pin(std::size_t bytes) const override { return to_->pin(bytes); }
-  Made<std::vector<ImageFormat>> image_formats(engine::ImageKind kind, ImageUse use) const override {
-    return to_->image_formats(kind, use);
-  }
-  Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
-    return to_->largest_image(kind);
-  }
-  Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const override {
-    return to_->make_image(shape, use);
-  }
-  Status write_image(const Image& to, const engine::ImageShape& shape,
-                     std::span<const std::byte> texels) const override {
-    return to_->write_image(to, shape, texels);
-  }
-  Status read_image(const Image& from, const engine::ImageShape& shape,
-                    std::span<std::byte> texels) const override {
-    return to_->read_image(from, shape, texels);
-  }
-  Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
-    return to_->make_sampler(spec);
-  }
-  Result<Program> build(std::string_view source, const std::string& options) const override {
-    return to_->build(source, options);
-  }
-  Program load(std::span<const unsigned char> binary, const std::string& options) const override {
-    return to_->load(binary, options);
-  }
-  std::vector<unsigned char> binary_of(const Program& program) const override {
-    return to_->binary_of(program);
-  }
-  Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
-    return to_->make_kernel(program, name);
-  }
-  std::size_t largest_work_group(const Kernel& kernel) const override {
-    return to_->largest_work_group(kernel);
-  }
-  Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
-    return to_->set_object(kernel, index, object);
-  }
-  Status set_bytes(const Kernel& kernel, std::uint32_t index,
-                   std::span<const std::byte> value) const override {
-    return to_->set_bytes(kernel, index, value);
-  }
-  Status set_local(const Kernel& kernel, std::uint32_t index, std::size_t bytes) const override {
-    return to_->set_local(kernel, index, bytes);
-  }
-  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
-    return to_->launch(kernel, range, event);
-  }
-  Recording record(std::span<const Launch> launches) const override { return to_->record(launches); }
-  Status enqueue(const Recording& recording) const override { return to_->enqueue(recording); }
-  Status mark(Event& event) const override { return to_->mark(event); }
-  Status wait(const Event& event) const override { return to_->wait(event); }
-  Status flush() const override { return to_->flush(); }
-  Status finish() const override { return to_->finish(); }
-  Made<EventTimes> times_of(const Event& event) const override { return to_->times_of(event); }
-
-private:
-  std::unique_ptr<Session> to_;
 };
 
 } // namespace tidegate::device::test

@@ -1,6 +1,10 @@
 // Whole runs of wave programs: with a stand-in for the device where kernels may do what they like, and on this
-// machine's CPU with a session that asks for what never comes.
+// machine's CPU with a wait for what never comes.
 #include "../stand_in_run.hpp"
+#include "engine/execute.hpp"
+#include "engine/report.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/resolve.hpp"
 #include "work/run.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +20,6 @@
 using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;
-using device::test::Altered;
 using std::chrono_literals::operator""ms;
 
 namespace {
@@ -39,34 +42,6 @@ device::DeviceInfo processor() {
                                          .ordering = device::Ordering::classic,
                                          .trials = {}};
   return device;
-}
-
-// Lets every barrier wait for one arrival too many, and waits end soon.
-class OneArrivalMore : public Altered {
-public:
-  using Altered::Altered;
-
-  device::Status set_bytes(const device::Kernel& kernel, std::uint32_t index,
-                           std::span<const std::byte> value) const override {
-    constexpr std::uint32_t arrivals_per_barrier = 23;
-    constexpr std::uint32_t most_polls = 24;
-    std::uint32_t number = 0;
-    if (index != arrivals_per_barrier && index != most_polls) {
-      return Altered::set_bytes(kernel, index, value);
-    }
-    std::memcpy(&number, value.data(), sizeof number);
-    number = index == most_polls ? std::uint32_t{1} << 16U : number + 1;
-    return Altered::set_bytes(kernel, index, std::as_bytes(std::span(&number, 1)));
-  }
-};
-
-template <class Session>
-device::OpenSession altered() {
-  return [](const device::DeviceInfo& device, device::Profiling profiling) {
-    return device::open_session(device, profiling).map([](std::unique_ptr<device::Session> session) {
-      return std::unique_ptr<device::Session>(std::make_unique<Session>(std::move(session)));
-    });
-  };
 }
 
 } // namespace
@@ -222,30 +197,43 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     run.device = processor();
     run.options.compile.strategy = Strategy::barrier;
     run.options.compile.mode = Mode::interpreter;
-    run.options.compile.workers = std::min(2U, run.device.compute_units);
-    run.options.open_session = altered<OneArrivalMore>();
-    const auto report = run_document(run, document(1, local));
-    REQUIRE(report);
-    CHECK(report->status == RunStatus::hang);
-    REQUIRE(!report->stuck_groups.empty());
-    const std::uint64_t expected = *run.options.compile.workers + 1;
-    for (const StuckGroup& stuck : report->stuck_groups) {
-      CHECK(stuck.group < *run.options.compile.workers);
+    const std::uint32_t workers = std::min(2U, run.device.compute_units);
+    std::set<std::string> assumed;
+    auto job = resolve(*documents::decode<WaveProgram>(document(1, local)), run.folder.path().string(),
+                       assume_macros(assumed));
+    REQUIRE(job);
+    const auto compiled = compile(std::move(*job), &run.device, run.options.compile);
+    REQUIRE(compiled);
+    const auto opened = device::open_session(run.device);
+    REQUIRE(opened);
+    const device::Session& session = **opened;
+    BuiltProgram built = build(session, run.device, *compiled, {});
+    const Residency residency = find_residency(session, run.device, *compiled, built, workers);
+    DispatchLimits limits = dispatch_limits(*compiled, run.device, run.options, residency);
+    const std::uint32_t expected = ++limits.arrivals_per_barrier; // one too many
+    limits.most_polls = std::uint32_t{1} << 16U;
+    ExecutedProgram executed{.residency = residency};
+    executed.run = run_in_arena(session, *compiled, built, *first_contents(session, compiled->program, 0),
+                                limits, run.monitor);
+    const RunReport report = report_of_run(*compiled, executed, run.device, run.options, 0);
+    CHECK(report.status == RunStatus::hang);
+    REQUIRE(!report.stuck_groups.empty());
+    for (const StuckGroup& stuck : report.stuck_groups) {
+      CHECK(stuck.group < workers);
       CHECK(stuck.stage == 1);
       CHECK(stuck.waves == std::vector<std::string>{"\"copy\""});
       CHECK(stuck.counter == "arrivals at the barrier");
       CHECK(stuck.expected == expected);
       CHECK(stuck.seen < expected);
     }
-    const StuckGroup& first = report->stuck_groups.front();
-    CHECK(report->error->code == ErrorCode::device_hang);
-    CHECK(report->error->message == "a wait on the device ran out: in front of stage 1 (\"copy\"), tile " +
-                                        std::to_string(first.tile) + ", iteration 0, work-group " +
-                                        std::to_string(first.group) +
-                                        " waits for arrivals at the barrier to be " +
-                                        std::to_string(expected) + " and saw " + std::to_string(first.seen));
-    CHECK(report->error->fix == "see stuck_groups in the report; --strategy launch runs without waits");
-    CHECK(!run.wrote_outputs());
+    const StuckGroup& first = report.stuck_groups.front();
+    CHECK(report.error->code == ErrorCode::device_hang);
+    CHECK(report.error->message == "a wait on the device ran out: in front of stage 1 (\"copy\"), tile " +
+                                       std::to_string(first.tile) + ", iteration 0, work-group " +
+                                       std::to_string(first.group) +
+                                       " waits for arrivals at the barrier to be " +
+                                       std::to_string(expected) + " and saw " + std::to_string(first.seen));
+    CHECK(report.error->fix == "see stuck_groups in the report; --strategy launch runs without waits");
   }
 }
 

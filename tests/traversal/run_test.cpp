@@ -1,5 +1,5 @@
 // Whole runs of traversals: with a stand-in for the device that searches a path as the kernels do, and on this
-// machine's CPU with a session that asks for an arrival too many.
+// machine's CPU with a wait for an arrival too many.
 #include "../stand_in.hpp"
 #include "../temporary_folder.hpp"
 #include "engine/traversal/kernel_layout.hpp"
@@ -11,7 +11,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -20,7 +19,6 @@
 
 using namespace tidegate;
 using namespace tidegate::traversal;
-using device::test::Altered;
 using device::test::StandIn;
 using device::test::StandInLaunch;
 using engine::RunStatus;
@@ -160,23 +158,6 @@ struct StandInRun : Run {
   void persistent() {
     options.compile.strategy = engine::Strategy::barrier;
     device.profile = device::DeviceProfile{.ordering = device::Ordering::c11, .trials = {}};
-  }
-};
-
-// Lets every barrier wait for one arrival too many, and waits end soon.
-class OneArrivalMore : public Altered {
-public:
-  using Altered::Altered;
-
-  device::Status set_bytes(const device::Kernel& kernel, std::uint32_t index,
-                           std::span<const std::byte> value) const override {
-    std::uint32_t number = 0;
-    if (index != arrivals_per_barrier && index != most_polls) {
-      return Altered::set_bytes(kernel, index, value);
-    }
-    std::memcpy(&number, value.data(), sizeof number);
-    number = index == most_polls ? std::uint32_t{1} << 16U : number + 1;
-    return Altered::set_bytes(kernel, index, std::as_bytes(std::span(&number, 1)));
   }
 };
 
@@ -339,21 +320,30 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   REQUIRE(list);
   const auto found = device::select_device(*list, "cpu");
   REQUIRE(found);
+  const device::DeviceInfo& cpu = **found;
   Run run;
-  run.device = **found;
-  run.device.profile = device::DeviceProfile{.ordering = device::Ordering::classic, .trials = {}};
-  run.options.compile.strategy = engine::Strategy::barrier;
-  run.options.compile.workers = 1;
-  run.options.open_session = [](const device::DeviceInfo& device, device::Profiling profiling) {
-    return device::open_session(device, profiling).map([](std::unique_ptr<device::Session> session) {
-      return std::unique_ptr<device::Session>(std::make_unique<OneArrivalMore>(std::move(session)));
-    });
-  };
-  const auto report = run();
-  REQUIRE(report);
-  CHECK(report->status == RunStatus::hang);
-  REQUIRE(report->stuck_groups.size() == 1);
-  CHECK(report->stuck_groups[0].group == 0);
-  CHECK(report->stuck_groups[0].counter == "arrivals at the barrier");
-  CHECK(report->stuck_groups[0].expected == report->stuck_groups[0].seen + 1);
+  const auto loaded = load(run.program, run.folder.path().string(), run.options);
+  REQUIRE(loaded);
+  const graphs::Graph& graph = loaded->graph;
+  const TraversalShape shape = shape_of(run.program, graph);
+  const auto memory = plan_memory(shape, run.program.policy.launch, 0, cpu.global_memory_bytes, {});
+  REQUIRE(memory);
+  const FrontierGeometry geometry = geometry_of(run.program, cpu, run.options);
+  const auto opened = device::open_session(cpu);
+  REQUIRE(opened);
+  const device::Session& session = **opened;
+  engine::BuiltKernel kernel = engine::build_kernel(
+      session, cpu, frontier_kernel(shape, false, geometry, device::Ordering::classic, cpu.opencl_version), 0,
+      {});
+  const ResidentGraph resident = make_resident(session, run.program, graph, *memory, geometry, {});
+  engine::DispatchLimits limits =
+      limits_of(cpu, run.options, {.resident = 1, .workers = 1}, engine::Strategy::barrier);
+  ++limits.arrivals_per_barrier; // one too many
+  limits.most_polls = std::uint32_t{1} << 16U;
+  const TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, run.monitor);
+  CHECK(outcome.status == RunStatus::hang);
+  REQUIRE(outcome.stuck_groups.size() == 1);
+  CHECK(outcome.stuck_groups[0].group == 0);
+  CHECK(outcome.stuck_groups[0].counter == "arrivals at the barrier");
+  CHECK(outcome.stuck_groups[0].expected == outcome.stuck_groups[0].seen + 1);
 }
