@@ -275,7 +275,8 @@ const std::size_t* or_null(const std::array<std::size_t, 3>& sizes) {
 class OpenClSession final : public Session {
 public:
   OpenClSession(cl::Device device, cl::Context context, cl::CommandQueue queue)
-      : device_(std::move(device)), context_(std::move(context)), queue_(std::move(queue)) {
+      : device_(std::move(device)), context_(std::move(context)), queue_(std::move(queue)),
+        command_buffers_(command_buffers_of(device_)) {
     (void)device_.getInfo(CL_DEVICE_NAME, &device_name);
     device_name.erase(std::min(device_name.find('\0'), device_name.size()));
   }
@@ -548,7 +549,6 @@ public:
   }
 
   Recording record(std::span<const Launch> launches) const override {
-    command_buffers_ = command_buffers_of(device_);
     if (!command_buffers_) {
       return {};
     }
@@ -608,7 +608,8 @@ private:
   cl::Device device_;
   cl::Context context_;
   cl::CommandQueue queue_;
-  mutable std::optional<CommandBuffers> command_buffers_; // once something was recorded
+  const std::optional<CommandBuffers>
+      command_buffers_; // found once, since the driver takes microseconds to answer
 };
 
 } // namespace

@@ -128,13 +128,13 @@ bool has_failed(const QueueOutcome& queue) {
   return queue.failure.has_value();
 }
 
-// Clears buffers without contents that a program may rely on. Some drivers allocate only now.
-void clear_rest(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                const device::Buffer& arena) {
+// Clears the transient buffers, or the others without contents, on which a program may rely.
+void clear(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+           const Arena& arena, bool transient) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
-    if (buffer.in_arena() && first[i].empty() && !buffer.transient()) {
-      engine::clear(session, arena, compiled.memory.offsets[i], buffer.bytes);
+    if (buffer.in_arena() && first[i].empty() && buffer.transient() == transient) {
+      engine::clear(session, arena.parts[i].memory, arena.parts[i].offset, buffer.bytes);
     }
   }
   device::require(session.finish(), "clearing the buffers");
@@ -146,11 +146,11 @@ Transferred transferred(const HostContents& memory) {
 
 // Uploads first contents; returns the bytes.
 std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                   const device::Buffer& arena) {
+                   const Arena& arena) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena() && !first[i].empty()) {
-      upload(session, arena, compiled.memory.offsets[i], first[i], transferred(first));
+      upload(session, arena.parts[i].memory, arena.parts[i].offset, first[i], transferred(first));
       uploaded += first[i].size();
     }
   }
@@ -166,7 +166,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   HostContents outputs = output_room(session, program, compiled.tuning.most_pinned_bytes);
   const auto start = std::chrono::steady_clock::now();
   ArenaRun run;
-  const Arena arena = allocate_arena(session, program, compiled.memory, built.plain_programs.has_value());
+  const ArenaUse use = !built.plain_programs ? ArenaUse::generated_kernel
+                       : built.kernel        ? ArenaUse::both
+                                             : ArenaUse::plain_launches;
+  const Arena arena = allocate_arena(session, program, compiled.memory, use);
   const DeviceImages images = allocate_images(session, program);
   std::optional<BoundObjects> objects;
   if (built.kernel) {
@@ -178,15 +181,20 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
                   arena.views, images, QueueWay::drain);
   }
-  const QueueStates queues(session, program, compiled.memory.offsets, arena.memory);
+  const QueueStates queues(session, program, arena);
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
                         compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
-                        plain ? &*plain : nullptr, queues, arena.memory, limits, monitor);
-  clear_rest(session, compiled, first, arena.memory);
+                        plain ? &*plain : nullptr, queues, arena, limits, monitor);
+  clear(session, compiled, first, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
-  run.uploaded_bytes = fill(session, compiled, first, arena.memory);
+  run.uploaded_bytes = fill(session, compiled, first, arena);
   run.uploaded_bytes += fill_images(session, program, first, images);
-  touch(session, arena);
+  if (use == ArenaUse::both) {
+    touch(session, arena);
+  }
+  if (!session.on_host) { // on a GPU the first launch after an upload, and into fresh memory, takes longer
+    clear(session, compiled, first, arena, true);
+  }
   device::require(session.finish(), "filling the buffers");
   run.upload_ns = elapsed_ns(cleared);
   run.publish_ns = elapsed_ns(start);
@@ -199,7 +207,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     return run;
   }
   const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
-  const auto offset = [&](std::size_t buffer) { return compiled.memory.offsets[places[buffer]]; };
+  const auto download_part = [&](std::size_t buffer, std::span<std::byte> bytes, Transferred when) {
+    const Arena::Part& part = arena.parts[places[buffer]];
+    download(session, part.memory, part.offset, bytes, when);
+  };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size() && done; ++i) {
     if (!program.buffers[i].output) {
@@ -208,7 +219,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     if (program.buffers[i].image) {
       download_image(session, images[places[i]], *program.buffers[i].image, outputs[i]);
     } else {
-      download(session, arena.memory, offset(i), outputs[i], transferred(outputs));
+      download_part(i, outputs[i], transferred(outputs));
     }
     run.outcome.bytes_read_back += outputs[i].size();
   }
@@ -220,7 +231,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   }
   if (program.until && run.outcome.iterations != 0) {
     run.until = UntilState{.value = std::vector<std::byte>(program.until->value.size())};
-    download(session, arena.memory, offset(program.until->buffer), run.until->value);
+    download_part(program.until->buffer, run.until->value, Transferred::now);
     run.until->reached = run.outcome.until_met; // later waves may have changed the value
     if (run.until->reached) {
       run.until->value = program.until->value;

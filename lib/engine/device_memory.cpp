@@ -128,17 +128,54 @@ device::Buffer sub_buffer(const device::Session& session, const device::Buffer& 
   return require(session.part_of(whole, offset, bytes), "making a sub-buffer");
 }
 
-Arena allocate_arena(const device::Session& session, const Job& program,
-                     const MemoryLayout& layout, bool views) {
-  Arena arena{.memory = allocate(session, layout.arena_bytes), .views = {}};
-  for (std::size_t i = 0; i < program.buffers.size() && views; ++i) {
-    if (!program.buffers[i].in_arena()) {
-      arena.views.emplace_back();
-      continue;
+Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
+                     ArenaUse use) {
+  std::vector<std::size_t> order; // by offset
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (program.buffers[i].in_arena()) {
+      order.push_back(i);
     }
-    arena.views.push_back(sub_buffer(session, arena.memory, layout.offsets[i], program.buffers[i].bytes));
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) { return layout.offsets[i]; });
+  const bool one_block = use != ArenaUse::plain_launches || session.on_host;
+  Arena arena;
+  arena.parts.resize(program.buffers.size());
+  arena.views.resize(program.buffers.size());
+  if (one_block) {
+    arena.whole = allocate(session, layout.arena_bytes);
+  }
+  for (std::size_t first = 0; first < order.size();) {
+    // Buffers that overlap, directly or through others, are one block.
+    const std::uint64_t begin = layout.offsets[order[first]];
+    std::uint64_t end = begin;
+    std::size_t last = first;
+    for (; last < order.size() && (last == first || layout.offsets[order[last]] < end); ++last) {
+      end = std::max(end, layout.offsets[order[last]] + program.buffers[order[last]].bytes);
+    }
+    const device::Buffer block = one_block ? arena.whole : allocate(session, end - begin);
+    for (; first < last; ++first) {
+      const std::size_t i = order[first];
+      arena.parts[i] = {.memory = block, .offset = one_block ? layout.offsets[i] : layout.offsets[i] - begin};
+    }
+  }
+  if (use == ArenaUse::generated_kernel) {
+    return arena;
+  }
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const Arena::Part& part = arena.parts[i];
+    if (program.buffers[i].in_arena()) {
+      arena.views[i] = !one_block && part.offset == 0
+                           ? part.memory
+                           : sub_buffer(session, part.memory, part.offset, program.buffers[i].bytes);
+    }
   }
   return arena;
+}
+
+Arena::~Arena() {
+  while (!views.empty()) {
+    views.pop_back();
+  }
 }
 
 void touch(const device::Session& session, const Arena& arena) {

@@ -1,8 +1,8 @@
 // A program's buffers in device memory and their contents in host memory.
 #pragma once
 #include "device/session.hpp"
-#include "engine/memory_layout.hpp"
 #include "engine/job.hpp"
+#include "engine/memory_layout.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <cstddef>
@@ -62,28 +62,43 @@ Result<HostContents> first_contents(const device::Session& session, const Job& p
                                     std::uint64_t most_pinned_bytes);
 
 // Allocates room for the outputs.
-HostContents output_room(const device::Session& session, const Job& program,
-                         std::uint64_t most_pinned_bytes);
+HostContents output_room(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes);
 
-// One block of memory with a view of each buffer.
+// Device memory of a program's buffers.
 struct Arena {
-  device::Buffer memory;
-  std::vector<device::Buffer> views; // by buffer; empty outside the arena; created on request
+  Arena() = default;
+  Arena(Arena&&) = default;
+  Arena& operator=(Arena&&) = delete;
+  // Releases views in the reverse order of their creation: in another order NVIDIA's driver (580) crashes where
+  // sub-buffers overlap.
+  ~Arena();
+
+  struct Part {
+    device::Buffer memory;
+    std::uint64_t offset = 0; // bytes
+  };
+  device::Buffer whole;              // what a generated kernel gets; empty without one
+  std::vector<Part> parts;           // by buffer; empty outside the arena
+  std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };
+
+enum class ArenaUse : std::uint8_t { generated_kernel, plain_launches, both };
 
 // Allocates device memory. Throws device::Refused.
 device::Buffer allocate(const device::Session& session, std::uint64_t bytes);
 
-// Allocates the arena of a layout; with `views` for plain launches. Throws device::Refused.
-Arena allocate_arena(const device::Session& session, const Job& program,
-                     const MemoryLayout& layout, bool views);
+// Allocates the arena of a layout. On a GPU, plain launches alone get a block for each buffer, or for buffers that share
+// memory, because a first launch with sub-buffers takes longer. On a CPU all buffers stay in one block, where the layout
+// keeps them out of the same cache sets. Throws device::Refused.
+Arena allocate_arena(const device::Session& session, const Job& program, const MemoryLayout& layout,
+                     ArenaUse use);
 
 // Returns a view of a part of a buffer. Throws device::Refused.
 device::Buffer sub_buffer(const device::Session& session, const device::Buffer& whole, std::uint64_t offset,
                           std::uint64_t bytes);
 
-// Enqueues the migration of sub-buffers to the device. On NVIDIA's driver the first launch that uses one
-// takes an extra microsecond for each; this keeps it out of the dispatch time. Throws device::Refused.
+// Enqueues the migration of views to the device. On NVIDIA's driver the first launch that uses a sub-buffer
+// takes an extra microsecond for each; this keeps most of it out of the dispatch time. Throws device::Refused.
 void touch(const device::Session& session, const Arena& arena);
 
 // Allocates each buffer separately; empty for images. Throws device::Refused.

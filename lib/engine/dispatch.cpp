@@ -97,10 +97,10 @@ bool same_value(const Job& program, const std::vector<std::byte>& value) {
   }
 }
 
-Dispatcher::Dispatcher(const device::Session& session, const Job& program,
-                       const Schedule& schedule, const LaunchTables& tables, Strategy strategy,
-                       TileOrder order, BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues,
-                       const device::Buffer& arena, const DispatchLimits& limits, Monitor& monitor)
+Dispatcher::Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
+                       const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
+                       PlainWaves* plain, const QueueStates& queues, const Arena& arena,
+                       const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
       monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()),
@@ -170,7 +170,7 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 }
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
-  PersistentArguments arguments{.memory = {&arena_, &stages_, &entries_, &waits_, &words_,
+  PersistentArguments arguments{.memory = {&arena_.whole, &stages_, &entries_, &waits_, &words_,
                                            &counters_->memory(), &progress_, &counters_->memory()},
                                 .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
                                 .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
@@ -355,7 +355,7 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, device::
   const device::Kernel& kernel = kernel_->kernel;
   const std::uint64_t first =
       std::uint64_t{phase} * tables_.entries_per_phase + tables_.stages[row].first_entry;
-  StageArguments{.arena = &arena_,
+  StageArguments{.arena = &arena_.whole,
                  .entries = &entries_,
                  .words = &words_,
                  .first_entry = static_cast<std::uint32_t>(first),
@@ -462,8 +462,8 @@ void Dispatcher::completed(std::uint64_t iterations) {
 
 bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
-  // The tables hold where it lies; without a generated kernel they do all the same.
-  download(session_, arena_, tables_.words[tables_.until_word + phase], value);
+  const Arena::Part& part = arena_.parts[schedule_.places[phase][program_.until->buffer]];
+  download(session_, part.memory, part.offset, value);
   outcome_.ended_at = Clock::now();
   outcome_.bytes_read_back += value.size();
   ++outcome_.sync_points;

@@ -29,8 +29,8 @@ public:
   // device::Refused.
   Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
              const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
-             PlainWaves* plain, const QueueStates& queues, const device::Buffer& arena,
-             const DispatchLimits& limits, Monitor& monitor);
+             PlainWaves* plain, const QueueStates& queues, const Arena& arena, const DispatchLimits& limits,
+             Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -82,7 +82,7 @@ private:
   BuiltKernel* const kernel_;
   PlainWaves* const plain_;
   const QueueStates& queues_;
-  const device::Buffer& arena_;
+  const Arena& arena_;
   const DispatchLimits limits_;
   Monitor& monitor_;
 

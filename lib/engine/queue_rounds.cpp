@@ -34,8 +34,7 @@ std::uint32_t read_word(const device::Session& session, const device::Buffer& me
 
 } // namespace
 
-QueueOutcome queue_outcome(const Job& program, std::uint32_t wave,
-                           std::span<const std::uint32_t> state) {
+QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<const std::uint32_t> state) {
   const engine::ProgramQueue& queue = *program.waves[wave].queue;
   const auto item_at = [&](std::uint32_t place) -> std::uint64_t {
     return queue.published.empty() ? place : queue.published[place];
@@ -99,9 +98,8 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
   return error;
 }
 
-QueueStates::QueueStates(const device::Session& session, const Job& program,
-                         const std::vector<std::uint64_t>& offsets, const device::Buffer& arena)
-    : session_(session), program_(program), offsets_(offsets), arena_(arena) {
+QueueStates::QueueStates(const device::Session& session, const Job& program, const Arena& arena)
+    : session_(session), program_(program), arena_(arena) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     if (program.waves[wave].queue) {
       waves_.push_back(wave);
@@ -111,9 +109,9 @@ QueueStates::QueueStates(const device::Session& session, const Job& program,
 
 bool QueueStates::any_failed() const {
   return std::ranges::any_of(waves_, [this](std::uint32_t wave) {
-    const std::uint64_t state = offsets_[program_.waves[wave].queue->state_buffer];
-    return read_word(session_, arena_, state, TG_QUEUE_FAULT) != 0 ||
-           read_word(session_, arena_, state, TG_QUEUE_END) != TG_QUEUE_DRAINED;
+    const Arena::Part& state = arena_.parts[program_.waves[wave].queue->state_buffer];
+    return read_word(session_, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
+           read_word(session_, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
   });
 }
 
@@ -121,17 +119,16 @@ std::vector<QueueOutcome> QueueStates::read() const {
   std::vector<QueueOutcome> outcomes;
   for (const std::uint32_t wave : waves_) {
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    download(session_, arena_, offsets_[program_.waves[wave].queue->state_buffer],
-             std::as_writable_bytes(std::span(state)));
+    const Arena::Part& part = arena_.parts[program_.waves[wave].queue->state_buffer];
+    download(session_, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
     outcomes.push_back(queue_outcome(program_, wave, state));
   }
   return outcomes;
 }
 
-QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs,
-                         const Job& program, std::uint32_t wave,
-                         const std::vector<device::Buffer>& memory, const std::vector<std::uint32_t>& places,
-                         QueueWay way)
+QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
+                         std::uint32_t wave, const std::vector<device::Buffer>& memory,
+                         const std::vector<std::uint32_t>& places, QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {
   const engine::ProgramWave& spec = program.waves[wave];
   const engine::ProgramQueue& queue = *spec.queue;

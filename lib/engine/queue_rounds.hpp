@@ -2,6 +2,7 @@
 // outcome.
 #pragma once
 #include "device/session.hpp"
+#include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -40,8 +41,7 @@ struct QueueOutcome {
 };
 
 // Decodes the state of a queue (kernels/wave/queue_state.h).
-QueueOutcome queue_outcome(const Job& program, std::uint32_t wave,
-                           std::span<const std::uint32_t> state);
+QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<const std::uint32_t> state);
 
 // Returns the error for a failure, with the item, its op and the code.
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure);
@@ -50,8 +50,7 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
 class QueueStates {
 public:
   // All references must outlive it.
-  QueueStates(const device::Session& session, const Job& program,
-              const std::vector<std::uint64_t>& offsets, const device::Buffer& arena);
+  QueueStates(const device::Session& session, const Job& program, const Arena& arena);
 
   // Returns true if any queue ended with items left. Waits for enqueued work. Throws device::Refused.
   [[nodiscard]] bool any_failed() const;
@@ -60,8 +59,7 @@ public:
 private:
   const device::Session& session_;
   const Job& program_;
-  const std::vector<std::uint64_t>& offsets_;
-  const device::Buffer& arena_;
+  const Arena& arena_;
   std::vector<std::uint32_t> waves_; // with a queue
 };
 

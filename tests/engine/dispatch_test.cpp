@@ -63,7 +63,6 @@ struct Run {
   DispatchLimits limits{
       .deadline = SliceLoop::Clock::now() + 1h, .workers = workers, .arrivals_per_barrier = workers};
   Monitor monitor;
-  std::vector<std::uint64_t> offsets{0};
 
   std::uint32_t most_rounds = 3;                                  // of a launch
   std::function<void(std::span<std::uint32_t> progress)> after{}; // what a launch does besides
@@ -110,9 +109,11 @@ struct Run {
   }
 
   DispatchOutcome dispatch() {
-    const device::Buffer arena = *session.allocate(64);
+    Arena arena;
+    arena.whole = *session.allocate(64);
+    arena.parts = {{.memory = arena.whole}};
     BuiltKernel kernel{.kernel = *session.make_kernel({}, "persistent")};
-    const QueueStates queues(session, program, offsets, arena);
+    const QueueStates queues(session, program, arena);
     Dispatcher dispatcher(session, program, schedule, tables, Strategy::barrier, TileOrder::strided, &kernel,
                           nullptr, queues, arena, limits, monitor);
     return dispatcher.run();

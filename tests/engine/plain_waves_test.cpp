@@ -78,11 +78,14 @@ struct Setup {
     }
     program.iterations = iterations;
     const LaunchTables tables;
-    const std::vector<std::uint64_t> offsets(program.buffers.size());
-    const QueueStates queues(session, program, offsets, memory[0]);
+    Arena arena;
+    for (const device::Buffer& buffer : memory) {
+      arena.parts.push_back({.memory = buffer});
+    }
+    const QueueStates queues(session, program, arena);
     Monitor monitor;
     Dispatcher dispatcher(session, program, schedule, tables, Strategy::launch, TileOrder::strided, nullptr,
-                          &*waves, queues, memory[0], {.deadline = deadline}, monitor);
+                          &*waves, queues, arena, {.deadline = deadline}, monitor);
     return dispatcher.run();
   }
 
@@ -97,6 +100,45 @@ struct Setup {
 };
 
 } // namespace
+
+TEST_CASE("the arena of plain launches alone is a block for each buffer, or for those that share memory") {
+  StandIn session;
+  const Job program = program_of(1, {64, 64, 32, 16});
+  const MemoryLayout layout{.offsets = {0, 64, 64, 96}, .lifetimes = {}, .arena_bytes = 128};
+  const auto offsets = [](const Arena& arena) {
+    std::vector<std::uint64_t> all;
+    for (const Arena::Part& part : arena.parts) {
+      all.push_back(part.offset);
+    }
+    return all;
+  };
+  const Arena plain = allocate_arena(session, program, layout, ArenaUse::plain_launches);
+  CHECK(!plain.whole);
+  CHECK(offsets(plain) == std::vector<std::uint64_t>{0, 0, 0, 32});
+  CHECK(plain.parts[0].memory.of != plain.parts[1].memory.of);
+  CHECK(plain.parts[1].memory.of == plain.parts[3].memory.of);
+  CHECK(session.count("allocate") == 2);
+  CHECK(session.count("part_of") == 1); // of the last buffer
+  const Arena both = allocate_arena(session, program, layout, ArenaUse::both);
+  CHECK(offsets(both) == layout.offsets);
+  CHECK(both.parts[0].memory.of == both.whole.of);
+  CHECK(session.count("allocate") == 3);
+  CHECK(session.count("part_of") == 5);
+  session.on_host = true;
+  CHECK(allocate_arena(session, program, layout, ArenaUse::plain_launches).whole);
+}
+
+TEST_CASE("views are released in the reverse order of their creation") {
+  std::vector<int> released;
+  {
+    Arena arena;
+    for (int view = 0; view < 3; ++view) {
+      arena.views.push_back(
+          {{std::shared_ptr<void>(nullptr, [&released, view](void*) { released.push_back(view); })}});
+    }
+  }
+  CHECK(released == std::vector{2, 1, 0});
+}
 
 TEST_CASE("launches are waited for in batches, the one before the last") {
   Setup setup;

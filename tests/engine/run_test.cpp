@@ -266,7 +266,8 @@ TEST_CASE("any call may fail: a run is right or says what failed, and leaves eve
     run.calls_of_sessions->clear();
     REQUIRE(run_document(run, document(3))->status == RunStatus::done);
     const std::map<std::string, int> counts = *run.calls_of_sessions;
-    CHECK(counts.size() >= 12);
+    CHECK(counts.size() >=
+          (strategy == Strategy::plain ? 10 : 12)); // plain launches alone make no sub-buffers
     for (const auto& [call, count] : counts) {
       for (int number = 1; number <= count; number += 1 + number / 4) {
         CAPTURE(call);
