@@ -119,9 +119,9 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
 
 std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
                                const engine::WaveProgram& program, const device::DeviceInfo& device,
-                               bool self_test_passed) {
+                               Persistent among) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool persistent = compiled.persistent() && incumbent.workers != 0;
+  const bool persistent = among == Persistent::all && compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
@@ -136,9 +136,14 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   case Knob::strategy: {
     using enum device::PreferredStrategy;
     for (const auto strategy : {plain, launch, barrier, counters}) {
-      if (self_test_passed || !is_persistent(*engine::preferred(strategy))) {
+      if (among == Persistent::all || !is_persistent(*engine::preferred(strategy))) {
         found.add(name_in(device::preferred_strategy_names, strategy)).tuning.strategy = strategy;
       }
+    }
+    if (among == Persistent::of_one_group) {
+      device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
+      tuning.strategy = barrier;
+      tuning.workers = 1;
     }
     // The number of concurrent tiles sets the registers of each tile, and so whether a persistent launch pays
     // off.

@@ -74,12 +74,15 @@ struct Incumbent {
   double dispatch_ns = 0;
 };
 
-// The incumbent's value of a knob, and the alternatives. These contain no persistent launch if the device has
-// not passed its self-test, and never more work-groups than can run concurrently.
+// Persistent launches among the alternatives: none if the device has not passed its self-test; on CPUs perhaps those
+// of one work-group, which waits for no other.
+enum class Persistent : std::uint8_t { none, of_one_group, all };
+
+// The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.
 std::string value_of(Knob knob, const Incumbent& incumbent);
 std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
                                const engine::WaveProgram& program, const device::DeviceInfo& device,
-                               bool self_test_passed);
+                               Persistent among);
 
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,

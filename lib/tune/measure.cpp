@@ -25,6 +25,7 @@ using Clock = engine::Monitor::Clock;
 using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
+constexpr std::uint64_t more_duel_rounds = 22; // where times scatter, 11 leave gains of a tenth in doubt
 constexpr std::uint64_t first_run_budget_parts = 100; // plain launches may take one part
 
 constexpr std::uint64_t fewest_rounds = 7; // with fewer rounds no candidate can reach the required confidence
@@ -157,7 +158,7 @@ private:
       return;
     }
     report.best = value;
-    report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up);
+    report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up, more_duel_rounds);
     if (report.duel->won()) {
       report.verdict = Verdict::adopted;
       incumbent_ = best;

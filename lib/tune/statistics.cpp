@@ -54,18 +54,33 @@ Duel judge(const std::vector<double>& ratios) {
 }
 
 Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
-          const TimeIsUp& time_is_up) {
+          const TimeIsUp& time_is_up, std::uint64_t more_rounds) {
   std::vector<double> ratios;
-  for (std::uint64_t round = 0; round < rounds && !time_is_up(); ++round) {
-    const bool incumbent_first = round % 2 == 0;
-    const auto first = time(incumbent_first ? incumbent : challenger);
-    const auto second = time(incumbent_first ? challenger : incumbent);
-    if (!first || !second) {
-      return {};
+  const auto run_up_to = [&](std::uint64_t count) {
+    while (ratios.size() < count && !time_is_up()) {
+      const bool incumbent_first = ratios.size() % 2 == 0;
+      const auto first = time(incumbent_first ? incumbent : challenger);
+      const auto second = time(incumbent_first ? challenger : incumbent);
+      if (!first || !second) {
+        return false;
+      }
+      ratios.push_back(incumbent_first ? *second / *first : *first / *second);
     }
-    ratios.push_back(incumbent_first ? *second / *first : *first / *second);
+    return true;
+  };
+  if (!run_up_to(rounds)) {
+    return {};
   }
-  return judge(ratios);
+  Duel found = judge(ratios);
+  if (more_rounds == 0 || found.won() || found.ratio > required_ratio) {
+    return found;
+  }
+  if (!run_up_to(rounds + more_rounds)) {
+    return {};
+  }
+  found = judge(ratios);
+  found.confidence = std::max(1 - 2 * (1 - found.confidence), 0.0); // chance had two turns
+  return found;
 }
 
 namespace {

@@ -37,9 +37,10 @@ struct Duel {
 // Nonparametric Statistics", sections 3.2 and 3.4.
 Duel judge(const std::vector<double>& ratios);
 
-// Runs up to `rounds` rounds, fewer if time is up. Returns an empty duel if a run does not finish.
+// Runs up to `rounds` rounds, fewer if time is up; and `more_rounds` if the challenger is ahead then without the required
+// confidence. Returns an empty duel if a run does not finish.
 Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
-          const TimeIsUp& time_is_up);
+          const TimeIsUp& time_is_up, std::uint64_t more_rounds = 0);
 
 // Successive halving: all candidates run a few times, then the better half twice as often, until one is left.
 // Source: Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",

@@ -335,12 +335,32 @@ std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a persistent launch loses far more than it gains if another program takes a core; a first run
-  // does not check for that.
-  const bool may_wait =
-      passed && (knobs().data() != first_run_knobs.data() || !candidates_.front().compiled.model.cpu);
+  // On a CPU a wait for another work-group takes far longer than a launch if another program has its core, and a first
+  // run does not check for that.
+  const bool may_wait = !is_first_run() || !candidates_.front().compiled.model.cpu;
+  const Persistent among = !passed                          ? Persistent::none
+                           : may_wait                       ? Persistent::all
+                           : one_group_may_pay(dispatch_ns) ? Persistent::of_one_group
+                                                            : Persistent::none;
   return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
-                            may_wait);
+                            among);
+}
+
+// A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
+// but one idle.
+bool Workbench::one_group_may_pay(double dispatch_ns) const {
+  constexpr double wrong_by = 2; // the model, about launches
+  const engine::CompiledProgram& plain = candidates_.front().compiled;
+  const device::CostParts cost =
+      engine::estimate(plain.load, {.strategy = plain.strategy.strategy}, plain.model);
+  std::uint32_t cores = 1;
+  for (const engine::StageLoad& stage : plain.load.stages) {
+    cores = std::max(cores, std::min(stage.packs, plain.model.compute_units));
+  }
+  const double saved =
+      cost.start + cost.launches - std::max(plain.model.round_trip_ns, plain.model.launch_ns);
+  const bool one = !options_.compile.workers || *options_.compile.workers == 1;
+  return one && saved > 1 && wrong_by * saved >= (1 - 1.0 / cores) * dispatch_ns;
 }
 
 Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const {
@@ -354,6 +374,10 @@ Settings Workbench::concluded(std::size_t candidate, const Times& times) {
   for (int i = 0; i < rounds; ++i) {
     std::vector<Sample> samples;
     for (const auto& [timed, ns] : times) {
+      const engine::CompiledProgram& compiled = candidates_[timed].compiled;
+      if (is_first_run() && compiled.model.cpu && compiled.persistent()) {
+        continue; // one work-group says nothing of the waits of several
+      }
       samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
     }
     scales = product(scales, fit_scales(samples));

@@ -145,6 +145,10 @@ private:
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Candidate& candidate);
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
+  [[nodiscard]] bool is_first_run() const { return knobs().data() == first_run_knobs.data(); }
+  // Returns false if plain launches, which took `dispatch_ns`, spend so little time on launching that one core cannot
+  // be faster.
+  [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
   // Estimates a candidate's time with other factors for the parts.
   [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
   // Returns true if a run with these settings is launched like the candidate.

@@ -70,6 +70,29 @@ class FirstRun(Programs):
         self.assertEqual(first["tried"], [])
         self.assertEqual(report["strategy_reason"], "by the cost model; equal to plain launches on its first run here")
 
+    def test_one_group_on_a_cpu(self) -> None:
+        """Where launches are what takes time, a launch of one work-group, which waits for no other, is tried on CPUs, too."""
+        if device()["type"] != "cpu":
+            self.skipTest("GPUs try more work-groups")
+        ops = "kernel void next(global const int* in, global int* out) { out[get_global_id(0)] = in[get_global_id(0)] + 1; }"
+        self.file("ops.cl", ops)
+
+        def tried(size: int, repeat: int, *args: str) -> list[Document]:
+            document = program({"a": buffer("i32", count=size, init={"iota": {}}, output="a.npy"), "b": buffer("i32", count=size)},
+                               wave("next", "a", "b", size=size, local=64), wave("next", "b", "a", size=size, local=64), repeat=repeat)
+            report = self.report(self.file("program.json", json.dumps(document)), *args)
+            self.assertTrue(report["first_run"]["equal"])
+            one = [way for way in report["first_run"]["tried"] if way["value"] == "barrier, 1 work-group"]
+            self.assertLessEqual(len(one), 1)
+            if one and one[0]["taken"]:
+                self.assertEqual((report["strategy"], report["effective_geometry"]["worker_groups"]), ("barrier", 1))
+            return one
+
+        self.assertTrue(tried(64, 100, "--set", "measure-budget=60s"))
+        self.assertFalse(tried(64, 100, "--workers", "2"))
+        if device()["compute_units"] > 1:
+            self.assertFalse(tried(1 << 22, 1))
+
     def test_left_out(self) -> None:
         path = self.two_side_by_side()
         for args in (["--set", "verify-first=no"], ["--strategy", "launch"], ["--strategy", "plain"], ["--dry-run"]):

@@ -26,15 +26,16 @@ private:
   std::vector<double> means_;
 };
 
-std::uint64_t wins(double ratio, std::uint64_t rounds, int duels) {
+std::uint64_t wins(double ratio, std::uint64_t rounds, int duels, std::uint64_t more_rounds = 0) {
   Machine machine(7, {100, 100 * ratio});
   std::uint64_t won = 0;
   for (int i = 0; i < duels; ++i) {
-    won += duel(
-               1, 0, rounds, [&](std::size_t candidate) { return machine.time(candidate); }, never)
-                   .won()
-               ? 1
-               : 0;
+    won +=
+        duel(
+            1, 0, rounds, [&](std::size_t candidate) { return machine.time(candidate); }, never, more_rounds)
+                .won()
+            ? 1
+            : 0;
   }
   return won;
 }
@@ -70,6 +71,21 @@ TEST_CASE("what is faster wins, what is not does not") {
   CHECK(wins(1.2, 11, 1000) < 2);
   CHECK(wins(0.5, 6, 100) == 0);                            // no six rounds say anything with 99 %
   CHECK_FALSE(judge(std::vector<double>(11, 0.995)).won()); // certain, and not worth it
+}
+
+TEST_CASE("a duel in doubt goes on") {
+  const auto once = wins(0.8, 11, 200);
+  CHECK(wins(0.8, 11, 200, 22) > 3 * once / 2);
+  CHECK(wins(1.0, 11, 1000, 22) < 15);
+  CHECK(wins(1.2, 11, 1000, 22) < 2);
+  const auto duel_of = [](double challenger) {
+    return duel(
+        1, 0, 5, [=](std::size_t candidate) { return std::optional(candidate == 1 ? challenger : 1.0); },
+        never, 3);
+  };
+  CHECK(duel_of(0.5).rounds == 8); // five rounds cannot win with 99 %, eight can
+  CHECK(duel_of(0.5).won());
+  CHECK(duel_of(1.0).rounds == 5); // not ahead
 }
 
 TEST_CASE("a duel takes turns, and ends when time is up or a run fails") {
