@@ -32,11 +32,11 @@ float tg_base(const tg_job* job, const tg_position* at, const tg_setting* settin
   return ((1.0f - damping) + damping * idle) / (float)job->vertices;
 }
 
-void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, float received, global float* passed,
-             tg_found* found) {
-  const float before = as_float(job->values[v]);
+// `value` and `degree` are those of vertex `v`.
+void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, uint value, tg_offset degree,
+             float received, global float* passed, tg_found* found) {
+  const float before = as_float(value);
   const float after = base + as_float(setting->damping) * received;
-  const tg_offset degree = tg_degree(job, v);
   job->values[v] = as_uint(after);
   passed[v] = degree == 0 ? 0.0f : after / (float)degree;
   found->idle += degree == 0 ? tg_units(after) : 0;

@@ -9,9 +9,12 @@
 // Merrill, Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016).
 
 #define TG_SHORT_PART 16u // edges that one work-item collects; a warp collects more
-#define TG_IN_FLIGHT 4u   // edges that a work-item fetches together
+#define TG_IN_FLIGHT (TG_ALGORITHM == TG_PAGERANK ? 8u : 4u) // edges that a work-item fetches together
 #define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
+#define TG_LINE_EDGES 32u // of a cache line
+#define TG_OWN_PART 2u    // its work-item delivers it
+#define TG_NO_PART 0xffffffffu
 
 // The place of row `v` in the sequence.
 ulong tg_place_of(const tg_job* job, uint v) { return (ulong)job->in_offsets[v] + v; }
@@ -37,17 +40,35 @@ tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { retu
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 #endif
 
+// What is known of a row before its edges are collected.
+typedef struct {
+  tg_offset begin;
+  tg_offset end;
+  tg_offset degree;
+  uint value;
+} tg_row;
+
+tg_row tg_fetch_row(const tg_job* job, uint v) {
+  tg_row row;
+  row.begin = job->in_offsets[v];
+  row.end = job->in_offsets[v + 1ul];
+  row.degree = tg_degree(job, v);
+  row.value = job->values[v];
+  return row;
+}
+
 // Hands what a row received, or a part of it, to the row's vertex. `base` is pagerank's.
-void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to, uint v,
-                tg_collected what, bool whole, tg_found* found) {
+void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* setting, float base, tg_target to,
+                uint v, tg_row row, tg_collected what, bool whole, tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   if (whole) {
-    tg_rank(job, setting, base, v, (float)what / TG_UNITS, tg_passed(job, at->wave + 1), found);
+    tg_rank(job, setting, base, v, row.value, row.degree, (float)what / TG_UNITS,
+            tg_passed(job, at->wave + 1), found);
   } else {
     TG_ADD_WIDE(tg_received_by(job, v), what);
   }
 #else
-  const uint before = job->values[v];
+  const uint before = row.value;
   if ((what & ~before) == 0) {
     return;
   }
@@ -59,7 +80,7 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
   const uint bit = 1u << (v & 31u);
   if ((atomic_or(&to.bitmap[v >> 5], bit) & bit) == 0) {
     found->vertices += 1;
-    found->edges += tg_degree(job, v);
+    found->edges += row.degree;
   }
 #endif
 }
@@ -90,6 +111,11 @@ tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
   return sum;
 }
 
+// Returns the first and the last row of a share.
+uint2 tg_rows_of_share(const tg_job* job, uint share, uint shares) {
+  return (uint2)(job->shares[share], share + 1 == shares ? job->vertices - 1 : job->shares[share + 1]);
+}
+
 // All work-items of the group call this.
 void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local tg_share* share,
                     tg_found* found) {
@@ -101,12 +127,20 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
 #else
   const float base = 0;
 #endif
+  uint2 coming = (uint2)(0); // the first and the last row of the next share
   for (uint k = job->group; k < shares; k += job->groups) {
     const bool last = k + 1 == shares;
-    const uint first_row = job->shares[k];
-    const uint last_row = last ? job->vertices - 1 : job->shares[k + 1]; // its end is in the last share only
+    const uint2 rows = k == job->group ? tg_rows_of_share(job, k, shares) : coming;
+    const uint first_row = rows.x;
+    const uint last_row = rows.y; // its end is in the last share only
     const tg_offset first = tg_first_edge_of(k, first_row);
     const uint count = (uint)((last ? edges : tg_first_edge_of(k + 1ul, last_row)) - first);
+    // Asked for now, so that they are there when the edges have been collected.
+    const uint own = first_row + lane;
+    const tg_row own_row = tg_fetch_row(job, min(own, last_row));
+    if (k + job->groups < shares) {
+      coming = tg_rows_of_share(job, k + job->groups, shares);
+    }
     for (uint begin = lane; begin < count; begin += TG_IN_FLIGHT * TG_GROUP_SIZE) {
       uint neighbours[TG_IN_FLIGHT];
       TG_UNROLL for (uint i = 0; i < TG_IN_FLIGHT; ++i) { // past the end the first one is repeated
@@ -120,25 +154,33 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
         }
       }
     }
+    if (k + job->groups < shares && lane * TG_LINE_EDGES < TG_SHARE) {
+      const tg_offset edge = tg_first_edge_of(k + job->groups, coming.x) + lane * TG_LINE_EDGES;
+      tg_prefetch(job->in_neighbours + min(edge, edges - 1));
+    }
     found->scanned += lane == 0 ? count : 0;
     if (lane == 0) {
       share->long_parts = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint v = first_row + lane; v <= last_row; v += TG_GROUP_SIZE) {
-      const tg_offset row_begin = job->in_offsets[v];
-      const tg_offset row_end = job->in_offsets[v + 1ul];
-      const uint begin = row_begin < first ? 0 : (uint)min(row_begin - first, (tg_offset)count);
-      const uint end = (uint)min(row_end - first, (tg_offset)count);
-      const bool whole = row_begin >= first && (v != last_row || last);
+    uint own_part = TG_NO_PART;
+    bool own_is_whole = false;
+    for (uint v = own; v <= last_row; v += TG_GROUP_SIZE) {
+      const tg_row row = v == own ? own_row : tg_fetch_row(job, v);
+      const uint begin = row.begin < first ? 0 : (uint)min(row.begin - first, (tg_offset)count);
+      const uint end = (uint)min(row.end - first, (tg_offset)count);
+      const bool whole = row.begin >= first && (v != last_row || last);
       if (end - begin > TG_SHORT_PART) {
-        share->parts[atomic_inc(&share->long_parts)] = (uint4)(v, begin, end, whole ? 1u : 0u);
+        const uint part = atomic_inc(&share->long_parts);
+        share->parts[part] = (uint4)(v, begin, end, v == own ? TG_OWN_PART : whole ? 1u : 0u);
+        own_part = v == own ? part : own_part;
+        own_is_whole |= v == own && whole;
       } else if (begin != end || whole) {
         tg_collected sum = TG_NOTHING;
         for (uint i = begin; i < end; ++i) {
           sum = tg_combined(sum, share->held[i]);
         }
-        tg_deliver(job, at, setting, base, to, v, sum, whole, found);
+        tg_deliver(job, at, setting, base, to, v, row, sum, whole, found);
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -155,9 +197,15 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (own_part != TG_NO_PART) {
+      tg_deliver(job, at, setting, base, to, own, own_row, share->totals[own_part], own_is_whole, found);
+    }
     for (uint p = lane; p < parts; p += TG_GROUP_SIZE) {
       const uint4 part = share->parts[p];
-      tg_deliver(job, at, setting, base, to, part.x, share->totals[p], part.w != 0, found);
+      if (part.w != TG_OWN_PART) {
+        tg_deliver(job, at, setting, base, to, part.x, tg_fetch_row(job, part.x), share->totals[p],
+                   part.w != 0, found);
+      }
     }
   }
 }
@@ -174,7 +222,8 @@ void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting*
       continue;
     }
     volatile global uint* const sum = tg_received_by(job, v);
-    tg_rank(job, setting, base, v, (float)TG_WIDE_SUM(sum) / TG_UNITS, tg_passed(job, at->wave + 1), found);
+    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
+            tg_passed(job, at->wave + 1), found);
     sum[0] = 0;
     sum[1] = 0;
   }

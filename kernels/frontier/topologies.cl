@@ -78,7 +78,8 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
   for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
     const uint v = walk.word * 32 + walk.bit;
     if (v < job->vertices) {
-      tg_rank(job, setting, base, v, tg_received(job, v, passed), passed_next, found);
+      tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed),
+              passed_next, found);
       found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
     }
   }
@@ -109,7 +110,8 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
       const uint v = walk.word * 32 + walk.bit;
       if (v < job->vertices) {
         tg_found ranked = {0, 0, 0, 0, 0, 0, 0}; // the next step measures the change
-        tg_rank(job, setting, base, v, tg_received(job, v, passed), passed, &ranked);
+        tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed,
+                &ranked);
         found->idle += sweep + 1 == TG_FUSED_SWEEPS ? ranked.idle : 0;
         found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
       }
@@ -227,7 +229,7 @@ void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* settin
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     volatile global uint* const sum = tg_received_by(job, v);
     const float received = pushed ? (float)TG_WIDE_SUM(sum) / TG_UNITS : tg_received(job, v, passed);
-    tg_rank(job, setting, base, v, received, passed_next, found);
+    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), received, passed_next, found);
     if (pushed) {
       sum[0] = 0;
       sum[1] = 0;
