@@ -50,13 +50,14 @@
 #define TG_RULES 20u
 
 // Pull if the frontier's edges exceed 1/15 of the unexplored ones, until fewer than 1/18 of the vertices are
-// in the frontier. Never pull for fewer than 1/512 of the vertices with no more edges than the graph has
+// in the frontier. Never pull for fewer than 1/64 of the vertices with no more edges than the graph has
 // vertices, nor for a frontier that one group completes before all groups could meet. Use the hybrid topology
 // from 1/128 of the unexplored edges, down to 1/256. An algorithm whose pull cannot stop early would visit
-// every edge, with one work-item per hub; such algorithms push.
+// every edge, with one work-item per hub; such algorithms push from queues, as they visit vertices again and
+// nothing is explored for good.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
-#define TG_FEW_VERTICES 512u
+#define TG_FEW_VERTICES 64u
 #define TG_ALONE_EDGES 4u // average limit per vertex of a lone group's frontier
 #define TG_HYBRID_EDGES 128u
 #define TG_KEEP_HYBRID_EDGES 256u
@@ -205,6 +206,9 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
     return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
                     : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
+  }
+  if (policy.leaves_early == 0u) {
+    return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, policy.edges);
   }
   if (of.edges > of.unexplored_edges / TG_HYBRID_EDGES) {
     return tg_chosen(TG_HYBRID, TG_RULE_SOME_EDGES, of.unexplored_edges / TG_HYBRID_EDGES);

@@ -53,9 +53,9 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
 }
 
 TEST_CASE("the edge rules") {
-  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, push: 2844
+  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 800, push: 2844
   WaveRecord wave{.previous_topology = Topology::sparse_frontier,
-                  .vertices = 100,
+                  .vertices = 800,
                   .frontier_edges = 90'000,
                   .previous_edges = 10,
                   .unexplored_edges = 900'000};
@@ -64,20 +64,21 @@ TEST_CASE("the edge rules") {
   wave.frontier_edges = 51'200;
   CHECK(rule() == "few_vertices");
   wave.frontier_edges = 90'000;
-  wave.vertices = 101;
+  wave.vertices = 801;
   ReplayPolicy with_alone = policy;
-  with_alone.alone_vertices = 101; // one group is done with them sooner than all of them meet
+  with_alone.alone_vertices = 801; // one group is done with them sooner than all of them meet
   CHECK(choose(with_alone, wave).rule != policy::TopologyRule::few_vertices);
   wave.frontier_edges = 51'200;
   CHECK(choose(with_alone, wave).rule == policy::TopologyRule::few_vertices);
-  CHECK(choose(with_alone, wave).threshold == 101);
+  CHECK(choose(with_alone, wave).threshold == 801);
   wave.frontier_edges = 90'000;
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
   CHECK(choose(policy, wave).threshold == 60'000);
   ReplayPolicy of_distances = policy;
   of_distances.leaves_early = false;
-  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::some_edges);
+  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges); // as many as there are
+  CHECK(choose(of_distances, wave).threshold == 1'000'000);
   wave.previous_edges = 90'000; // no longer growing
   CHECK(rule() == "some_edges");
   wave.frontier_edges = 7031; // 1/128 of what is left
