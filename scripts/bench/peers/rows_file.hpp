@@ -99,15 +99,15 @@ inline std::uint32_t usual_delta(const Rows& rows) {
 
 struct Question {
   bool distances = false; // levels otherwise
-  std::uint32_t source = 0;
+  std::uint32_t source = 0; // pagerank: iterations
   int rounds = 1;
   const char* graph = nullptr;
-  const char* results = nullptr; // file for levels or distances, 32 bits each
+  const char* results = nullptr; // file for a result of each vertex, 32 bits each
 };
 
 inline Question question(int count, char** arguments) {
   if (count != 6) {
-    std::fprintf(stderr, "usage: %s GRAPH bfs|sssp SOURCE ROUNDS RESULTS\n", arguments[0]);
+    std::fprintf(stderr, "usage: %s GRAPH ALGORITHM SOURCE ROUNDS RESULTS\n", arguments[0]);
     std::exit(2);
   }
   return {std::string(arguments[2]) == "sssp",

@@ -10,6 +10,7 @@
 // Sources: Merrill, Garland, Grimshaw, Scalable GPU Graph Traversal (PPoPP 2012); Beamer, Asanovic, Patterson,
 // Direction-Optimizing Breadth-First Search (SC 2012); Davidson, Baxter, Garland, Owens, Work-Efficient Parallel GPU Methods for
 // Single-Source Shortest Paths (IPDPS 2014).
+#include "cuda_memory.hpp"
 #include "rows_file.hpp"
 
 #include <cooperative_groups.h>
@@ -21,7 +22,10 @@
 
 namespace {
 
+using peers::check;
+using peers::device_array;
 using peers::unreached;
+using peers::uploaded;
 using std::uint32_t;
 using std::uint64_t;
 
@@ -29,26 +33,6 @@ constexpr int lanes = 256; // of a work-group
 constexpr int warp = 32;
 constexpr uint32_t window = 4 * lanes; // edges that a work-group deals out at a time
 constexpr uint32_t everyone = 0xffffffffu;
-
-void check(cudaError_t status, const char* what) {
-  if (status != cudaSuccess) {
-    peers::fail(std::string(what) + ": " + cudaGetErrorString(status));
-  }
-}
-
-template <class T>
-T* device_array(std::size_t count) {
-  T* memory = nullptr;
-  check(cudaMalloc(&memory, std::max<std::size_t>(count, 1) * sizeof(T)), "cudaMalloc");
-  return memory;
-}
-
-template <class T>
-T* uploaded(const std::vector<T>& values) {
-  T* const memory = device_array<T>(values.size());
-  check(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
-  return memory;
-}
 
 struct Graph {
   uint32_t vertices = 0;
@@ -332,11 +316,7 @@ __global__ void split(const uint32_t* far, uint32_t size, Queues queues, uint32_
 class Device {
 public:
   Device() {
-    int device = 0;
-    int units = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, device), "cudaDeviceGetAttribute");
-    most_groups_ = static_cast<uint32_t>(units) * 8;
+    most_groups_ = peers::multiprocessors() * 8;
     mapped_ = asked_for("PEER_READBACK", "mapped");
     check(cudaStreamCreate(&stream), "cudaStreamCreate");
     counter_.counts = device_array<Counts>(1);
@@ -515,9 +495,7 @@ private:
 };
 
 void write(const char* path, const uint32_t* values, uint32_t count) {
-  std::vector<uint32_t> results(count);
-  check(cudaMemcpy(results.data(), values, count * sizeof(uint32_t), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  peers::write_results(path, results);
+  peers::write_results(path, peers::downloaded(values, count));
 }
 
 } // namespace
