@@ -476,7 +476,7 @@ struct CheckSettings {
   std::optional<std::uint64_t> budget_bytes;   // instead of that document's
   std::optional<std::string> lifetimes;        // path of buffer_lifetimes
   std::optional<std::uint64_t> capacity_bytes; // instead of that document's
-  PathScope scope = PathScope::folder; // of the paths of programs
+  PathScope scope = PathScope::folder;         // of the paths of programs
   std::string output = "-";
   std::string_view format = "json";
   bool quiet = false;

@@ -1,9 +1,9 @@
 // `tidegate check`: verdicts on documents and on files of graphs.
 #pragma once
+#include "core/files.hpp"
 #include "core/table.hpp"
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
-#include "work/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>

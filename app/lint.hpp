@@ -1,8 +1,9 @@
 // Checks of a document beyond its schema that need no device: the faults that `plan`, `arena` and `run` would find.
 // A document with errors of form is checked as far as it can be read.
 #pragma once
+#include "core/files.hpp"
 #include "graph/program.hpp"
-#include "work/files.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>

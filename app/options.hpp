@@ -2,7 +2,7 @@
 #pragma once
 #include "app/command_line.hpp"
 #include "app/serve.hpp"
-#include "work/files.hpp"
+#include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 // `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
 #pragma once
-#include "work/files.hpp"
+#include "core/files.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>

@@ -1,4 +1,4 @@
-// Arguments whose value changes from iteration to iteration. lib/work/progression.hpp defines the words and
+// Arguments whose value changes from iteration to iteration. lib/engine/progression.hpp defines the words and
 // computes the same values for launches of the user's kernels.
 
 #define TG_MULTIPLY 1

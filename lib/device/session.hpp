@@ -1,4 +1,4 @@
-// What the engine asks of a device: memory, programs, launches and waits, in one in-order queue. OpenCL
+// The calls that the engine makes of a device: memory, programs, launches and waits, in one in-order queue. OpenCL
 // implements it (opencl_session.cpp); tests put a stand-in in its place (tests/stand_in.hpp).
 #pragma once
 #include "device/image_format.hpp"

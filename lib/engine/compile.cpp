@@ -1,10 +1,9 @@
 #include "engine/compile.hpp"
 
 #include "core/duration.hpp"
-#include "engine/device_features.hpp"
 #include "engine/groups.hpp"
-#include "engine/hazards.hpp"
 #include "engine/job.hpp"
+#include "engine/job_checks.hpp"
 #include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -52,36 +51,6 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
     limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
   }
   return limits;
-}
-
-Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device) {
-  return {.code = ErrorCode::out_of_range,
-          .message = fmt::format("the local arguments of a wave take {}; {} has {} of local memory",
-                                 bytes_text(bytes), device.name, bytes_text(device.local_memory_bytes)),
-          .fix = "give smaller local_bytes",
-          .pointer = "/waves"};
-}
-
-// Work-groups and local arguments that the device cannot have.
-Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device) {
-  for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
-    std::uint64_t local_bytes = 0;
-    for (const ProgramArgument& argument : program.waves[i].arguments) {
-      local_bytes = std::max(local_bytes, argument.local_bytes);
-    }
-    if (local_bytes > device->local_memory_bytes) {
-      return tl::unexpected(too_much_local_memory(local_bytes, *device));
-    }
-    const std::uint32_t size = program.waves[i].range.group_size();
-    if (size > device->max_workgroup_size) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most",
-                                                         size, device->name, device->max_workgroup_size),
-                                  .fix = "give a smaller local_size",
-                                  .pointer = fmt::format("/waves/{}/local_size", i)});
-    }
-  }
-  return {};
 }
 
 // Upper bound on progress-report memory: one report per work-group, at most one group per tile unless `workers` asks for
@@ -290,7 +259,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
   // together share memory.
   const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
-  const std::vector<std::uint64_t> table_bytes = most_table_bytes(program, schedules, device, options.workers);
+  const std::vector<std::uint64_t> table_bytes =
+      most_table_bytes(program, schedules, device, options.workers);
   const std::uint64_t most_bytes =
       may_persist(device, asked_for) ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
   TIDEGATE_TRY(const std::optional<std::uint64_t> capacity,
@@ -396,14 +366,14 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   // of memory, which says what is needed.
   const std::uint64_t least = least_bytes(program);
   const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
-  TIDEGATE_TRY(Recommendation recommendation,
-               recommend(program, adapter_of(device), hopeless ? 0 : least, budget_bytes,
-                         hot_counts(program, hot_ops, windows)));
+  TIDEGATE_TRY(Recommendation recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
+                                                        budget_bytes, hot_counts(program, hot_ops, windows)));
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
   const Decisions decided{
       .recommendation = std::move(recommendation), .mode = mode, .budget_bytes = budget_bytes};
-  PromotionChoice promotion = choose_promotion(plain ? Promotion::none : options.promote,
-                                               decided.recommendation, std::move(windows), std::move(hot_ops));
+  PromotionChoice promotion =
+      choose_promotion(plain ? Promotion::none : options.promote, decided.recommendation, std::move(windows),
+                       std::move(hot_ops));
 
   if (!promotion.windows.empty()) {
     TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));

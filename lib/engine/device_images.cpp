@@ -107,8 +107,8 @@ void download_image(const device::Session& session, const device::Image& from, c
   require(session.read_image(from, shape, texels), "reading an image back");
 }
 
-std::uint64_t fill_images(const device::Session& session, const Job& program,
-                          const HostContents& first, const DeviceImages& images) {
+std::uint64_t fill_images(const device::Session& session, const Job& program, const HostContents& first,
+                          const DeviceImages& images) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < images.size(); ++i) {
     const ProgramBuffer& image = program.buffers[i];

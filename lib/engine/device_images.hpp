@@ -2,8 +2,8 @@
 #pragma once
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/kernel_objects.hpp"
 #include "engine/job.hpp"
+#include "engine/kernel_objects.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +30,8 @@ void download_image(const device::Session& session, const device::Image& from, c
 
 // Uploads first contents and clears the other images; returns the bytes of the contents. Throws
 // device::Refused.
-std::uint64_t fill_images(const device::Session& session, const Job& program,
-                          const HostContents& first, const DeviceImages& images);
+std::uint64_t fill_images(const device::Session& session, const Job& program, const HostContents& first,
+                          const DeviceImages& images);
 
 // Throws device::Refused.
 device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
@@ -45,8 +45,8 @@ public:
                const DeviceImages& images, const device::Kernel& kernel, std::uint32_t first);
 
   // Binds images of one texel, for a launch that accesses none. Throws device::Refused.
-  BoundObjects(const device::Session& session, const Job& program,
-               const std::vector<KernelObject>& objects, const device::Kernel& kernel, std::uint32_t first);
+  BoundObjects(const device::Session& session, const Job& program, const std::vector<KernelObject>& objects,
+               const device::Kernel& kernel, std::uint32_t first);
 
 private:
   void bind(const device::Session& session, const std::vector<KernelObject>& objects,

@@ -1,7 +1,7 @@
 #include "engine/generate.hpp"
 
 #include "device/kernels.hpp"
-#include "engine/device_features.hpp"
+#include "engine/job_checks.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 

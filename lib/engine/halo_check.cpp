@@ -137,8 +137,7 @@ Watch watch_of(const Job& program, const Places& places) {
   return watch;
 }
 
-std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const Job& program,
-                                                             const Watch& watch) {
+std::map<std::uint32_t, opencl_c::WatchedUnit> watched_units(const Job& program, const Watch& watch) {
   std::map<std::uint32_t, std::map<std::string, std::set<std::size_t>>> parameters; // by unit and kernel
   for (const auto& [at, rows] : watch.rows) {
     const std::uint32_t op = program.waves[at.first].op;

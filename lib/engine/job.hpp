@@ -174,11 +174,11 @@ struct ProgramWave {
   std::uint32_t rules = 0;                // bit n: source rule n
   std::vector<std::uint32_t> window = {}; // the waves of the document that a window replaces
   std::shared_ptr<const ProgramQueue> queue = {};
-  std::optional<TransferCommand> command = {}; // that a launch of its own is instead
+  std::optional<TransferCommand> command = {}; // used where the wave is launched alone
 
-  // It repeats, in rounds, until its queue is empty.
+  // Returns true if it repeats, in rounds, until its queue is empty.
   [[nodiscard]] bool in_rounds() const { return queue && queue->requeues; }
-  // What it processes: items of a queue, otherwise tiles.
+  // Returns the number of items of a queue, otherwise of tiles.
   [[nodiscard]] std::uint64_t items() const { return queue ? queue->published_items : range.tiles(); }
 };
 

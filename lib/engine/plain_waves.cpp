@@ -44,8 +44,7 @@ std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
 
 // Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
 // and read past them. at_source() parses the names.
-std::string size_checks(const Job& program, const std::vector<std::uint32_t>& waves,
-                        std::uint32_t unit) {
+std::string size_checks(const Job& program, const std::vector<std::uint32_t>& waves, std::uint32_t unit) {
   std::string checks;
   for (const std::uint32_t wave : waves) {
     const std::uint32_t op = program.waves[wave].op;
@@ -103,8 +102,8 @@ device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
                  "making the kernel " + in_quotes(name));
 }
 
-PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs,
-                       const Job& program, const std::vector<std::uint32_t>& waves,
+PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
+                       const std::vector<std::uint32_t>& waves,
                        const std::vector<std::vector<std::uint32_t>>& places,
                        const std::vector<device::Buffer>& memory, const DeviceImages& images, QueueWay way)
     : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
@@ -166,7 +165,8 @@ void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, c
   }
 }
 
-device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared, device::Event* event) {
+device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared,
+                                    device::Event* event) {
   if (what.from) {
     return session_.copy(prepared.from, what.from_offset, prepared.to, what.to_offset, what.bytes, event);
   }

@@ -3,8 +3,8 @@
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/device_images.hpp"
-#include "engine/queue_rounds.hpp"
 #include "engine/job.hpp"
+#include "engine/queue_rounds.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>
@@ -26,8 +26,7 @@ class PlainPrograms {
 public:
   // `instead` replaces the texts of some units. Throws device::Refused: kernel_source, kernel_options,
   // build_failure, with the log.
-  PlainPrograms(const device::Session& session, const Job& program,
-                const std::vector<std::uint32_t>& waves,
+  PlainPrograms(const device::Session& session, const Job& program, const std::vector<std::uint32_t>& waves,
                 const std::map<std::uint32_t, std::string>& instead = {});
 
   // Returns a new kernel object for an op.

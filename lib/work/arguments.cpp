@@ -4,7 +4,7 @@
 
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

@@ -1,8 +1,7 @@
 // Converts numbers exactly or refuses them, and fills buffers by rules or from files.
-#include "work/buffers.hpp"
-
 #include "core/files.hpp"
 #include "core/npy.hpp"
+#include "work/contents.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

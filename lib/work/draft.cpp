@@ -6,10 +6,10 @@
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
-#include "work/source.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

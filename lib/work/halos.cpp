@@ -1,9 +1,8 @@
 // Halos count tiles: distances in elements are rounded up to whole work-groups.
-#include "work/halos.hpp"
-
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -1,10 +1,8 @@
 // A PNG needs the bits and channels of the image; an array needs its element type and shape.
-#include "work/image_files.hpp"
-
 #include "core/files.hpp"
 #include "core/npy.hpp"
 #include "core/png.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

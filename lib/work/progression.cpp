@@ -2,7 +2,7 @@
 #include "engine/progression.hpp"
 
 #include "work/arguments.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 

@@ -6,9 +6,9 @@
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
-#include "work/source.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -4,9 +4,7 @@
 
 #include "engine/groups.hpp"
 #include "engine/job.hpp"
-#include "work/halos.hpp"
 #include "work/program.hpp"
-#include "work/source.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -355,6 +353,48 @@ Job without_parts(const ResolveInput& input) {
   resolved.iterations =
       program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
   return resolved;
+}
+
+} // namespace
+
+namespace {
+
+// Files that a run of the program reads and writes; `job` has its sources.
+FileUses files_of(const WaveProgram& program, const Job& job) {
+  FileUses files;
+  for (const ProgramOp& op : job.ops) {
+    files.inputs.push_back({job.units[op.unit].path, "the source of op " + in_quotes(op.name), {}});
+  }
+  for (const ProgramUnit& unit : job.units) {
+    for (const std::string& file : unit.files) {
+      files.inputs.push_back({file, "an included file", {}});
+    }
+  }
+  for (const WaveSpec& wave : program.waves) {
+    if (wave.queue && wave.queue->file) {
+      files.inputs.push_back({path_in(job.folder, *wave.queue->file), "a file of work items", {}});
+    }
+  }
+  const auto add = [&](const std::string& name, const auto& spec, std::string_view kind) {
+    const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(name));
+    if (spec.init && spec.init->file) {
+      files.inputs.push_back({path_in(job.folder, *spec.init->file),
+                              fmt::format("the input of {} {}", kind, in_quotes(name)),
+                              pointer + "/init/file"});
+    }
+    if (spec.output) {
+      files.outputs.push_back({path_in(job.folder, *spec.output),
+                               fmt::format("the output of {} {}", kind, in_quotes(name)),
+                               pointer + "/output"});
+    }
+  };
+  for (const auto& [name, spec] : program.buffers) {
+    add(name, spec, "buffer");
+  }
+  for (const auto& [name, spec] : program.images) {
+    add(name, spec, "image");
+  }
+  return files;
 }
 
 } // namespace

@@ -3,8 +3,9 @@
 #pragma once
 #include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
+#include "work/arguments.hpp"
 #include "work/compiler_macros.hpp"
-#include "work/files.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include <tidegate/core/error.hpp>
@@ -132,5 +133,41 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
 
 // If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
 void spread_progressions(std::vector<ProgramWave>& waves);
+
+// Sources.
+
+// `answer` supplies predefined macros, and is called only for macros that the source depends on. Errors:
+// those of options, reading, scope, preprocessor and declarations; an error without a source line gets the
+// op's place, `pointer`.
+Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
+                              PathScope scope, const std::string& pointer, const SourceFrame& frame = {});
+
+// The error for a function that should be a kernel.
+Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
+
+// Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
+
+inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};
+
+// Reads the source of both ops.
+Result<ProgramUnit> transfer_unit();
+
+// Error: invalid_program if a fill, copy or queue wave has a range or arguments.
+Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
+
+// Resolves a fill or copy, with its kernel's arguments and range. Errors: out_of_range, invalid_program, and
+// those of `find_buffer`.
+Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
+                                     const FindBuffer& find_buffer, const std::string& pointer);
+
+// Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from kernels.
+
+// Tiles in x, y and z, from one number for all dimensions or one for each. Error: invalid_program.
+Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
+                                                 const std::string& pointer);
+
+// Derives missing halos for arguments indexed by the global id, and finds buffers that are wholly
+// overwritten. Only for one-dimensional waves: in others several work-items share an id in x.
+void derive_halos(Job& program);
 
 } // namespace tidegate::engine

@@ -1,6 +1,5 @@
 // Checks sizes, contents and files of each buffer and image, then swaps and `until`.
-#include "work/buffers.hpp"
-#include "work/image_files.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -14,6 +13,41 @@
 #include <utility>
 
 namespace tidegate::engine {
+
+namespace {
+
+Result<void> check_input(const ProgramBuffer& buffer, const std::string& path, FileCheck check) {
+  std::error_code ignored;
+  // Reading a pipe would consume its contents.
+  auto checked = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
+                     ? open_input(path).map([](const auto&) {})
+                     : buffer.first().map([](const auto&) {});
+  if (!checked && checked.error().code == ErrorCode::cannot_read) {
+    checked.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
+                                      buffer.image ? ", .png" : "");
+  }
+  return checked;
+}
+
+} // namespace
+
+Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<BufferInit>& init,
+                              const std::string& folder, FileCheck check) {
+  ErrorList errors;
+  const auto at = [&](Result<void> checked, std::string_view key) {
+    if (!checked) {
+      checked.error().pointer = buffer.pointer + std::string(key);
+    }
+    errors.check(checked);
+  };
+  if (check != FileCheck::none && init && init->file) {
+    at(check_input(buffer, path_in(folder, *init->file), check), "/init/file");
+  }
+  if (check != FileCheck::none && buffer.output) { // fails now instead of after the run
+    at(Output::open(*buffer.output, FileKinds::no_named_pipes).map([](const Output&) {}), "/output");
+  }
+  return errors.result();
+}
 
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
   const std::size_t dimensions = spec.size.size();

@@ -1,12 +1,9 @@
 // Resolves each kind of wave (kernel, fill or copy, queue) to an op, an NDRange and arguments.
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
-#include "work/halos.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
-#include "work/source.hpp"
-#include "work/transfer.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

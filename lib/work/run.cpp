@@ -3,7 +3,7 @@
 #include "core/interrupt.hpp"
 #include "engine/run.hpp"
 #include "work/compiler_macros.hpp"
-#include "work/files.hpp"
+#include "work/contents.hpp"
 #include "work/resolve.hpp"
 
 #include <chrono>

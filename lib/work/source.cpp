@@ -1,12 +1,11 @@
 // Preprocesses a source, within the scope, until all questions about macros are answered, then parses it.
-#include "work/source.hpp"
-
 #include "core/files.hpp"
 #include "engine/job.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/preprocessor.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 // Converts elements to bytes, and refuses parts out of range and copies that overlap.
-#include "work/transfer.hpp"
-
 #include "device/kernels.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -1,6 +1,6 @@
 // Device features that a program needs, and devices that lack them.
 #include "../program_support.hpp"
-#include "engine/device_features.hpp"
+#include "engine/job_checks.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,11 +1,11 @@
 // Waves that continue with the same tiles become one: which, in what order, which buffers stay in registers.
 // A checker must find every way in which that can be wrong.
-#include "work/halos.hpp"
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "engine/halo_check.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/window.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Buffer contents: by rule, read from files, and written to files.
 #include "core/npy.hpp"
-#include "work/buffers.hpp"
+#include "work/contents.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // Images in files: pictures, arrays, and refusals.
 #include "core/npy.hpp"
 #include "core/png.hpp"
-#include "work/image_files.hpp"
+#include "work/contents.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>

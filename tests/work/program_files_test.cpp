@@ -1,7 +1,7 @@
 // Files of a program: they stay in its folder unless allowed otherwise, and no input is overwritten.
 #include "../temporary_folder.hpp"
 #include "engine/job.hpp"
-#include "work/files.hpp"
+#include "work/contents.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>

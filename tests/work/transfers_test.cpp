@@ -1,5 +1,5 @@
 // Fill and copy waves: the bytes that they access, and the place of each error.
-#include "work/transfer.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

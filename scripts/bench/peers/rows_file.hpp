@@ -98,7 +98,7 @@ inline std::uint32_t usual_delta(const Rows& rows) {
 }
 
 struct Question {
-  bool distances = false; // levels otherwise
+  bool distances = false;   // levels otherwise
   std::uint32_t source = 0; // pagerank: iterations
   int rounds = 1;
   const char* graph = nullptr;

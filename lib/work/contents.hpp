@@ -1,12 +1,17 @@
-// Buffer contents before the first wave and after the last: rules, and files (.npy by name, otherwise raw
-// bytes).
+// Contents of buffers and images before the first wave and after the last: by rules, or in files (.npy and .png by name,
+// otherwise raw bytes).
+//
+// A program may come from an untrusted place, and its paths are read and written with the user's rights. They must stay
+// in the program's folder, links and #include included, unless the user allows other folders (check_scope).
 #pragma once
-#include "core/npy.hpp"
+#include "engine/job.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,5 +39,25 @@ Result<void> check_rule(const BufferSpec& buffer);
 // out_of_range for numbers that the type cannot hold, an empty random range, or a buffer beyond the memory;
 // bad_array for a file of another type or count; those of reading.
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
+
+// Checks the init and output files of an image. Error: invalid_program for another picture format, or a PNG that
+// cannot hold the image.
+Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);
+
+// Returns the contents that the file gives the image. Errors: bad_array for a file of another format or size; those of
+// reading.
+Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path);
+
+// Writes the contents to the file, completely or not at all.
+Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,
+                         const std::string& path);
+
+// Checks of data files before a device is used: none; inputs are readable and outputs writable; input
+// contents also match the program.
+enum class FileCheck : std::uint8_t { none, reachable, contents };
+
+// Checks the files of one buffer or image. Errors: cannot_read, cannot_write, bad_array.
+Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<BufferInit>& init,
+                              const std::string& folder, FileCheck check);
 
 } // namespace tidegate::engine
