@@ -50,14 +50,17 @@
 #define TG_RULES 20u
 
 // Pull if the frontier's edges exceed 1/15 of the unexplored ones, until fewer than 1/18 of the vertices are
-// in the frontier. Never pull for fewer than 1/64 of the vertices with no more edges than the graph has
-// vertices, nor for a frontier that one group completes before all groups could meet. Use the hybrid topology
+// in the frontier. Never pull for fewer than 1/512 of the vertices with no more edges than the graph has
+// vertices, for fewer than 1/64 with no more than 1/8 as many edges, nor for a frontier that one group completes
+// before all groups could meet. Use the hybrid topology
 // from 1/128 of the unexplored edges, down to 1/256. An algorithm whose pull cannot stop early would visit
 // every edge, with one work-item per hub; such algorithms push from queues, as they visit vertices again and
 // nothing is explored for good.
 #define TG_PULL_EDGES 15u
 #define TG_PUSH_VERTICES 18u
-#define TG_FEW_VERTICES 64u
+#define TG_FEW_VERTICES 512u
+#define TG_SLIM_VERTICES 64u
+#define TG_SLIM_EDGES 8u
 #define TG_ALONE_EDGES 4u // average limit per vertex of a lone group's frontier
 #define TG_HYBRID_EDGES 128u
 #define TG_KEEP_HYBRID_EDGES 256u
@@ -87,6 +90,11 @@ static inline tg_u32 tg_small_vertices(tg_policy policy) {
 }
 static inline tg_u32 tg_small_edges(tg_policy policy) {
   return tg_most(policy.vertices, policy.alone_vertices * TG_ALONE_EDGES);
+}
+
+// True for more vertices than a small frontier's, if they have few edges, as on roads and grids.
+static inline tg_u32 tg_is_slim(tg_policy policy, tg_u32 vertices, tg_u64 edges) {
+  return vertices <= policy.vertices / TG_SLIM_VERTICES && edges <= policy.vertices / TG_SLIM_EDGES ? 1u : 0u;
 }
 
 // Facts about a frontier.
@@ -203,6 +211,9 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   if (vertices <= few_vertices && of.edges <= tg_small_edges(policy)) { // hubs may be few
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
   }
+  if (tg_is_slim(policy, of.vertices, of.edges)) {
+    return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, policy.vertices / TG_SLIM_VERTICES);
+  }
   if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
     return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
                     : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
@@ -262,6 +273,13 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
   }
   const tg_u32 densest = tg_above(policy.sparse_bps);
   return densest >= TG_FULL_BPS || whole == 0u ? policy.vertices : TG_U32(((densest + 1u) * whole - 1u) / TG_FULL_BPS);
+}
+
+// The same for slim frontiers, which may have more vertices.
+static inline tg_u32 tg_surely_slim(tg_policy policy, tg_u32 vertices, tg_u64 edges) {
+  return policy.forced == TG_EMPTY && policy.pressure_bps < policy.memory_bps && policy.switch_rule == TG_BY_EDGES
+             ? tg_is_slim(policy, vertices, edges)
+             : 0u;
 }
 
 #endif

@@ -14,8 +14,10 @@ bool tg_works_together(const tg_position* at, const tg_setting* setting, tg_meet
 #if TG_MAY_WORK_TOGETHER
 // Returns true if the next wave is certainly of this kind too.
 bool tg_stays_together(tg_counts counts, const tg_setting* setting) {
-  return counts.vertices > setting->policy.alone_vertices && counts.vertices <= tg_surely_sparse(setting->policy) &&
-         counts.edges <= min(tg_small_edges(setting->policy), TG_TOGETHER_EDGES) && counts.long_runs == 0;
+  const bool sparse = (counts.vertices <= tg_surely_sparse(setting->policy) && counts.edges <= tg_small_edges(setting->policy)) ||
+                      tg_surely_slim(setting->policy, counts.vertices, counts.edges) != 0;
+  return sparse && counts.vertices > setting->policy.alone_vertices && counts.edges <= TG_TOGETHER_EDGES &&
+         counts.long_runs == 0;
 }
 
 // Number of items that work-items fetch ahead: slightly more than in the last wave. Slots that the next wave

@@ -53,9 +53,9 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
 }
 
 TEST_CASE("the edge rules") {
-  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 800, push: 2844
+  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
   WaveRecord wave{.previous_topology = Topology::sparse_frontier,
-                  .vertices = 800,
+                  .vertices = 100,
                   .frontier_edges = 90'000,
                   .previous_edges = 10,
                   .unexplored_edges = 900'000};
@@ -64,13 +64,13 @@ TEST_CASE("the edge rules") {
   wave.frontier_edges = 51'200;
   CHECK(rule() == "few_vertices");
   wave.frontier_edges = 90'000;
-  wave.vertices = 801;
+  wave.vertices = 101;
   ReplayPolicy with_alone = policy;
-  with_alone.alone_vertices = 801; // one group is done with them sooner than all of them meet
+  with_alone.alone_vertices = 101; // one group is done with them sooner than all of them meet
   CHECK(choose(with_alone, wave).rule != policy::TopologyRule::few_vertices);
   wave.frontier_edges = 51'200;
   CHECK(choose(with_alone, wave).rule == policy::TopologyRule::few_vertices);
-  CHECK(choose(with_alone, wave).threshold == 801);
+  CHECK(choose(with_alone, wave).threshold == 101);
   wave.frontier_edges = 90'000;
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
@@ -93,6 +93,14 @@ TEST_CASE("the edge rules") {
   wave.previous_edges = 0; // grows again
   wave.dense_waves = 4;
   CHECK(choose(policy, wave).topology == Topology::fused_dense);
+  wave.dense_waves = 0;
+  wave.previous_topology = Topology::sparse_frontier;
+  wave.vertices = 800;
+  wave.frontier_edges = 6400;
+  CHECK(rule() == "few_vertices"); // slim
+  CHECK(choose(policy, wave).threshold == 800);
+  wave.frontier_edges = 6401;
+  CHECK(rule() != "few_vertices");
   wave.vertices = 0;
   CHECK(rule() == "queue_empty");
 }
