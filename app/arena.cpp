@@ -106,7 +106,8 @@ std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
 }
 
-Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
+                                  const UnreadLocations& unread) {
   ErrorList errors;
   BufferIndex index;
   index.reserve(lifetimes.buffers.size());
@@ -127,7 +128,7 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes, c
   return index;
 }
 
-Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
   const planning::ArenaProblem problem = arena_problem(lifetimes);
   const auto sound = planning::check_arena_problem(problem);
   if (sound) {

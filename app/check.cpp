@@ -40,68 +40,74 @@ using documents::Document;
 using documents::LaunchRecommendationDocument;
 using documents::Verdict;
 
-Error incomplete(std::string_view evidence, std::string_view field) {
-  return {.code = ErrorCode::incomplete_evidence,
-          .message = fmt::format("the {} evidence is not complete: {} is not as it must be", evidence, field),
-          .fix = "`tidegate schema launch_recommendation --format table` says what completes each field",
-          .pointer = fmt::format("/evidence/{}/{}", evidence, field),
-          .field = std::string(field)};
+tl::unexpected<Error> incomplete(std::string_view what, std::string_view document, std::string pointer,
+                                 std::string_view field) {
+  return tl::unexpected(Error{
+      .code = ErrorCode::incomplete_evidence,
+      .message = fmt::format("the {} is not complete: {} is not as it must be", what, field),
+      .fix = fmt::format("`tidegate schema {} --format table` says what completes each field", document),
+      .pointer = std::move(pointer),
+      .field = std::string(field)});
 }
 
-Error inconsistent(std::string pointer, std::string_view field) {
-  return {.code = ErrorCode::inconsistent_evidence,
-          .message = fmt::format("{} contradicts the rest of the document", field),
-          .fix = "make the recommendation and its evidence anew from the same request",
-          .pointer = std::move(pointer),
-          .field = std::string(field)};
+tl::unexpected<Error>
+inconsistent(std::string pointer, std::string_view field, std::string message,
+             std::string fix = "make the recommendation and its evidence anew from the same request") {
+  return tl::unexpected(Error{.code = ErrorCode::inconsistent_evidence,
+                              .message = std::move(message),
+                              .fix = std::move(fix),
+                              .pointer = std::move(pointer),
+                              .field = std::string(field)});
+}
+
+std::string contradicts(std::string_view field) {
+  return fmt::format("{} contradicts the rest of the document", field);
 }
 
 // Returns the fault of one kind of evidence: it contradicts the recommendation, misstates its type, or is incomplete.
 template <class EvidenceType>
-std::optional<Error> judge(std::string_view which, const std::optional<EvidenceType>& evidence,
-                           std::optional<bool> claimed_complete,
-                           const policy::LaunchRecommendation& recommendation) {
+Result<void> judge(std::string_view which, const std::optional<EvidenceType>& evidence,
+                   std::optional<bool> claimed_complete, const policy::LaunchRecommendation& recommendation) {
+  const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
   if (evidence) {
     if (const auto field = policy::contradicted_field(*evidence, recommendation)) {
-      return inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
+      return inconsistent(at(*field), *field, contradicts(*field));
     }
   }
   const auto field = evidence ? policy::incomplete_field(*evidence) : std::nullopt;
   if (field && claimed_complete == true) {
-    Error error = inconsistent(fmt::format("/evidence/{}/{}", which, *field), *field);
-    error.message =
-        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field);
-    return error;
+    return inconsistent(
+        at(*field), *field,
+        fmt::format("the {} evidence is said to be complete, but {} is not as it must be", which, *field));
   }
   if (claimed_complete.has_value() != evidence.has_value() ||
       (evidence && *claimed_complete == field.has_value())) {
-    return inconsistent(fmt::format("/evidence/complete/{}", which), which);
+    return inconsistent(fmt::format("/evidence/complete/{}", which), which, contradicts(which));
   }
   if (field) {
-    return incomplete(which, *field);
+    return incomplete(fmt::format("{} evidence", which), "launch_recommendation", at(*field), *field);
   }
   return {};
 }
 
-std::optional<Error> judge(const LaunchRecommendationDocument& document) {
+Result<void> judge(const LaunchRecommendationDocument& document) {
   const auto& [recommendation, evidence, explanation, device] = document;
   if (!evidence) {
     return {};
   }
-  if (auto error = judge("topology", evidence->topology, evidence->complete.topology, recommendation)) {
-    return error;
-  }
+  TIDEGATE_CHECK(judge("topology", evidence->topology, evidence->complete.topology, recommendation));
   return judge("promotion", evidence->promotion, evidence->complete.promotion, recommendation);
 }
 
-Error invalid_plan(std::string violation, std::string_view planner) {
-  return {.code = ErrorCode::invalid_plan,
-          .message = std::move(violation),
-          .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)};
+tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_plan,
+            .message = std::move(violation),
+            .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)});
 }
 
 // Checks the fields that follow from the plan itself.
-std::optional<Error> judge(const documents::FrontierMemoryPlan& document) {
+Result<void> judge(const documents::FrontierMemoryPlan& document) {
   const std::size_t groups = document.barriers.groups.size();
   if (document.barriers.global_barriers != (groups == 0 ? 0 : groups - 1)) {
     return invalid_plan(fmt::format("global_barriers is given as {}, and there are {} groups",
@@ -114,25 +120,22 @@ std::optional<Error> judge(const documents::FrontierMemoryPlan& document) {
   return {};
 }
 
-std::optional<Error> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
+Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag) {
   if (auto violation = planning::first_violation(dag, memory_plan(document))) {
     return invalid_plan(*std::move(violation), "plan");
   }
   return judge(document);
 }
 
-std::optional<Error> judge(const documents::ArenaPlanDocument& document,
-                           const documents::BufferLifetimes& lifetimes) {
-  const auto index = index_buffers(lifetimes);
-  if (!index) {
-    return index.error();
-  }
+Result<void> judge(const documents::ArenaPlanDocument& document,
+                   const documents::BufferLifetimes& lifetimes) {
+  TIDEGATE_TRY(const BufferIndex index, index_buffers(lifetimes));
   planning::ArenaPlan plan = document.plan;
   plan.offsets.assign(lifetimes.buffers.size(), 0);
   std::vector<bool> placed(lifetimes.buffers.size(), false);
   for (const documents::PlacedBuffer& buffer : document.buffers) {
-    const auto found = index->find(buffer_key(buffer.id));
-    if (found == index->end()) {
+    const auto found = index.find(buffer_key(buffer.id));
+    if (found == index.end()) {
       return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");
     }
     if (placed[found->second]) {
@@ -152,7 +155,7 @@ std::optional<Error> judge(const documents::ArenaPlanDocument& document,
 }
 
 // Checks that the evidence of every chosen topology follows from the waves of the same report.
-std::optional<Error> judge(const traversal::FrontierReport& report) {
+Result<void> judge(const traversal::FrontierReport& report) {
   const engine::Geometry& geometry = report.geometry;
   const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
                                           geometry.worker_groups * geometry.workgroup_size);
@@ -162,16 +165,10 @@ std::optional<Error> judge(const traversal::FrontierReport& report) {
   const bool whole = flaw->item >= report.evidence.size();
   std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
   if (!flaw->incomplete) {
-    Error error = inconsistent(std::move(pointer), flaw->field);
-    error.fix = "run the program anew: evidence and waves are of one run";
-    return error;
+    return inconsistent(std::move(pointer), flaw->field, contradicts(flaw->field),
+                        "run the program anew: evidence and waves are of one run");
   }
-  return Error{.code = ErrorCode::incomplete_evidence,
-               .message = fmt::format("the evidence of a topology is not complete: {} is not as it must be",
-                                      flaw->field),
-               .fix = "`tidegate schema frontier_report --format table` says what completes each field",
-               .pointer = std::move(pointer),
-               .field = flaw->field};
+  return incomplete("evidence of a topology", "frontier_report", std::move(pointer), flaw->field);
 }
 
 // Figures of a run report that follow from others of it.
@@ -301,17 +298,19 @@ void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
             "/converged", "converged is not what until says");
 }
 
-std::optional<Error> judge(const engine::OutputParity& parity) {
+Result<void> judge(const engine::OutputParity& parity) {
   if (!parity.equal) {
-    return Error{.code = ErrorCode::outputs_differ,
-                 .message = fmt::format("{} of the outputs are not as plain launches leave them",
-                                        plural(parity.differing_elements, "element")),
-                 .fix = "likely_cause in its output_parity says where to look",
-                 .pointer = "/output_parity/equal"};
+    return tl::unexpected(
+        Error{.code = ErrorCode::outputs_differ,
+              .message = fmt::format("{} of the outputs are not as plain launches leave them",
+                                     plural(parity.differing_elements, "element")),
+              .fix = "likely_cause in its output_parity says where to look",
+              .pointer = "/output_parity/equal"});
   }
-  return parity.differing_elements != 0 || parity.first_difference
-             ? std::optional(inconsistent("/output_parity/equal", "equal"))
-             : std::nullopt;
+  if (parity.differing_elements != 0 || parity.first_difference) {
+    return inconsistent("/output_parity/equal", "equal", contradicts("equal"));
+  }
+  return {};
 }
 
 // A run report: outputs that were compared were equal, the evidence is complete, and what follows from
@@ -319,16 +318,13 @@ std::optional<Error> judge(const engine::OutputParity& parity) {
 Result<void> judge(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   ErrorList errors;
-  const auto found = [&errors](std::optional<Error> error) {
-    if (error) {
-      errors.add(*std::move(error));
-    }
-  };
   const bool differs = report.output_parity && !report.output_parity->equal;
-  found(report.output_parity ? judge(*report.output_parity) : std::nullopt);
+  if (report.output_parity) {
+    errors.check(judge(*report.output_parity));
+  }
   const documents::Evidence& evidence = document.evidence;
-  found(judge("topology", evidence.topology, evidence.complete.topology, report.recommendation));
-  found(judge("promotion", evidence.promotion, evidence.complete.promotion, report.recommendation));
+  errors.check(judge("topology", evidence.topology, evidence.complete.topology, report.recommendation));
+  errors.check(judge("promotion", evidence.promotion, evidence.complete.promotion, report.recommendation));
   for (const auto& [which, there] : {std::pair("topology", evidence.topology.has_value()),
                                      std::pair("promotion", evidence.promotion.has_value())}) {
     if (!there) {
@@ -338,7 +334,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
                   .pointer = "/evidence"});
     }
   }
-  found(judge(document.plan));
+  errors.check(judge(document.plan));
   Sums sums(errors);
   check_end(report, differs, sums);
   check_items(report, sums);
@@ -365,20 +361,17 @@ bool is(const Document& document) {
 }
 
 // A premise that no document of this type is held against would make its verdict look like more than it is.
-std::optional<Error> idle_premise(const Document& document, const Premises& premises) {
+Result<void> idle_premise(const Document& document, const Premises& premises) {
   const bool used = (premises.dag && is<documents::FrontierMemoryPlan>(document)) ||
                     (premises.lifetimes && is<documents::ArenaPlanDocument>(document));
   if (used || (!premises.dag && !premises.lifetimes)) {
     return {};
   }
-  return Error{.code = ErrorCode::wrong_kind,
-               .message = fmt::format("a {} is not held against {}", document.kind,
-                                      premises.dag ? "a wave DAG" : "buffer lifetimes"),
-               .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")};
-}
-
-Result<void> as_result(std::optional<Error> error) {
-  return error ? Result<void>(tl::unexpected(*std::move(error))) : Result<void>();
+  return tl::unexpected(
+      Error{.code = ErrorCode::wrong_kind,
+            .message = fmt::format("a {} is not held against {}", document.kind,
+                                   premises.dag ? "a wave DAG" : "buffer lifetimes"),
+            .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")});
 }
 
 // Decodes it as the type that it is of, and says what the schema cannot.
@@ -407,20 +400,19 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
   const documents::Record::Object object = document.record->object();
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
   if (is<LaunchRecommendationDocument>(document)) {
-    return as_result(judge(*static_cast<const LaunchRecommendationDocument*>(object.get())));
+    return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
   }
   if (is<documents::RunReportDocument>(document)) {
     return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
   }
   if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
-    return as_result(judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag));
+    return judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag);
   }
   if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
-    return as_result(
-        judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes));
+    return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes);
   }
   if (is<traversal::FrontierReport>(document)) {
-    return as_result(judge(*static_cast<const traversal::FrontierReport*>(object.get())));
+    return judge(*static_cast<const traversal::FrontierReport*>(object.get()));
   }
   return {};
 }
@@ -439,7 +431,7 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
   TIDEGATE_TRY(const Document* const document,
                name ? documents::find_document(*name) : documents::recognise(json));
   entry.document = document->kind;
-  TIDEGATE_CHECK(as_result(idle_premise(*document, premises)));
+  TIDEGATE_CHECK(idle_premise(*document, premises));
   return judge(*document, json, premises, entry);
 }
 
@@ -453,14 +445,14 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
     checked.error = at_document(std::move(sound.error()), file, json);
     checked.verdict = verdict_of(checked.error->code);
     checked.others = documents::take_others(*checked.error);
-    const auto place = [&](Error& error) {
+    const auto locate_line = [&](Error& error) {
       if (line && error.source == display_name(file)) {
         error.line = line; // a document of a stream is one line of its file
       }
     };
-    place(*checked.error);
+    locate_line(*checked.error);
     if (checked.others) {
-      std::ranges::for_each(*checked.others, place);
+      std::ranges::for_each(*checked.others, locate_line);
     }
   }
   return checked;
@@ -562,16 +554,16 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
 std::string check_table(const documents::CheckReport& report, bool colour) {
   std::vector<std::vector<std::string>> rows;
   for (const CheckedDocument& checked : report.documents) {
-    std::string place = display_name(checked.file);
+    std::string location = display_name(checked.file);
     if (checked.line) {
-      place += fmt::format(":{}", *checked.line);
+      location += fmt::format(":{}", *checked.line);
     }
     const std::string verdict(documents::verdict_names[static_cast<std::size_t>(checked.verdict)]);
     std::string why = checked.error ? checked.error->message : "";
     if (checked.others) {
       why += fmt::format(" (and {})", plural(checked.others->size(), "more error"));
     }
-    rows.push_back({place, checked.document.value_or("?"), verdict, std::move(why)});
+    rows.push_back({location, checked.document.value_or("?"), verdict, std::move(why)});
   }
   return render_table(rows) + verdict_counts(report, colour);
 }
@@ -636,29 +628,27 @@ Result<void> refuse_document_options(const CheckSettings& request) {
 }
 
 // A mistyped document type looks like a file that does not exist, and standard input can be read once.
-std::optional<Error> wrong_words(const CheckSettings& request) {
+Result<void> refuse_words(const CheckSettings& request) {
   const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
                       (request.lifetimes == "-" ? 1 : 0);
   if (inputs > 1) {
-    return Error{.code = ErrorCode::invalid_usage,
-                 .message = "standard input can be read once",
-                 .fix = "give - once; with --stream each of its lines is a document"};
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "standard input can be read once",
+                                .fix = "give - once; with --stream each of its lines is a document"});
   }
   const std::string& first = request.files.front();
   const auto found = documents::find_document(first);
   if (!request.document && !found && found.error().nearest && ::access(first.c_str(), F_OK) != 0) {
     Error error = found.error();
     error.code = ErrorCode::invalid_usage;
-    return error;
+    return tl::unexpected(std::move(error));
   }
   return {};
 }
 
 // Refuses words that are no files, and an output that would replace an input.
 Result<void> check_files(const CheckSettings& settings) {
-  if (auto wrong = wrong_words(settings); wrong) {
-    return tl::unexpected(std::move(*wrong));
-  }
+  TIDEGATE_CHECK(refuse_words(settings));
   FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
   for (const std::string& file : settings.files) {
     files.inputs.push_back({file, "a document that is checked", {}});

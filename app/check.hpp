@@ -24,7 +24,7 @@ struct Premises {
 };
 
 // The verdict on one document. `document` names its type; without it the document's own "kind" does, or else
-// its keys. `file` and `line` (in a stream) go into the verdict and the errors' places.
+// its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations.
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
                                           const Premises& premises = {});

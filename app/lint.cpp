@@ -27,7 +27,7 @@ using documents::decode_and_lint;
 Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
                                          engine::FileCheck files) {
   return decode_and_lint<engine::WaveProgram>(
-      json, [&](const engine::WaveProgram& program, const UnreadPlaces& unread) -> Result<void> {
+      json, [&](const engine::WaveProgram& program, const UnreadLocations& unread) -> Result<void> {
         std::set<std::string> assumed;
         const auto resolved = engine::resolve(program, folder, engine::assume_macros(assumed), scope, files,
                                               device::Tuning{}, unread);
@@ -37,13 +37,14 @@ Result<engine::WaveProgram> read_program(std::string_view json, const std::strin
 
 Result<documents::NamedWaveDag> read_wave_dag(std::string_view json) {
   return decode_and_lint<documents::NamedWaveDag>(
-      json,
-      [](documents::NamedWaveDag&& dag, const UnreadPlaces& unread) { return lint(std::move(dag), unread); });
+      json, [](documents::NamedWaveDag&& dag, const UnreadLocations& unread) {
+        return lint(std::move(dag), unread);
+      });
 }
 
 Result<documents::BufferLifetimes> read_lifetimes(std::string_view json) {
   return decode_and_lint<documents::BufferLifetimes>(
-      json, [](const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+      json, [](const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
         return lint(lifetimes, unread);
       });
 }
@@ -69,7 +70,7 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
   return compiled.warnings;
 }
 
-Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread) {
+Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread) {
   if (unread.cover("/budget_bytes")) { // any may be meant
     dag.budget_bytes = std::numeric_limits<std::uint64_t>::max();
   }
@@ -80,7 +81,7 @@ Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread) {
   return {};
 }
 
-Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread) {
+Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
   ErrorList errors;
   errors.check(index_buffers(lifetimes, unread));
   errors.check(check_lifetimes(lifetimes, unread));

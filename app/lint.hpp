@@ -29,10 +29,10 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
                                           PathScope scope);
 
 // Names, dependencies, cycles, and waves that no plan can hold.
-Result<void> lint(documents::NamedWaveDag&& dag, const UnreadPlaces& unread = {});
+Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread = {});
 
 // Ids, lifetimes, alignments and sizes.
-Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadPlaces& unread = {});
+Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
 
 // The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
 Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, PathScope scope);

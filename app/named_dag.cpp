@@ -87,7 +87,7 @@ Error wave_not_counted(std::uint64_t wave, std::size_t wave_count, std::string p
           .wave_count = wave_count};
 }
 
-bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadPlaces& unread) {
+bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadLocations& unread) {
   for (std::size_t i = 0; i < waves.size() && !unread.empty(); ++i) {
     if (unread.cover(fmt::format("/waves/{}/name", i))) {
       return true;
@@ -107,7 +107,7 @@ std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t 
   return static_cast<std::size_t>(found - dag.dependencies.begin());
 }
 
-// Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the places
+// Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the indices
 // of the dependencies of the document that the DAG does not have.
 void check_order(const NamedDag& named, std::span<const std::size_t> left_out, ErrorList& errors) {
   const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
@@ -116,11 +116,11 @@ void check_order(const NamedDag& named, std::span<const std::size_t> left_out, E
     return;
   }
   Error error = to_error(order.error(), named);
-  if (auto place = index_of(named.dag, order.error().before, order.error().after)) {
+  if (auto index = index_of(named.dag, order.error().before, order.error().after)) {
     for (const std::size_t each : left_out) {
-      *place += each <= *place ? 1 : 0;
+      *index += each <= *index ? 1 : 0;
     }
-    error.pointer = fmt::format("/dependencies/{}", *place);
+    error.pointer = fmt::format("/dependencies/{}", *index);
   }
   errors.add(std::move(error));
 }
@@ -137,7 +137,7 @@ std::string NamedDag::wave_label(std::uint64_t wave) const {
                                                      : std::to_string(wave);
 }
 
-Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread) {
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread) {
   if (unread.cover("/waves")) {
     return tl::unexpected(already_reported());
   }

@@ -28,9 +28,9 @@ struct NamedDag {
   [[nodiscard]] std::string wave_label(std::uint64_t wave) const;
 };
 
-// Finds the waves that dependencies name. Errors, all at once and each with its place: duplicate_name,
+// Finds the waves that dependencies name. Errors, all at once and each with its location: duplicate_name,
 // invalid_wave, self_dependency. Of a document that is not wholly read those of the rest.
-Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadPlaces& unread = {});
+Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread = {});
 
 // A planner's refusal with names, a pointer into the document and a fix.
 Error to_error(const planning::PlanError& error, const NamedDag& named);

@@ -409,14 +409,14 @@ Error at_document(Error error, const std::string& input, std::string_view docume
     error.fix =
         fmt::format("`tidegate init {}` writes a program for the kernels of a source", display_name(input));
   }
-  const auto place = [&](Error& each) {
+  const auto complete = [&](Error& each) {
     if (!each.source) {
       each = with_excerpt(std::move(each), document);
       each.source = display_name(input);
     }
   };
-  place(error);
-  std::ranges::for_each(error.others, place);
+  complete(error);
+  std::ranges::for_each(error.others, complete);
   return error;
 }
 

@@ -78,10 +78,10 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
 // Reads a whole document. An error names the input as its source.
 Result<std::string> read_document(const std::string& input);
 
-// The error, and its others, with their places in the document that was read from `input`, and their lines.
+// The error, and its others, with their locations in the document that was read from `input`, and their lines.
 Error at_document(Error error, const std::string& input, std::string_view document);
 
-// Reads and decodes a document; an error names the place in the file.
+// Reads and decodes a document; an error names the location in the file.
 template <class T>
 Result<T> read_as(const std::string& file) {
   TIDEGATE_TRY(const std::string text, read_document(file));

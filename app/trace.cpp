@@ -60,7 +60,7 @@ private:
   // Microseconds.
   void time(std::string_view key, std::uint64_t ns) { json_.member(key, static_cast<double>(ns) / 1000); }
 
-  // The name and the place of a process or, with tid 0, of a thread.
+  // The name and the position of a process or, with tid 0, of a thread.
   void metadata(std::string_view what, int pid, std::size_t tid, std::string_view name) {
     for (const bool of_name : {true, false}) {
       begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), pid, tid);

@@ -162,7 +162,7 @@ Result<void> write_difference(const std::filesystem::path& file, std::string_vie
   return written ? Result<void>() : tl::unexpected(std::move(written.error()));
 }
 
-engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& place) {
+engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer) {
   std::string message = "outputs differ from those of plain launches, so plain launches are taken: ";
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
@@ -181,7 +181,7 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
   if (first_run.difference_file) {
     fix += ", with " + *first_run.difference_file;
   }
-  return {.message = std::move(message), .fix = std::move(fix), .pointer = place};
+  return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
 }
 
 // A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and

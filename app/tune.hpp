@@ -44,7 +44,7 @@ Result<void> write_difference(const std::filesystem::path& file, std::string_vie
                               const device::DeviceInfo& device, const tuning::Different& different);
 
 // The warning that an output was not that of plain launches, and that these are taken.
-engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& place);
+engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer);
 
 // Returns the profile and policy that a run takes: from the files that it names, or else those kept for this program
 // on this device. Damaged files are ignored. Errors: of the

@@ -4,7 +4,7 @@
 //    frame 0    frame 1    frame 2                  ^ field of frame 2
 //
 // The stack of frames is never deeper than the description, because a container in place of a scalar is an
-// error. Without errors, an event only finds a field and stores a value; places are computed only for errors.
+// error. Without errors, an event only finds a field and stores a value; locations are computed only for errors.
 //
 // After an error the walk continues after the invalid value, so that all errors are reported at once: it
 // omits a value of the wrong type and skips the whole value of an invalid key. It records which fields the
@@ -131,7 +131,7 @@ enum class Envelope : std::uint8_t { none, kind, version };
 class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
 public:
   void start(const Document& document, std::string_view json, rj::MemoryStream& in, void* object,
-             std::span<const std::string_view> given, UnreadPlaces& unread) {
+             std::span<const std::string_view> given, UnreadLocations& unread) {
     unread_ = &unread;
     document_ = &document;
     json_ = json;
@@ -759,7 +759,7 @@ private:
   std::size_t passing_ = 0; // 0: not skipping; 1: skip the next value; n + 1: inside n open brackets of it
   std::size_t previous_end_ = 0;
   ErrorList errors_;
-  UnreadPlaces* unread_ = nullptr;
+  UnreadLocations* unread_ = nullptr;
 };
 
 namespace {
@@ -857,19 +857,19 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 Result<void> Decoder::decode(const Document& document, std::string_view json, void* object,
-                             std::span<const std::string_view> given, UnreadPlaces* unread) {
-  UnreadPlaces nowhere;
-  UnreadPlaces& places = unread != nullptr ? *unread : nowhere;
+                             std::span<const std::string_view> given, UnreadLocations* unread) {
+  UnreadLocations nowhere;
+  UnreadLocations& locations = unread != nullptr ? *unread : nowhere;
   if (json.size() > document_bytes_limit) {
-    places.add("");
+    locations.add("");
     return tl::unexpected(too_large());
   }
   auto& [reader, handler] = *implementation_;
   rj::MemoryStream in(json.data(), json.size());
-  handler.start(document, json, in, object, given, places);
+  handler.start(document, json, in, object, given, locations);
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
   if (!parse(reader, json, in, handler)) {
-    places.add(""); // the walk has not reached the end
+    locations.add(""); // the walk has not reached the end
     if (auto error = syntax_error(json)) {
       return tl::unexpected(std::move(*error));
     }
@@ -877,7 +877,7 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
   auto read = handler.result();
   if (!read && read.error().code != ErrorCode::wrong_kind) {
     if (const Document* const found = mistaken_type(document, json)) {
-      places.add(""); // errors as the wrong type are useless
+      locations.add(""); // errors as the wrong type are useless
       return tl::unexpected(another_type(document, *found, json));
     }
   }

@@ -2,7 +2,7 @@
 //
 // Refuses, each with its own code: syntax errors, nesting deeper than `nesting_limit`, values of the wrong
 // type, numbers that are not integers or out of range, unknown names and keys (with the nearest known one),
-// duplicate and missing keys, and another kind or version. Every error has its place: JSON pointer, line and
+// duplicate and missing keys, and another kind or version. Every error has its location: JSON pointer, line and
 // column. All errors of a document are reported at once, as `others` of the first one; only a text that is
 // not JSON and a document of another kind yield a single error.
 #pragma once
@@ -33,9 +33,9 @@ public:
   // Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
   // value. Fields named in `given` have a value already and may be missing even if required. After an error
   // the object holds all valid values, and a default for each invalid item of a list or map, so that the
-  // other items keep their indices; `unread` receives the places without a value from the document.
+  // other items keep their indices; `unread` receives the locations without a value from the document.
   Result<void> decode(const Document& document, std::string_view json, void* object,
-                      std::span<const std::string_view> given = {}, UnreadPlaces* unread = nullptr);
+                      std::span<const std::string_view> given = {}, UnreadLocations* unread = nullptr);
 
 private:
   struct Implementation;
@@ -53,7 +53,7 @@ Result<T> decode(std::string_view json) {
 template <class T, class LintRest>
 Result<T> decode_and_lint(std::string_view json, LintRest lint_rest) {
   T object{};
-  UnreadPlaces unread;
+  UnreadLocations unread;
   auto form = Decoder().decode(DocumentOf<T>::document, json, &object, {}, &unread);
   if (!form) {
     return tl::unexpected(with_rest(std::move(form.error()),

@@ -11,7 +11,7 @@
 namespace tidegate {
 namespace {
 
-std::string place(const Error& error) {
+std::string location(const Error& error) {
   if (!error.line && error.source && error.message.find(*error.source) != std::string::npos &&
       (error.code == ErrorCode::cannot_read || error.code == ErrorCode::input_too_large)) {
     return ""; // the message names the file
@@ -64,7 +64,7 @@ ExitCode worst(ExitCode a, ExitCode b) {
 
 std::string describe(const Error& error) {
   std::string text =
-      fmt::format("tidegate: {}error: {} [{}]", place(error), printable(error.message), name(error.code));
+      fmt::format("tidegate: {}error: {} [{}]", location(error), printable(error.message), name(error.code));
   if (error.excerpt && error.line) {
     text += "\n" + describe_excerpt(*error.excerpt, *error.line, error.column);
   }
@@ -116,17 +116,17 @@ bool is_within(std::string_view pointer, std::string_view whole) {
 
 } // namespace
 
-bool UnreadPlaces::cover(std::string_view pointer) const {
+bool UnreadLocations::cover(std::string_view pointer) const {
   return std::ranges::any_of(pointers_, [&](const std::string& each) { return is_within(pointer, each); });
 }
 
-bool UnreadPlaces::intact(std::string_view pointer) const {
+bool UnreadLocations::intact(std::string_view pointer) const {
   return std::ranges::none_of(pointers_, [&](const std::string& each) {
     return is_within(pointer, each) || is_within(each, pointer);
   });
 }
 
-Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread) {
+Error with_rest(Error form, const Result<void>& rest, const UnreadLocations& unread) {
   ErrorList all;
   all.add(std::move(form));
   if (!rest) {

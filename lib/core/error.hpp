@@ -141,7 +141,7 @@ struct Error {
   std::string message;
   std::string fix; // how to correct it
 
-  std::optional<std::string> source;         // the file of the place
+  std::optional<std::string> source;         // the file of the location
   std::optional<std::string> pointer;        // RFC 6901, into the input document
   std::optional<std::uint64_t> line, column; // 1-based; columns count characters
   std::optional<std::string> excerpt;        // that line of the source
@@ -247,7 +247,7 @@ private:
 
 namespace tidegate {
 
-// The places of a document that could not be read. Later checks of the document report nothing that follows
+// The locations of a document that could not be read. Later checks of the document report nothing that follows
 // from them.
 //
 //   {"buffers": {"a": {"type": "f33", "count": 0}}, "wave": […]}     unread: /buffers/a/type, /waves
@@ -255,14 +255,14 @@ namespace tidegate {
 // Any claim about /buffers/a as a whole is uncertain, and so is everything in /waves; /buffers/a/count was
 // read and can have its own error.
 
-class UnreadPlaces {
+class UnreadLocations {
 public:
   // Takes an RFC 6901 pointer; the empty one is the whole document.
   void add(std::string pointer) { pointers_.push_back(std::move(pointer)); }
 
   [[nodiscard]] bool empty() const { return pointers_.empty(); }
 
-  // Returns true if the value at `pointer` is, or is part of, an unread place.
+  // Returns true if the value at `pointer` is, or is part of, an unread location.
   [[nodiscard]] bool cover(std::string_view pointer) const;
 
   // Returns true if everything at `pointer` was read.
@@ -273,6 +273,6 @@ private:
 };
 
 // Combines the errors of a document's form with those of its rest that do not follow from them.
-Error with_rest(Error form, const Result<void>& rest, const UnreadPlaces& unread);
+Error with_rest(Error form, const Result<void>& rest, const UnreadLocations& unread);
 
 } // namespace tidegate

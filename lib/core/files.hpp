@@ -110,7 +110,7 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
 struct NamedFile {
   std::string path;
   std::string role;                   // "the program", "the output of buffer \"x\"", "-o"
-  std::optional<std::string> pointer; // the document's place that names it; absent for the command line
+  std::optional<std::string> pointer; // the document's location that names it; absent for the command line
 };
 
 struct FileUses {

@@ -251,9 +251,9 @@ namespace rj = rapidjson;
 using Offsets = std::unordered_map<std::string, std::optional<std::size_t>>;
 
 // Finds the offsets of the wanted values in valid JSON.
-class PlaceHandler : public rj::BaseReaderHandler<rj::UTF8<>, PlaceHandler> {
+class LocationHandler : public rj::BaseReaderHandler<rj::UTF8<>, LocationHandler> {
 public:
-  PlaceHandler(std::string_view json, rj::MemoryStream& in, Offsets& wanted)
+  LocationHandler(std::string_view json, rj::MemoryStream& in, Offsets& wanted)
       : json_(json), in_(in), wanted_(wanted) {}
 
   bool Default() { return value() && done(); }
@@ -307,7 +307,7 @@ private:
   std::size_t previous_end_ = 0;
 };
 
-bool wants_place(const Error& error) {
+bool wants_location(const Error& error) {
   return error.pointer && !error.pointer->empty() && !error.line && !error.source;
 }
 
@@ -321,13 +321,13 @@ void for_each_prefix(std::string pointer, Visit visit) {
   }
 }
 
-// Sort key: first errors with a place, by place, but cycles after the others of the document, because each
-// dependency of a cycle may be right; then errors without a place.
+// Sort key: first errors with a location, by location, but cycles after the others of the document, because each
+// dependency of a cycle may be right; then errors without a location.
 auto order(const Error& error) {
   constexpr auto last = std::numeric_limits<std::uint64_t>::max();
-  const bool has_place = error.line && !error.source;
-  return std::tuple(!has_place, error.code == ErrorCode::cycle, has_place ? *error.line : last,
-                    has_place ? error.column.value_or(0) : last);
+  const bool has_location = error.line && !error.source;
+  return std::tuple(!has_location, error.code == ErrorCode::cycle, has_location ? *error.line : last,
+                    has_location ? error.column.value_or(0) : last);
 }
 
 } // namespace
@@ -339,7 +339,7 @@ void locate(Error& error, std::string_view json) {
 
   Offsets offsets;
   for (const Error& each : errors) {
-    if (wants_place(each)) {
+    if (wants_location(each)) {
       for_each_prefix(*each.pointer, [&](const std::string& prefix) {
         return offsets.try_emplace(prefix).second; // else its prefixes are known
       });
@@ -348,11 +348,11 @@ void locate(Error& error, std::string_view json) {
   if (!offsets.empty()) {
     rj::Reader reader;
     rj::MemoryStream in(json.data(), json.size());
-    PlaceHandler handler(json, in, offsets);
+    LocationHandler handler(json, in, offsets);
     reader.Parse(in, handler);
   }
   for (Error& each : errors) {
-    if (!wants_place(each)) {
+    if (!wants_location(each)) {
       continue;
     }
     for_each_prefix(*each.pointer, [&](const std::string& prefix) {

@@ -104,7 +104,7 @@ Error too_large();
 
 // Adds line and column to errors that point into the document `json` (RFC 6901), those of the enclosing value
 // if the value is missing, and sorts the errors in document order. Errors that have a line keep it; errors
-// without a place and errors in other files come last.
+// without a location and errors in other files come last.
 void locate(Error& error, std::string_view json);
 
 inline Error located(Error error, std::string_view json) {

@@ -381,7 +381,7 @@ std::string describe(const Identifier& identifier) {
 
 namespace {
 
-constexpr std::size_t most_before = 80; // characters before the place
+constexpr std::size_t most_before = 80; // characters before the column
 constexpr std::size_t most_after = 60;
 constexpr std::size_t most_excerpt_bytes = 4096;
 
@@ -406,13 +406,13 @@ std::size_t bytes_of(std::string_view text, std::uint64_t count) {
 std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
                              std::optional<std::uint64_t> column) {
   const std::string number = std::to_string(line);
-  const std::size_t place = bytes_of(excerpt, column ? *column - 1 : 0);
-  std::string before = shown(excerpt.substr(0, place));
+  const std::size_t start = bytes_of(excerpt, column ? *column - 1 : 0);
+  std::string before = shown(excerpt.substr(0, start));
   if (const std::size_t length = character_count(before); length > most_before) {
     before = "…" + before.substr(bytes_of(before, length - most_before + 1));
   }
   const std::string after =
-      shortened(shown(excerpt.substr(place)), column ? most_after : most_before + most_after);
+      shortened(shown(excerpt.substr(start)), column ? most_after : most_before + most_after);
   std::string text = fmt::format("  {} | {}{}", number, before, after);
   text.erase(text.find_last_not_of(' ') + 1);
   if (column) {

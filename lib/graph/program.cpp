@@ -128,7 +128,7 @@ std::string in_folder(const std::string& folder, const std::string& file) {
 
 } // namespace
 
-Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread) {
+Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread) {
   ErrorList errors;
   if (unread.intact("/algorithm")) {
     errors.check(check_source_count(program));

@@ -65,7 +65,7 @@ struct FrontierProgram {
 // Checks what the types cannot express: one graph, exactly the sources and outputs that the algorithm has,
 // settings in range, and sources within a generated graph. Returns all errors at once, invalid_program with
 // their places; skips the unread parts of a document.
-Result<void> check_program(const FrontierProgram& program, const UnreadPlaces& unread = {});
+Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread = {});
 
 // Errors: out_of_range at each source that is not a vertex.
 Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices);

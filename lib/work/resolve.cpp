@@ -401,7 +401,7 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
 
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope, FileCheck files, const device::Tuning& tuning,
-                    const UnreadPlaces& unread) {
+                    const UnreadLocations& unread) {
   const ResolveInput input{program, folder, answer, scope, files, tuning, unread};
   ErrorList errors;
   Job resolved = without_parts(input);

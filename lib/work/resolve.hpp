@@ -31,7 +31,7 @@ namespace tidegate::engine {
 // source. Reports all errors at once, without consequences of other errors.
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
-                    const device::Tuning& tuning = {}, const UnreadPlaces& unread = {});
+                    const device::Tuning& tuning = {}, const UnreadLocations& unread = {});
 
 // Indices by name; a map, for programs with thousands of names.
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
@@ -54,7 +54,7 @@ struct ResolveInput {
   const PathScope scope;
   const FileCheck files;
   const device::Tuning& tuning;
-  const UnreadPlaces& unread;
+  const UnreadLocations& unread;
 
   // already_reported() if some part below `pointer` could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;

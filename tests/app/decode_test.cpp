@@ -495,7 +495,7 @@ namespace {
 std::vector<std::string> reading(std::string_view json, const std::vector<std::string>& pointers,
                                  engine::WaveProgram* program = nullptr) {
   engine::WaveProgram own;
-  UnreadPlaces unread;
+  UnreadLocations unread;
   CHECK_FALSE(Decoder().decode(DocumentOf<engine::WaveProgram>::document, json,
                                program != nullptr ? program : &own, {}, &unread));
   std::vector<std::string> told;
