@@ -53,7 +53,8 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
 }
 
 TEST_CASE("the edge rules") {
-  const ReplayPolicy policy{.forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
+  const ReplayPolicy policy{
+      .forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
   WaveRecord wave{.previous_topology = Topology::sparse_frontier,
                   .vertices = 100,
                   .frontier_edges = 90'000,
