@@ -40,7 +40,7 @@ tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { retu
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 #endif
 
-// What is known of a row before its edges are collected.
+// The state of a row before its edges are collected.
 typedef struct {
   tg_offset begin;
   tg_offset end;
