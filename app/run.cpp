@@ -12,7 +12,9 @@
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
+#include "engine/execute.hpp"
 #include "engine/report.hpp"
+#include "engine/strategy.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
 #include "work/documents.hpp"
@@ -453,6 +455,16 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   return chosen;
 }
 
+// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was
+// ended for that.
+bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
+  const auto chosen = engine::preferred(options.tuning.strategy);
+  const auto longest = engine::longest_ns(options.tuning, report.iterations);
+  return longest && chosen && is_persistent(*chosen) && !options.strategy &&
+         report.status == engine::RunStatus::done &&
+         (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
+}
+
 std::optional<std::uint32_t> narrowed(std::uint64_t value) {
   return value == 0 ? std::nullopt
                     : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
@@ -527,6 +539,11 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
   auto report = engine::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
   if (report) {
     report->first_run = std::move(first_run->report);
+    if (report->first_run && too_slow(*report, options.compile)) {
+      forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
+      report->first_run->kept = false;
+      report->first_run->reason += "; it took far longer now, so the next run measures again";
+    }
     if (first_run->warning) {
       report->warnings.push_back(std::move(*first_run->warning));
     }

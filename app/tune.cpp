@@ -131,6 +131,11 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
   return cache.empty() ? cache : cache / ("checked-" + hash_of(device, key));
 }
 
+void forget_tuned(const TunedFiles& kept) {
+  std::error_code not_there;
+  std::filesystem::remove(kept.profile, not_there);
+}
+
 bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                 const policy::LaunchPolicy& policy) {
   if (kept.profile.empty()) {

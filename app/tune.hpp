@@ -60,6 +60,9 @@ struct TakenTuning {
 Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
                                 const device::DeviceInfo* device);
 
+// Removes what an earlier run kept, so that the next one measures again.
+void forget_tuned(const TunedFiles& kept);
+
 // In the user's folder, where take_tuning finds it; false where it cannot be written.
 bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                 const policy::LaunchPolicy& policy);

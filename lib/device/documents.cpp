@@ -59,6 +59,10 @@ constexpr Field tuning_fields[] = {
         .between(1, 65'536),
     defaulted<&Tuning::slice_ns>("slice_ns", "longest time that one persistent launch should take")
         .between(1, 10'000'000'000),
+    defaulted<&Tuning::plain_iteration_ns>(
+        "plain_iteration_ns",
+        "what plain launches took for an iteration where a first run chose a persistent launch on a CPU; a run "
+        "that takes far longer is ended and repeated by plain launches; 0 for no such limit"),
     defaulted<&Tuning::scales>("scales",
                                "measured time of each part of a run divided by the cost model's estimate"),
     defaulted<&Tuning::most_pinned_bytes>(

@@ -71,6 +71,9 @@ struct Tuning {
   // Most work-items per work-group where the program leaves local_size open.
   std::uint32_t open_workgroup_size = 256;
   std::uint64_t slice_ns = 150'000'000; // longest time that one persistent launch should take
+  // Time of an iteration by plain launches, as a first run measured it on a CPU: persistent launches that take
+  // far longer are ended. 0: unknown, and none is ended.
+  std::uint64_t plain_iteration_ns = 0;
 
   std::uint64_t most_pinned_bytes = 67'108'864; // of host memory, for inputs and outputs each
 

@@ -31,6 +31,18 @@ Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostCon
   return written;
 }
 
+// The time after which a persistent launch that a first run chose on a CPU is ended, if the program's wall time is
+// longer.
+std::optional<std::chrono::nanoseconds> patience(const CompiledProgram& compiled, const RunOptions& options) {
+  constexpr double least_ns = 100e6; // the watchdog looks twice in that time
+  const double most_ns =
+      std::max(least_ns, longest_ns(compiled.tuning, compiled.program.iterations).value_or(0));
+  const bool chosen = compiled.tuning.plain_iteration_ns != 0 && !options.compile.strategy;
+  return chosen && compiled.persistent() && most_ns < static_cast<double>(options.max_wall_time_ns)
+             ? std::optional(std::chrono::nanoseconds(static_cast<std::int64_t>(most_ns)))
+             : std::nullopt;
+}
+
 BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
                             const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
   try {
@@ -67,11 +79,23 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // Run; the wall time starts here.
   const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
-  monitor.deadline = limits.deadline;
   DispatchLimits traced = limits; // later runs are not traced
+  const auto most = patience(compiled, options);
+  if (most) {
+    traced.deadline = Clock::now() + *most;
+  }
+  monitor.deadline = traced.deadline;
   traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
+  if (most && run.outcome.status == RunStatus::deadline && Clock::now() < limits.deadline) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::wall_time_exceeded,
+              .message = "the persistent launch took far longer than plain launches did on the first run: "
+                         "another program may have a core",
+              .fix = "run it on an idle machine, or give --strategy launch"});
+  }
+  monitor.deadline = limits.deadline;
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
@@ -97,6 +121,14 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 }
 
 } // namespace
+
+std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations) {
+  constexpr double times = 3; // fewer than a busy core costs, more than times scatter
+  return tuning.plain_iteration_ns == 0
+             ? std::nullopt
+             : std::optional(times * static_cast<double>(tuning.plain_iteration_ns) *
+                             static_cast<double>(iterations));
+}
 
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency) {

@@ -29,8 +29,13 @@ struct ExecutedProgram {
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency);
 
+// Returns the time that a persistent launch may take which a first run chose on a CPU. Its work-groups wait for each
+// other, and a wait for one whose core another program has takes longer than launches do.
+std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
+
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
-// the device, of building, of the program's files. A run that ends without outputs (deadline, interrupt,
+// the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
+// plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,
 // hang, differing outputs) is not an error here; the report states it.
 Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor);

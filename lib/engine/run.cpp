@@ -38,9 +38,16 @@ Error explained(Error error, const Monitor& monitor) {
   return error;
 }
 
-// A geometry that did not fit leaves tiles one by one, then launches, then plain ones; false where that is
-// what it was.
-bool narrow(CompileOptions& options, const CompiledProgram& compiled) {
+// Sets the next choice after one that did not hold: plain launches for a persistent launch that waits too long; for a
+// geometry that does not fit, tiles one by one, then launches, then plain ones. Returns false if there is none.
+bool next_choice(CompileOptions& options, const CompiledProgram& compiled, ErrorCode failure) {
+  if (failure == ErrorCode::wall_time_exceeded) {
+    options.strategy = Strategy::plain;
+    return true;
+  }
+  if (failure != ErrorCode::kernel_does_not_fit) {
+    return false;
+  }
   if (compiled.persistent() && options.side_by_side != 1) {
     options.side_by_side = 1;
   } else {
@@ -91,8 +98,7 @@ Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOp
     return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
   }
   auto executed = execute(compiled, *device, options, monitor);
-  while (!executed && executed.error().code == ErrorCode::kernel_does_not_fit &&
-         narrow(compile_options, compiled)) {
+  while (!executed && next_choice(compile_options, compiled, executed.error().code)) {
     const std::string why = compiled.strategy.reason + "; " + executed.error().message;
     monitor.begin(Activity::compiling);
     TIDEGATE_TRY(compiled, compile(std::move(compiled.written), device, compile_options));

@@ -377,6 +377,10 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
       const auto report = search.run(plain_launches(open));
       compared = report.map([&](const TuningReport& found) {
         result.settings = {.tuning = found.profile.tuning, .traversal = {}, .policy = found.policy};
+        if (device.type == device::DeviceType::cpu) {
+          result.settings.tuning.plain_iteration_ns =
+              static_cast<std::uint64_t>(found.before_ns / std::max(bench->iterations(), 1U));
+        }
         result.report.plain_ns = found.before_ns;
         result.report.taken_ns = found.after_ns;
         result.report.tried = tried_ways(found.knobs);

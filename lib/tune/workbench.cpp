@@ -335,13 +335,11 @@ std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a wait for another work-group takes far longer than a launch if another program has its core, and a first
-  // run does not check for that.
-  const bool may_wait = !is_first_run() || !candidates_.front().compiled.model.cpu;
-  const Persistent among = !passed                          ? Persistent::none
-                           : may_wait                       ? Persistent::all
-                           : one_group_may_pay(dispatch_ns) ? Persistent::of_one_group
-                                                            : Persistent::none;
+  const bool cpu = candidates_.front().compiled.model.cpu;
+  const Persistent among = !passed ? Persistent::none
+                           : is_first_run() && cpu && one_group_may_pay(dispatch_ns)
+                               ? Persistent::all_and_one_group
+                               : Persistent::all;
   return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
                             among);
 }
@@ -375,7 +373,7 @@ Settings Workbench::concluded(std::size_t candidate, const Times& times) {
     std::vector<Sample> samples;
     for (const auto& [timed, ns] : times) {
       const engine::CompiledProgram& compiled = candidates_[timed].compiled;
-      if (is_first_run() && compiled.model.cpu && compiled.persistent()) {
+      if (compiled.model.cpu && candidates_[timed].residency.workers == 1 && compiled.persistent()) {
         continue; // one work-group says nothing of the waits of several
       }
       samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});

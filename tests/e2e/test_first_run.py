@@ -88,10 +88,33 @@ class FirstRun(Programs):
                 self.assertEqual((report["strategy"], report["effective_geometry"]["worker_groups"]), ("barrier", 1))
             return one
 
-        self.assertTrue(tried(64, 100, "--set", "measure-budget=60s"))
-        self.assertFalse(tried(64, 100, "--workers", "2"))
+        self.assertTrue(tried(256, 100, "--set", "measure-budget=60s"))
+        self.assertFalse(tried(256, 100, "--workers", "2"))
         if device()["compute_units"] > 1:
             self.assertFalse(tried(1 << 22, 1))
+
+    def test_choice_that_takes_too_long(self) -> None:
+        """A persistent launch that takes far longer than plain launches did is ended, they run, and the next run measures again."""
+        if device()["type"] != "cpu":
+            self.skipTest("only a busy CPU does that to a launch")
+        self.file("ops.cl", """kernel void churn(global const uint* in, global uint* out) {
+            uint x = in[get_global_id(0)]; for (uint k = 0; k < 50000; ++k) x = x * 1664525u + 1013904223u; out[get_global_id(0)] = x; }""")
+        document = program({"a": buffer("u32", count=64, init={"iota": {}}), "b": buffer("u32", count=64, output="b.npy")},
+                           wave("churn", "a", "b", size=64, local=32), wave("churn", "b", "a", size=64, local=32), repeat=100)
+        path = self.file("program.json", json.dumps(document))
+        self.report(path, "--set", "measure-budget=2s")
+        right = self.output("b.npy")
+        profile, = self.kept("profile")
+        tuning = parse(profile.read_text())
+        self.assertGreater(tuning["tuning"]["plain_iteration_ns"], 0)
+        tuning["tuning"] |= {"strategy": "barrier", "plain_iteration_ns": 1}
+        profile.write_text(json.dumps(tuning))
+        report = self.report(path)
+        self.assertEqual((report["status"], report["strategy"], report["first_run"]["kept"]), ("done", "plain", False))
+        self.assertIn("the persistent launch took far longer than plain launches", report["strategy_reason"])
+        self.assertIn("so the next run measures again", report["first_run"]["reason"])
+        self.assertEqual(self.output("b.npy"), right)
+        self.assertEqual(self.kept("profile"), [])
 
     def test_left_out(self) -> None:
         path = self.two_side_by_side()
