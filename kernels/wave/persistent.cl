@@ -139,6 +139,22 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
 TG_LEAN_STEP
 #endif
 
+#if TG_HAS_QUEUES
+// Called by one work-item of each group after its last local barrier: all groups arrive, group 0 starts the next round
+// or ends the queue, and its second arrival lets the others go on. Returns false if a wait timed out.
+static bool tg_end_round(tg_launch launch, const tg_position* at) {
+  const uint3 place = (uint3)(at->iteration, at->stage, 0);
+  const uint all = at->arrivals + launch.arrivals_per_barrier;
+  tg_add_release(&launch.counters[TG_ARRIVALS]);
+  const bool met = tg_await(launch.counters, TG_ARRIVALS, launch.group == 0 ? all : all + 1, launch.most_polls, launch.report, place);
+  if (met && launch.group == 0) {
+    tg_turn_queue(at->stage, launch.arena);
+    tg_add_release(&launch.counters[TG_ARRIVALS]);
+  }
+  return met;
+}
+#endif
+
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_persistent(
     global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const tg_wait* waits,
     global const ulong* words, volatile global tg_word* counters, global uint* progress, volatile global uint* poll,
@@ -210,17 +226,13 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       break;
     }
 #if TG_HAS_QUEUES
-    if (tg_is_queue(at.stage)) { // items may be requeued: all groups check what is left
-      const uint3 place = (uint3)(at.iteration, at.stage, 0);
-      at.arrivals += arrivals_per_barrier;
-      if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, place)) {
-        break;
+    if (tg_is_queue(at.stage)) { // there may be another round: group 0 decides when all have arrived
+      if (get_local_id(0) == 0 && !tg_end_round(launch, &at)) {
+        gave_up = 1;
       }
-      if (group == 0 && get_local_id(0) == 0) {
-        tg_turn_queue(at.stage, arena);
-      }
-      at.arrivals += arrivals_per_barrier;
-      if (!tg_device_barrier(counters, at.arrivals, most_polls, &gave_up, launch.report, place)) {
+      at.arrivals += arrivals_per_barrier + 1;
+      barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+      if (gave_up != 0) {
         break;
       }
       at.wait = TG_NOBODY;

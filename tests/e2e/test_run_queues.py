@@ -229,6 +229,19 @@ class Drain(Queues):
         self.assertEqual(self.output("seen.npy"), [value + 1 for value in b])
         self.assertEqual((report["telemetry"]["kernel_launches"], report["queues"][0]["rounds"]), (1, 8))
 
+    def test_with_barriers(self) -> None:
+        """A queue that requeues shares a launch with a kernel that has barriers: only one work-item ends a round."""
+        self.file("turn.cl", "kernel void turn(global uint* a) {\n  local uint t[64];\n  t[get_local_id(0)] = a[get_global_id(0)];\n"
+                  "  barrier(CLK_LOCAL_MEM_FENCE);\n  a[get_global_id(0)] = t[63 - get_local_id(0)];\n}\n")
+        document = queue_program({"count": queue_op(), "turn": {"source": "turn.cl"}},
+                                 {"in": buffer(count=64, init={"fill": 3}), "seen": buffer(count=64, output="seen.npy"),
+                                  "a": buffer(count=64, init={"iota": {}}, output="a.npy")}, [(0, 0, 1, i) for i in range(64)])
+        document["waves"].append(wave("turn", "a", size=64, local=64))
+        for workers in ("1", "2"):
+            report = self.report_of(document, "--strategy", "barrier", "--workers", workers)
+            self.assertEqual((report["fallbacks"], report["queues"][0]["rounds"]), ([], 3))
+            self.assertEqual((self.output("seen.npy"), self.output("a.npy")), ([3] * 64, list(reversed(range(64)))))
+
     def test_order_of_keys(self) -> None:
         """Handles are places in lists: the same program with its keys in another order gives the same outputs."""
         document = {"buffers": {"in": buffer(init={"iota": {"start": 1}}), "seen": buffer(output="seen.npy"), "a": buffer(output="a.npy")},
