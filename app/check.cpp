@@ -114,7 +114,7 @@ Result<void> judge(const documents::FrontierMemoryPlan& document) {
                                     document.barriers.global_barriers, groups),
                         "plan");
   }
-  if (document.objective.has_value() != (document.strategy == documents::PlanStrategy::compact)) {
+  if (document.objective.has_value() != (document.planner == documents::Planner::compact)) {
     return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
   }
   return {};
@@ -133,7 +133,7 @@ Result<void> judge(const documents::ArenaPlanDocument& document,
   planning::ArenaPlan plan = document.plan;
   plan.offsets.assign(lifetimes.buffers.size(), 0);
   std::vector<bool> placed(lifetimes.buffers.size(), false);
-  for (const documents::PlacedBuffer& buffer : document.buffers) {
+  for (const documents::ArenaOffset& buffer : document.buffers) {
     const auto found = index.find(buffer_key(buffer.id));
     if (found == index.end()) {
       return invalid_plan(fmt::format("the lifetimes have no buffer {}", describe(buffer.id)), "arena");

@@ -33,12 +33,12 @@
 namespace tidegate::app {
 namespace {
 
+using documents::Planner;
 using documents::PlanObjective;
-using documents::PlanStrategy;
 
 planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& dag,
                                                      const PlanOptions& options) {
-  if (options.strategy == PlanStrategy::layered) {
+  if (options.planner == Planner::layered) {
     return planning::plan_layered(dag);
   }
   using Objective = planning::CompactOptions::Objective;
@@ -51,9 +51,8 @@ planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& da
 
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options) {
   documents::FrontierMemoryPlan document{
-      .strategy = options.strategy,
-      .objective =
-          options.strategy == PlanStrategy::compact ? std::optional(options.objective) : std::nullopt,
+      .planner = options.planner,
+      .objective = options.planner == Planner::compact ? std::optional(options.objective) : std::nullopt,
       .barriers = {.groups = {}, .global_barriers = plan.global_barriers()},
       .plan = plan};
   document.barriers.groups.reserve(plan.group_count());
@@ -114,7 +113,7 @@ Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& optio
 
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document) {
   planning::MemoryPlan plan = document.plan;
-  static_cast<planning::WaveGroups&>(plan) = {};
+  static_cast<planning::BarrierGroups&>(plan) = {};
   plan.group_fused_bytes.clear();
   for (const documents::BarrierGroup& group : document.barriers.groups) {
     plan.order.insert(plan.order.end(), group.waves.begin(), group.waves.end());
@@ -129,7 +128,7 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
   const std::string verdict =
       plan.optimal ? "proved to be the fewest" : fmt::format("at least {} needed", plan.lower_bound_groups);
   return fmt::format("{}: {} in {}, {}, {}",
-                     documents::plan_strategy_names[static_cast<std::size_t>(options.strategy)],
+                     documents::planner_names[static_cast<std::size_t>(options.planner)],
                      plural(plan.order.size(), "wave"), plural(plan.group_count(), "group"),
                      plural(plan.global_barriers(), "barrier"), verdict);
 }
@@ -230,7 +229,7 @@ constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", 
 struct PlanSettings {
   Route route{.format = ""};
   PlanOptions plan;
-  std::optional<documents::PlanStrategy> strategy;
+  std::optional<documents::Planner> planner;
   std::optional<documents::PlanObjective> objective;
   std::optional<std::uint64_t> effort;
   PictureOptions picture;
@@ -264,16 +263,16 @@ Result<void> answer_plan(std::string_view json, const PlanSettings& settings, do
 }
 
 // --objective and --effort are of the compact strategy, and mean it where none is given.
-Result<void> take_strategy(PlanSettings& settings) {
-  using documents::PlanStrategy;
+Result<void> take_planner(PlanSettings& settings) {
+  using documents::Planner;
   const bool compact = settings.objective || settings.effort;
-  if (compact && settings.strategy == PlanStrategy::layered) {
+  if (compact && settings.planner == Planner::layered) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
                                 .message = "--objective and --effort are for --strategy compact",
                                 .fix = "leave them out, or plan with --strategy compact"});
   }
   PlanOptions& plan = settings.plan;
-  plan.strategy = settings.strategy.value_or(compact ? PlanStrategy::compact : plan.strategy);
+  plan.planner = settings.planner.value_or(compact ? Planner::compact : plan.planner);
   plan.objective = settings.objective.value_or(plan.objective);
   plan.effort = settings.effort.value_or(plan.effort);
   return {};
@@ -282,7 +281,7 @@ Result<void> take_strategy(PlanSettings& settings) {
 Result<ExitCode> run_plan(PlanSettings& settings) {
   Route& route = settings.route;
   route.format = picture_format(route.format, route.output);
-  TIDEGATE_CHECK(take_strategy(settings));
+  TIDEGATE_CHECK(take_planner(settings));
   settings.plan.folder = program_folder(route.input);
   settings.plan.files = route.files();
   const Answer answer = [&settings](std::string_view json, documents::Style style, std::string& text) {
@@ -297,7 +296,7 @@ CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
   return {.options =
               {choice_option(
-                   "--strategy", settings->strategy, documents::plan_strategy_names,
+                   "--strategy", settings->planner, documents::planner_names,
                    "layered: as early as possible, next fit (default); compact: as few groups as possible"),
                choice_option(
                    "--objective", settings->objective, documents::plan_objective_names,

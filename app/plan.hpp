@@ -36,7 +36,7 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
 Error to_error(const planning::PlanError& error, const NamedDag& named);
 
 struct PlanOptions {
-  documents::PlanStrategy strategy = documents::PlanStrategy::layered;
+  documents::Planner planner = documents::Planner::layered;
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's

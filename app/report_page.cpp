@@ -37,7 +37,7 @@ void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
     json.member("name", wave.name);
     json.member("text", wave.text);
     json.member("op", wave.op);
-    json.member("phase", engine::wave_phase_names[static_cast<std::size_t>(wave.phase)]);
+    json.member("phase", engine::section_names[static_cast<std::size_t>(wave.section)]);
     json.member("tiles", wave.tiles);
     json.close('}');
   });
@@ -58,7 +58,7 @@ void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
     json.open('{');
     json.member("name", buffer.name);
     json.member("bytes", buffer.bytes);
-    json.member("place", engine::buffer_place_names[static_cast<std::size_t>(buffer.place)]);
+    json.member("place", engine::memory_kind_names[static_cast<std::size_t>(buffer.memory)]);
     json.member("offset", buffer.offset);
     json.member("lower", buffer.alive.lower);
     json.member("upper", buffer.alive.upper);

@@ -122,7 +122,7 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
           "side-by-side", settings.side_by_side,
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
       choice_or_auto(
-          "order", options.compile.order, order_choices,
+          "order", options.compile.mapping, order_choices,
           "Which work-group runs which tiles of a persistent launch; strided: with barriers alone"),
       index_option(
           "force-topology",
@@ -348,7 +348,7 @@ Result<void> read_plan(RunSettings& settings) {
   }
   TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*settings.plan));
   settings.options.compile.plan = memory_plan(plan);
-  settings.plan_options.strategy = plan.strategy;
+  settings.plan_options.planner = plan.planner;
   settings.plan_options.objective = plan.objective.value_or(settings.plan_options.objective);
   return {};
 }
@@ -371,7 +371,7 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
       {!options.trace.empty(), "--trace"},
       {!options.page.empty(), "--report"},
       {settings.side_by_side != 0, "--set side-by-side"},
-      {options.compile.order.has_value(), "--set order"},
+      {options.compile.mapping.has_value(), "--set order"},
       {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
       {options.compile.strategy == engine::Strategy::plain, "--strategy plain"},
       {!settings.measure, "--set measure"},
@@ -585,7 +585,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
                                 .fix = "give one of them at a time"});
   }
   if (options.compile.strategy == engine::Strategy::counters &&
-      options.compile.order == engine::TileOrder::strided) {
+      options.compile.mapping == engine::TileMapping::strided) {
     return tl::unexpected(Error{
         .code = ErrorCode::invalid_usage,
         .message = "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "

@@ -89,7 +89,7 @@ std::string program_key(std::string_view program_text, const engine::WaveProgram
   const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
   std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", program_text, number(compile.mode),
                                 number(compile.workers), number(compile.side_by_side),
-                                number(compile.promote), number(compile.order), compile.fp_contract_off);
+                                number(compile.promote), number(compile.mapping), compile.fp_contract_off);
   if (compile.plan) {
     key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
                        fmt::join(compile.plan->group_begin, " "));
@@ -314,11 +314,11 @@ std::string progress_of(const tuning::MeasureProgress& progress, std::uint64_t b
                         std::chrono::nanoseconds elapsed) {
   std::string what = "running the program as it is";
   if (progress.started) {
-    const std::uint32_t candidate = progress.candidate;
+    const std::uint32_t configuration = progress.configuration;
     what = fmt::format("{}, {}", tuning::knob_names[static_cast<std::size_t>(progress.knob.load())],
-                       candidate == 0
-                           ? std::string("timing candidates")
-                           : fmt::format("candidate {} of {}", candidate, progress.candidates.load()));
+                       configuration == 0 ? std::string("timing candidates")
+                                          : fmt::format("candidate {} of {}", configuration,
+                                                        progress.configurations.load()));
   }
   return fmt::format("measuring: {}, {:.1f} of {:.0f} s", what,
                      std::chrono::duration<double>(elapsed).count(), static_cast<double>(budget_ns) / 1e9);

@@ -89,8 +89,8 @@ inline Job program_of(std::uint32_t ops, const std::vector<std::uint64_t>& buffe
   return program;
 }
 
-inline planning::WaveGroups groups_of(const std::vector<std::vector<std::uint32_t>>& groups) {
-  planning::WaveGroups result;
+inline planning::BarrierGroups groups_of(const std::vector<std::vector<std::uint32_t>>& groups) {
+  planning::BarrierGroups result;
   for (const auto& group : groups) {
     result.order.insert(result.order.end(), group.begin(), group.end());
     result.group_begin.push_back(static_cast<std::uint32_t>(result.order.size()));
@@ -99,7 +99,7 @@ inline planning::WaveGroups groups_of(const std::vector<std::vector<std::uint32_
 }
 
 // Each wave as soon as what it waits for has run.
-inline planning::WaveGroups layers_of(const Job& program) {
+inline planning::BarrierGroups layers_of(const Job& program) {
   const planning::WaveDag dag = wave_dag(program, 0);
   std::vector<std::size_t> layer(program.waves.size(), 0);
   std::size_t count = 0;

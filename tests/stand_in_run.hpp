@@ -76,7 +76,7 @@ struct StandInRun : Run {
 
   StandInRun() {
     device.profile =
-        device::DeviceProfile{.device = device.name, .ordering = device::Ordering::c11, .trials = {}};
+        device::DeviceProfile{.device = device.name, .ordering = device::MemoryOrdering::c11, .trials = {}};
     options.compile.strategy = Strategy::plain;
     options.open_session = [this](const device::DeviceInfo&, device::Profiling) {
       auto session = std::make_unique<device::test::StandIn>();

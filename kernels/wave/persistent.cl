@@ -3,7 +3,7 @@
 //
 //             iteration 0       iteration 1
 //   stage 0 | stage 1 | stage 2 | stage 1 | … | stage 3      stages 1 and 2 repeat
-//   [ round round | round … ]                     a slice begins and ends anywhere between two rounds, in
+//   [ turn turn | turn … ]                        a slice begins and ends anywhere between two turns, in
 //                                                 each of which every group runs one tile: the host starts
 //                                                 the next one where this one stopped
 //
@@ -35,7 +35,7 @@ typedef struct {
   uint group;
   uint groups;
   uint steps;
-  uint order;
+  uint mapping;
   uint most_polls;
   uint arrivals_per_barrier;
   local uchar* dynamic;
@@ -49,8 +49,8 @@ typedef struct {
   uint iteration;
   uint phase; // swap phase
   uint stage;
-  uint round;
-  uint left; // rounds left in the slice
+  uint turn;
+  uint left; // turns left in the slice
   uint arrivals;
   uint wait; // kind of wait before the stage; TG_NOBODY after a barrier or the start of the launch
   tg_recorder recorder;
@@ -97,7 +97,7 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
 // the launch ends here.
 __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
                                                    tg_position* at TG_OBJECT_PARAMETERS) {
-  const tg_walk walk = tg_walk_of(task, at->round, at->left, launch.order, at->iteration * launch.steps + at->stage);
+  const tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, at->iteration * launch.steps + at->stage);
   const ulong asked = tg_now();
   if (at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
     return false;
@@ -112,13 +112,13 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
     tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
                 launch.words, launch.dynamic, launch.locals TG_OBJECT_ARGUMENTS);
   }
-  at->left -= walk.rounds;
-  at->round += walk.rounds;
-  if (at->round != task.rounds) {
+  at->left -= walk.turns;
+  at->turn += walk.turns;
+  if (at->turn != task.turns) {
     tg_record(&at->recorder, asked, began, tg_now(), at->iteration, at->stage, walk);
     return false;
   }
-  at->round = 0;
+  at->turn = 0;
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   const ulong ended = tg_now();
   if (get_local_id(0) == 0) {
@@ -159,7 +159,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     global uchar* arena, global const tg_stage* stages, global const tg_entry* entries, global const tg_wait* waits,
     global const ulong* words, volatile global tg_word* counters, global uint* progress, volatile global uint* poll,
     uint stage_count, uint wait_count, uint stage_end, uint repeat_begin, uint repeat_end, uint steps, uint phase_count,
-    uint entries_per_phase, uint order, uint iterations, uint iteration, uint stage, uint round, uint budget, uint arrivals,
+    uint entries_per_phase, uint mapping, uint iterations, uint iteration, uint stage, uint turn, uint budget, uint arrivals,
     uint arrivals_per_barrier, uint most_polls, local ulong16* dynamic TG_OBJECT_PARAMETERS) {
   local tg_locals_union locals;
   local tg_task tasks[TG_TASK_ROOM];
@@ -181,7 +181,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   const bool kept = !TG_LEAN && phase_count * stage_count <= TG_TASK_ROOM && wait_count <= TG_POLL_ROOM;
   for (uint i = get_local_id(0); kept && i < phase_count * stage_count; i += TG_GROUP_SIZE) {
     const tg_stage of = stages[i % stage_count];
-    const tg_task task = tg_task_of(of, entries + i / stage_count * entries_per_phase, group, groups, TG_ORDER);
+    const tg_task task = tg_task_of(of, entries + i / stage_count * entries_per_phase, group, groups, TG_MAPPING);
     tasks[i] = task;
     for (uint w = of.first_wait; i < stage_count && w < of.first_wait + of.wait_count; ++w) {
       polls[w] = tg_poll_of(waits[w], task.first, task.first + task.count, groups);
@@ -200,7 +200,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   launch.group = group;
   launch.groups = groups;
   launch.steps = steps;
-  launch.order = TG_ORDER;
+  launch.mapping = TG_MAPPING;
   launch.most_polls = most_polls;
   launch.arrivals_per_barrier = arrivals_per_barrier;
   launch.dynamic = (local uchar*)dynamic;
@@ -208,18 +208,18 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   launch.kept_polls = kept ? polls : 0;
   launch.gave_up = &gave_up;
 
-  tg_position at = {iteration, iteration % phase_count, stage, round, budget, arrivals, TG_NOBODY,
+  tg_position at = {iteration, iteration % phase_count, stage, turn, budget, arrivals, TG_NOBODY,
                     tg_begin_recording(progress, group, groups)};
   uint finished = 0;
 #if TG_LEAN
-  tg_lean_tasks lean = tg_lean_tasks_of(group, groups, TG_ORDER);
+  tg_lean_tasks lean = tg_lean_tasks_of(group, groups, TG_MAPPING);
 #endif
   while (at.left != 0 && at.stage != stage_end) {
 #if TG_LEAN
     const bool ended = tg_lean_step(launch, lean, &at TG_OBJECT_ARGUMENTS);
 #else
     const tg_task task = kept ? tasks[at.phase * stage_count + at.stage]
-                              : tg_task_of(stages[at.stage], entries + at.phase * entries_per_phase, group, groups, TG_ORDER);
+                              : tg_task_of(stages[at.stage], entries + at.phase * entries_per_phase, group, groups, TG_MAPPING);
     const bool ended = tg_step(launch, task, 0, &at TG_OBJECT_ARGUMENTS);
 #endif
     if (!ended) {
@@ -281,7 +281,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   if (group == 0 && get_local_id(0) == 0) {
     progress[TG_PROGRESS_ITERATION] = at.iteration;
     progress[TG_PROGRESS_STAGE] = at.stage;
-    progress[TG_PROGRESS_ROUND] = at.round;
+    progress[TG_PROGRESS_TURN] = at.turn;
     progress[TG_PROGRESS_FINISHED] = finished;
     progress[TG_PROGRESS_STUCK] = tg_load_acquire(&counters[TG_GAVE_UP]);
     progress[TG_PROGRESS_ARRIVALS] = at.arrivals;

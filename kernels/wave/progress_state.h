@@ -3,7 +3,7 @@
 
 #define TG_PROGRESS_ITERATION 0
 #define TG_PROGRESS_STAGE 1
-#define TG_PROGRESS_ROUND 2
+#define TG_PROGRESS_TURN 2
 #define TG_PROGRESS_FINISHED 3     // the `until` condition was met
 #define TG_PROGRESS_STUCK 4        // groups whose waits timed out
 #define TG_PROGRESS_ARRIVALS 5     // at the barrier, in all slices so far

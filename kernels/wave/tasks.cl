@@ -15,27 +15,27 @@ typedef struct {
   uint first;
   uint step;
   uint count;
-  uint rounds; // of the stage: the most tiles of any group
+  uint turns; // of the stage: the most tiles of any group
   uint flags;
   uint first_wait;
   uint wait_count;
 } tg_task;
 
-// A slice's part of a task: `count` tiles from `first` on, in `rounds` rounds.
+// A slice's part of a task: `count` tiles from `first` on, in `turns` turns.
 typedef struct {
   uint first;
   uint step;
   uint count;
-  uint rounds;
+  uint turns;
 } tg_walk;
 
-tg_walk tg_walk_of(tg_task task, uint round, uint left, uint order, uint sequence) {
+tg_walk tg_walk_of(tg_task task, uint turn, uint left, uint mapping, uint sequence) {
   tg_walk walk;
-  walk.rounds = min(task.rounds - round, left);
-  walk.count = (uint)max((int)min(task.count, round + walk.rounds) - (int)round, 0); // Oclgrind lacks saturating functions
-  const bool backwards = order == TG_SERPENTINE && sequence % 2 != 0;
+  walk.turns = min(task.turns - turn, left);
+  walk.count = (uint)max((int)min(task.count, turn + walk.turns) - (int)turn, 0); // Oclgrind lacks saturating functions
+  const bool backwards = mapping == TG_SERPENTINE && sequence % 2 != 0;
   walk.step = backwards ? 0u - task.step : task.step;
-  walk.first = (backwards ? task.first + task.count - 1 : task.first) + round * walk.step;
+  walk.first = (backwards ? task.first + task.count - 1 : task.first) + turn * walk.step;
   return walk;
 }
 
@@ -69,18 +69,18 @@ tg_entry tg_entry_of(global const tg_entry* entries, uint count, uint tile) {
 }
 
 // Returns a group's share of a stage with `tiles` tiles.
-tg_task tg_share_of(uint tiles, uint group, uint groups, uint order) {
+tg_task tg_share_of(uint tiles, uint group, uint groups, uint mapping) {
   tg_task task;
-  task.first = order == TG_STRIDED ? group : tg_run_begin(tiles, group, groups);
-  task.step = order == TG_STRIDED ? groups : 1;
-  task.rounds = (tiles + groups - 1) / groups;
-  task.count = order == TG_STRIDED ? tiles / groups + (group < tiles % groups ? 1 : 0)
+  task.first = mapping == TG_STRIDED ? group : tg_run_begin(tiles, group, groups);
+  task.step = mapping == TG_STRIDED ? groups : 1;
+  task.turns = (tiles + groups - 1) / groups;
+  task.count = mapping == TG_STRIDED ? tiles / groups + (group < tiles % groups ? 1 : 0)
                                    : tg_run_begin(tiles, group + 1, groups) - task.first;
   return task;
 }
 
-tg_task tg_task_of(tg_stage stage, global const tg_entry* entries, uint group, uint groups, uint order) {
-  tg_task task = tg_share_of(stage.tiles, group, groups, order);
+tg_task tg_task_of(tg_stage stage, global const tg_entry* entries, uint group, uint groups, uint mapping) {
+  tg_task task = tg_share_of(stage.tiles, group, groups, mapping);
   task.entry = tg_entry_of(entries + stage.first_entry, stage.entry_count, task.first);
   task.flags = stage.flags;
   task.first_wait = stage.first_wait;

@@ -47,7 +47,7 @@ constinit const Record Description<TraversalProfile>::record = record_of<Travers
 
 constexpr Field tuning_fields[] = {
     defaulted<&Tuning::strategy>("strategy", "launch strategy of programs; auto: chosen by estimates"),
-    defaulted<&Tuning::order>("order", "which work-group runs which tiles; auto: chosen by estimates"),
+    defaulted<&Tuning::mapping>("order", "which work-group runs which tiles; auto: chosen by estimates"),
     defaulted<&Tuning::side_by_side>(
         "side_by_side",
         "tiles that a work-group of a persistent launch runs at a time; 0: chosen by estimates")

@@ -9,11 +9,11 @@ template <>
 inline constexpr Names Choices<device::DeviceType>::names = device::device_type_names;
 
 template <>
-inline constexpr Names Choices<device::Ordering>::names = device::ordering_names;
+inline constexpr Names Choices<device::MemoryOrdering>::names = device::ordering_names;
 template <>
 inline constexpr Names Choices<device::PreferredStrategy>::names = device::preferred_strategy_names;
 template <>
-inline constexpr Names Choices<device::PreferredOrder>::names = device::preferred_order_names;
+inline constexpr Names Choices<device::PreferredMapping>::names = device::preferred_mapping_names;
 template <>
 inline constexpr Names Choices<device::TrialVerdict>::names = device::trial_verdict_names;
 

@@ -65,7 +65,7 @@ public:
     DeviceProfile profile{.device = info_.name,
                           .driver_version = info_.driver_version,
                           .workgroup_size = scale_.workgroup_size};
-    auto classic = build(Ordering::classic);
+    auto classic = build(MemoryOrdering::classic);
     if (!classic) {
       throw Refused{std::move(classic.error())};
     }
@@ -96,7 +96,8 @@ private:
     const std::uint32_t groups = profile.co_resident_groups;
     profile.trials.clear();
     std::vector<Result<Program>> programs;
-    for (const Ordering ordering : {Ordering::ptx, Ordering::c11, Ordering::fence, Ordering::classic}) {
+    for (const MemoryOrdering ordering :
+         {MemoryOrdering::ptx, MemoryOrdering::c11, MemoryOrdering::fence, MemoryOrdering::classic}) {
       programs.push_back(build(ordering));
       profile.trials.push_back({.ordering = ordering});
       if (programs.back()) {
@@ -119,14 +120,16 @@ private:
     }
   }
 
-  Result<Program> build(Ordering ordering) {
+  Result<Program> build(MemoryOrdering ordering) {
     const bool nvidia = info_.extensions.find("cl_nv_device_attribute_query") != std::string::npos;
-    if (ordering == Ordering::ptx && !nvidia) {
+    if (ordering == MemoryOrdering::ptx && !nvidia) {
       return tl::unexpected(opencl_failure("building for PTX", build_program_failure));
     }
     // Parses "OpenCL 3.0 …", because drivers differ in what they report for OpenCL C 1.2 devices.
     const bool version_3 = info_.opencl_version.starts_with("OpenCL 3");
-    const std::string_view standard = ordering == Ordering::classic ? "CL1.2" : version_3 ? "CL3.0" : "CL2.0";
+    const std::string_view standard = ordering == MemoryOrdering::classic ? "CL1.2"
+                                      : version_3                         ? "CL3.0"
+                                                                          : "CL2.0";
     return session_.build(kernel_source("common/self_test.cl"),
                           fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
                                       static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));

@@ -51,21 +51,21 @@ inline void add(CostParts& sum, const CostParts& more, double times) {
   sum.work += times * more.work;
 }
 
-// Same order as engine::Strategy and engine::TileOrder, after `automatic`, which leaves the choice to the
+// Same order as engine::Strategy and engine::TileMapping, after `automatic`, which leaves the choice to the
 // estimates.
 enum class PreferredStrategy : std::uint8_t { automatic, launch, barrier, counters, plain };
 inline constexpr std::array<std::string_view, 5> preferred_strategy_names{"auto", "launch", "barrier",
                                                                           "counters", "plain"};
-enum class PreferredOrder : std::uint8_t { automatic, strided, blocked, serpentine };
-inline constexpr std::array<std::string_view, 4> preferred_order_names{"auto", "strided", "blocked",
-                                                                       "serpentine"};
+enum class PreferredMapping : std::uint8_t { automatic, strided, blocked, serpentine };
+inline constexpr std::array<std::string_view, 4> preferred_mapping_names{"auto", "strided", "blocked",
+                                                                         "serpentine"};
 
 // Settings of a run's choices: constants of the estimates, and choices that `tidegate tune measure` keeps if
 // a program gains from them.
 struct Tuning {
   // Choices; 0 leaves them to the estimates.
   PreferredStrategy strategy = PreferredStrategy::automatic;
-  PreferredOrder order = PreferredOrder::automatic; // tile mapping of a persistent launch
+  PreferredMapping mapping = PreferredMapping::automatic; // tile mapping of a persistent launch
   std::uint32_t side_by_side = 0; // tiles that a work-group runs concurrently in a persistent launch
   std::uint32_t workers = 0;      // work-groups of a persistent launch
   // Most work-items per work-group where the program leaves local_size open.
@@ -92,7 +92,7 @@ struct Tuning {
 };
 
 // Ways in which a work-group publishes and observes memory; the values match kernels/common/device_barrier.cl.
-enum class Ordering : std::uint8_t {
+enum class MemoryOrdering : std::uint8_t {
   ptx,     // release and acquire in PTX; NVIDIA's devices only
   c11,     // OpenCL C 2.0 atomics with device scope
   fence,   // OpenCL C 2.0 fences with device scope
@@ -111,7 +111,7 @@ inline constexpr std::array<std::string_view, 5> trial_verdict_names{"passed", "
                                                                      "failed"};
 
 struct OrderingTrial {
-  Ordering ordering = Ordering::ptx;
+  MemoryOrdering ordering = MemoryOrdering::ptx;
   TrialVerdict verdict = TrialVerdict::not_built;
   std::optional<double> barrier_ns; // one barrier of all groups, if it passed
 };
@@ -134,9 +134,9 @@ struct DeviceProfile {
   std::string driver_version;
   std::string tidegate; // version of the tool that measured
   std::uint32_t workgroup_size = 0;
-  std::uint32_t co_resident_groups = 0; // of workgroup_size
-  std::optional<Ordering> ordering;     // the one that passed with the fastest barrier
-  std::vector<OrderingTrial> trials;    // in the order of Ordering
+  std::uint32_t co_resident_groups = 0;   // of workgroup_size
+  std::optional<MemoryOrdering> ordering; // the one that passed with the fastest barrier
+  std::vector<OrderingTrial> trials;      // in the order of MemoryOrdering
   bool barrier_kernels_share = false;  // kernels with barriers compute correct results as cases of one kernel
   double launch_ns = 0;                // one launch in a long series
   double launch_round_trip_ns = 0;     // a launch and the wait for it

@@ -67,8 +67,8 @@ BuiltProgram build(const device::Session& session, const device::DeviceInfo& dev
 std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
   const std::uint32_t wanted = compiled.tuning.workers;
   const std::uint32_t workers =
-      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.order, compiled.model,
-                   resident, wanted == 0 ? std::nullopt : std::optional(wanted));
+      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.mapping,
+                   compiled.model, resident, wanted == 0 ? std::nullopt : std::optional(wanted));
   const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
   return recommended.topology == policy::Topology::memory_constrained
              ? std::clamp(recommended.worker_groups, 1U, workers)
@@ -77,7 +77,7 @@ std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t residen
 
 engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {
   return {.strategy = compiled.strategy.strategy,
-          .order = compiled.synchronization.order,
+          .mapping = compiled.synchronization.mapping,
           .workers = residency.workers};
 }
 
@@ -110,7 +110,7 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
   for (const std::uint32_t groups : group_counts) {
     if (violation.empty() && compiled.persistent()) {
       violation = wait_violation(compiled.program, compiled.schedule, compiled.memory, compiled.tables,
-                                 compiled.synchronization.order, groups);
+                                 compiled.synchronization.mapping, groups);
     }
   }
   if (!violation.empty()) {
@@ -178,12 +178,12 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   }
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
-    plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.places,
+    plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.storage,
                   arena.views, images, QueueWay::drain);
   }
   const QueueStates queues(session, program, arena);
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
-                        compiled.synchronization.order, built.kernel ? &*built.kernel : nullptr,
+                        compiled.synchronization.mapping, built.kernel ? &*built.kernel : nullptr,
                         plain ? &*plain : nullptr, queues, arena, limits, monitor);
   clear(session, compiled, first, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
@@ -206,9 +206,9 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (run.outcome.status == RunStatus::hang) {
     return run;
   }
-  const auto& places = compiled.schedule.places[run.outcome.iterations % compiled.schedule.phases()];
+  const auto& storage = compiled.schedule.storage[run.outcome.iterations % compiled.schedule.phases()];
   const auto download_part = [&](std::size_t buffer, std::span<std::byte> bytes, Transferred when) {
-    const Arena::Part& part = arena.parts[places[buffer]];
+    const Arena::Part& part = arena.parts[storage[buffer]];
     download(session, part.memory, part.offset, bytes, when);
   };
   const bool done = run.outcome.status == RunStatus::done;
@@ -217,7 +217,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
       continue;
     }
     if (program.buffers[i].image) {
-      download_image(session, images[places[i]], *program.buffers[i].image, outputs[i]);
+      download_image(session, images[storage[i]], *program.buffers[i].image, outputs[i]);
     } else {
       download_part(i, outputs[i], transferred(outputs));
     }

@@ -121,7 +121,7 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
 Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                     const RunOptions& options, Monitor& monitor) {
   const Job& program = compiled.program;
-  const auto& places = compiled.schedule.places;
+  const auto& storage = compiled.schedule.storage;
   const device::PrintsToStandardError prints;
   TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
                options.open_session(device, device::Profiling::as_needed));
@@ -136,7 +136,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   device::require(session.finish(), "filling the buffers");
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
-  PlainWaves waves(session, programs, program, order, places, memory.buffers, images);
+  PlainWaves waves(session, programs, program, order, storage, memory.buffers, images);
 
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
@@ -150,10 +150,10 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
     report.complete = !report.violations.empty() || in_time;
     return report.violations.empty() && report.complete;
   };
-  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
-    download(session, memory.buffers[place], 0, value);
+  const auto read = [&](std::uint32_t owner, std::span<std::byte> value) {
+    download(session, memory.buffers[owner], 0, value);
   };
-  run_wave_by_wave(program, order, places, {.run = run, .read = read});
+  run_wave_by_wave(program, order, storage, {.run = run, .read = read});
   return report;
 }
 

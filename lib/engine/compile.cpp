@@ -144,9 +144,9 @@ std::string mode_reason(std::optional<Mode> asked_for, const LaunchTables& table
                               : "recommended by the launch policy";
 }
 
-std::optional<device::Ordering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
+std::optional<device::MemoryOrdering> proved_ordering(Strategy strategy, const device::DeviceInfo* device) {
   return is_persistent(strategy) && device != nullptr && device->profile
-             ? std::optional(device->profile->ordering.value_or(device::Ordering::classic))
+             ? std::optional(device->profile->ordering.value_or(device::MemoryOrdering::classic))
              : std::nullopt;
 }
 
@@ -189,7 +189,7 @@ FixedShape fixed_shape(const CompileOptions& options) {
   const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   const device::Tuning& tuning = options.tuning;
   return {.side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
-          .order = options.order ? options.order : preferred(tuning.order),
+          .mapping = options.mapping ? options.mapping : preferred(tuning.mapping),
           .workers = options.workers ? options.workers : given(tuning.workers)};
 }
 
@@ -306,8 +306,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   KernelSource source =
       generate_kernel(program, ops, schedule, tables, memory,
                       {.strategy = strategy,
-                       .ordering = ordering.value_or(device::Ordering::classic),
-                       .order = synchronization.order,
+                       .ordering = ordering.value_or(device::MemoryOrdering::classic),
+                       .mapping = synchronization.mapping,
                        .clock = clock,
                        .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
                        .conditional_barriers = device != nullptr && !cpu,

@@ -29,7 +29,7 @@ struct CompileOptions {
   std::optional<std::uint32_t> workers;      // work-groups of a persistent launch; empty: by the tiles
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
   std::optional<Promotion> promote;          // empty: the policy's
-  std::optional<TileOrder> order;            // of the tiles; empty: chosen
+  std::optional<TileMapping> mapping;        // of the tiles; empty: chosen
   device::Tuning tuning;                     // what the choices rest on that are left open
   std::string why = "measured as the fastest, by the profile"; // the tuning has a strategy, for people
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
@@ -61,8 +61,8 @@ struct CompiledProgram {
   Recommendation recommendation;
   ModeChoice mode;
   LaunchTables tables;
-  std::optional<device::Ordering> ordering; // of a persistent launch
-  DeviceClock clock = DeviceClock::none;    // that it reads, where it is traced
+  std::optional<device::MemoryOrdering> ordering; // of a persistent launch
+  DeviceClock clock = DeviceClock::none;          // that it reads, where it is traced
   device::Tuning tuning;
   KernelSource source;
   std::vector<Warning> warnings; // what the program most likely does not mean

@@ -12,8 +12,8 @@ namespace {
 using device::CostParts;
 using StageLoads = std::span<const StageLoad>;
 
-// Assumed rounds of a queue whose ops requeue.
-constexpr double turns_of_a_queue = 8;
+// Assumed number of queue turns of a queue whose ops requeue.
+constexpr double rounds_of_a_queue = 8;
 
 // Assumed upper limit of a buffer's bytes per work-item; a kernel that accesses more has a loop.
 constexpr std::uint64_t most_bytes_per_item = 16;
@@ -52,7 +52,7 @@ double tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceMode
   return model.costs.tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
 }
 
-// Returns the time of every round after the first.
+// Returns the time of every turn after the first.
 double next_tile_ns(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
   return stage.meets ? tile_ns(stage, load, model)
                      : model.costs.next_tile_ns * in_tiles(stage) + descriptor_ns(stage, load, model);
@@ -65,13 +65,13 @@ double busy_share(std::uint64_t groups, const DeviceModel& model) {
   return static_cast<double>(groups) / static_cast<double>(units * divided_up(groups, units));
 }
 
-double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileOrder order,
+double traffic_ns(const StageLoad& stage, const ProgramLoad& load, TileMapping mapping,
                   const DeviceModel& model) {
   const auto bytes = static_cast<double>(stage.bytes);
   const double cache = model.costs.cache_bytes;
   // The previous stage's last data comes first, and half of the cache still holds it.
   const double kept = static_cast<double>(load.footprint_bytes) <= cache ? bytes
-                      : order == TileOrder::serpentine                   ? std::min(bytes, cache) / 2
+                      : mapping == TileMapping::serpentine               ? std::min(bytes, cache) / 2
                                                                          : 0;
   return kept / model.costs.cached_bytes_per_ns + (bytes - kept) / model.costs.memory_bytes_per_ns;
 }
@@ -81,24 +81,24 @@ double barrier_ns(std::uint32_t workers, const DeviceModel& model) {
 }
 
 CostParts of_launch(const StageLoad& stage, const ProgramLoad& load, const DeviceModel& model) {
-  const std::uint64_t rounds = std::max<std::uint64_t>(
+  const std::uint64_t turns = std::max<std::uint64_t>(
       divided_up(stage.work_items, std::max<std::uint64_t>(model.resident_work_items, 1)), 1);
   const double work = tile_ns(stage, load, model) +
-                      static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, TileOrder::strided, model) / busy_share(stage.packs, model);
-  return {.launches = model.launch_ns + stage.turns * (model.launch_ns + model.round_trip_ns),
+                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, TileMapping::strided, model) / busy_share(stage.packs, model);
+  return {.launches = model.launch_ns + stage.queue_rounds * (model.launch_ns + model.round_trip_ns),
           .work = std::max(work * model.scales.work - model.launch_ns, 0.0)};
 }
 
 CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const LaunchShape& shape,
                         const DeviceModel& model) {
-  const std::uint64_t rounds = divided_up(stage.packs, shape.workers);
+  const std::uint64_t turns = divided_up(stage.packs, shape.workers);
   const std::uint64_t groups = std::min<std::uint64_t>(shape.workers, stage.packs);
   const double work = tile_ns(stage, load, model) +
-                      static_cast<double>(rounds - 1) * next_tile_ns(stage, load, model) +
-                      traffic_ns(stage, load, shape.order, model) / busy_share(groups, model);
+                      static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
+                      traffic_ns(stage, load, shape.mapping, model) / busy_share(groups, model);
   const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::everybody;
-  const double meetings = (everybody ? 1 : 0) + 2 * stage.turns;
+  const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
   // Polling a line of each group takes twice as long as an arrival of each at one counter.
   const double lines = std::min(stage.awaited_packs, shape.workers);
   const double few = model.costs.wait_ns + 2 * lines * model.costs.barrier_group_ns;
@@ -167,7 +167,7 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
       own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);
     }
     for (const std::uint32_t wave : stage.waves) {
-      own.turns += program.waves[wave].in_rounds() ? turns_of_a_queue : 0;
+      own.queue_rounds += program.waves[wave].in_rounds() ? rounds_of_a_queue : 0;
       add_wave(own, program, program.waves[wave], ops.kernels[program.waves[wave].op]);
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.is_memory() && touched.insert(argument.buffer).second) {
@@ -230,7 +230,7 @@ CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& shape, cons
   return further;
 }
 
-std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder order,
+std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,
                            const DeviceModel& model, std::uint32_t resident,
                            std::optional<std::uint32_t> wanted) {
   const std::uint32_t packs = most_packs(load);
@@ -238,9 +238,9 @@ std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder
   if (wanted || model.cpu) {
     return std::clamp(wanted.value_or(most), 1U, most);
   }
-  constexpr std::uint64_t most_rounds = 64; // that a smaller number of groups cannot achieve
+  constexpr std::uint64_t most_turns = 64; // that a smaller number of groups cannot achieve
   std::set<std::uint32_t> numbers{most};
-  for (std::uint64_t times = 1; times <= most_rounds; times *= 2) {
+  for (std::uint64_t times = 1; times <= most_turns; times *= 2) {
     numbers.insert(static_cast<std::uint32_t>(divided_up(packs, times * divided_up(packs, most))));
   }
   for (std::uint64_t groups = model.compute_units; groups <= most; groups *= 2) {
@@ -250,7 +250,7 @@ std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder
   double least = std::numeric_limits<double>::infinity();
   for (const std::uint32_t workers : numbers) {
     const double cost =
-        estimate(load, {.strategy = strategy, .order = order, .workers = workers}, model).sum();
+        estimate(load, {.strategy = strategy, .mapping = mapping, .workers = workers}, model).sum();
     if (cost < least) {
       least = cost;
       best = workers;
@@ -259,21 +259,21 @@ std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder
   return best;
 }
 
-TileOrder best_order(const ProgramLoad& load, Strategy strategy, const DeviceModel& model) {
-  const TileOrder usual = strategy == Strategy::counters ? TileOrder::blocked : TileOrder::strided;
-  const auto traffic = [&](TileOrder order) {
+TileMapping best_mapping(const ProgramLoad& load, Strategy strategy, const DeviceModel& model) {
+  const TileMapping usual = strategy == Strategy::counters ? TileMapping::blocked : TileMapping::strided;
+  const auto traffic = [&](TileMapping mapping) {
     double sum = 0;
     for (const StageLoad& stage : load.stages) {
-      sum += traffic_ns(stage, load, order, model);
+      sum += traffic_ns(stage, load, mapping, model);
     }
     return sum;
   };
   // Each core of a CPU has separate caches.
-  return !model.cpu && traffic(TileOrder::serpentine) < traffic(usual) ? TileOrder::serpentine : usual;
+  return !model.cpu && traffic(TileMapping::serpentine) < traffic(usual) ? TileMapping::serpentine : usual;
 }
 
-std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
-                                 std::uint64_t slice_ns) {
+std::uint64_t first_slice_turns(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
+                                std::uint64_t slice_ns) {
   constexpr double few = 256;
   constexpr double many = 65'536;
   constexpr double wrong_by = 32; // largest error of the model if no kernel loops
@@ -281,7 +281,7 @@ std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& sha
   if (loops || model.cpu || !is_persistent(shape.strategy)) {
     return static_cast<std::uint64_t>(few);
   }
-  double longest = 1; // longest stage, an upper bound on a round
+  double longest = 1; // longest stage, an upper bound on a turn
   for (const StageLoad& stage : load.stages) {
     longest = std::max(longest, stage.plain ? 0 : of_persistent(stage, load, shape, model).sum());
   }

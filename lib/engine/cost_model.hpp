@@ -4,7 +4,7 @@
 //   launches  each further launch, if the work is not longer
 //   barriers  of all work-groups; grows with their number
 //   waits     for neighbours: independent of the number of groups; for whole waves: grows with it
-//   work      a tile from its first read to its last write, once per round of a stage, or the time to move
+//   work      a tile from its first read to its last write, once per turn of a stage, or the time to move
 //             the stage's bytes
 //
 // The model does not know what a kernel computes: it takes the time of the self-test's tile, which reads and
@@ -37,8 +37,8 @@ struct StageLoad {
   std::uint64_t bytes = 0; // reads and writes
   bool meets = false;      // tiles have barriers, so tiles of a group do not overlap
   bool loops = false;
-  double accesses = 0; // dependent memory accesses of a work-item
-  double turns = 0;    // rounds of a requeueing queue; each has two barriers or a check by the host
+  double accesses = 0;     // dependent memory accesses of a work-item
+  double queue_rounds = 0; // of a requeueing queue; each turn has two barriers or a check by the host
 };
 
 // Work of a run; stages [repeat_begin, repeat_end) run in each iteration.
@@ -74,7 +74,7 @@ DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tun
 // Parameters of a launch.
 struct LaunchShape {
   Strategy strategy = Strategy::launch;
-  TileOrder order = TileOrder::strided;
+  TileMapping mapping = TileMapping::strided;
   std::uint32_t workers = 0; // of a persistent launch
 };
 
@@ -85,18 +85,18 @@ device::CostParts estimate_of_iteration(ProgramLoad load, const LaunchShape& sha
 
 // Returns the number of work-groups with the least estimate, at most `resident`; the smallest of equals. On a
 // CPU it is `resident`, a group per core. `wanted` overrides the choice within the limit.
-std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileOrder order,
+std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMapping mapping,
                            const DeviceModel& model, std::uint32_t resident,
                            std::optional<std::uint32_t> wanted = {});
 
 // Reverse order in every other stage pays if the caches do not hold all data; consecutive tiles in a group
 // keep waits few. Otherwise tiles are dealt out one by one, which balances tiles of unequal cost.
-TileOrder best_order(const ProgramLoad& load, Strategy strategy, const DeviceModel& model);
+TileMapping best_mapping(const ProgramLoad& load, Strategy strategy, const DeviceModel& model);
 
-// Returns the rounds of the first slice of a persistent launch. The model may be far off, and it knows
-// nothing about loops in kernels: then, and on CPUs, the slice is short enough for rounds of half a
+// Returns the turns of the first slice of a persistent launch. The model may be far off, and it knows
+// nothing about loops in kernels: then, and on CPUs, the slice is short enough for turns of half a
 // millisecond.
-std::uint64_t first_slice_rounds(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
-                                 std::uint64_t slice_ns);
+std::uint64_t first_slice_turns(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model,
+                                std::uint64_t slice_ns);
 
 } // namespace tidegate::engine

@@ -40,7 +40,7 @@ static_assert(group_report_words == TG_REPORT);
 enum Progress : std::uint8_t {
   iteration_word = TG_PROGRESS_ITERATION,
   stage_word = TG_PROGRESS_STAGE,
-  round_word = TG_PROGRESS_ROUND,
+  turn_word = TG_PROGRESS_TURN,
   finished_word = TG_PROGRESS_FINISHED,
   stuck_word = TG_PROGRESS_STUCK,
   arrivals_word = TG_PROGRESS_ARRIVALS,
@@ -98,12 +98,12 @@ bool same_value(const Job& program, const std::vector<std::byte>& value) {
 }
 
 Dispatcher::Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
-                       const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
-                       PlainWaves* plain, const QueueStates& queues, const Arena& arena,
+                       const LaunchTables& tables, Strategy strategy, TileMapping mapping,
+                       BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues, const Arena& arena,
                        const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      order_(order), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), budget_(limits.first_rounds), times_(limits.trace_spans, Clock::now()),
+      mapping_(mapping), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
+      monitor_(monitor), budget_(limits.first_turns), times_(limits.trace_spans, Clock::now()),
       loop_(session, monitor, outcome_) {
   if (kernel_ == nullptr) {
     return;
@@ -180,11 +180,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
                                 .steps = tables_.steps,
                                 .phase_count = schedule_.phases(),
                                 .entries_per_phase = tables_.entries_per_phase,
-                                .order = static_cast<std::uint32_t>(order_),
+                                .mapping = static_cast<std::uint32_t>(mapping_),
                                 .iterations = program_.iterations,
                                 .iteration = position.iteration,
                                 .stage = position.stage,
-                                .round = position.round,
+                                .turn = position.turn,
                                 .budget = static_cast<std::uint32_t>(budget_),
                                 .arrivals = arrivals_,
                                 .arrivals_per_barrier = limits_.arrivals_per_barrier,
@@ -202,7 +202,7 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   slices_.push_back(
       {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
   const Position reached{
-      .iteration = head[iteration_word], .stage = head[stage_word], .round = head[round_word]};
+      .iteration = head[iteration_word], .stage = head[stage_word], .turn = head[turn_word]};
   const bool moved = reached != position || head[arrivals_word] != arrivals_;
   if (!loop_.goes_on(head[stuck_word] != 0, moved, deadline(), [this] { return stuck_groups(); })) {
     return false;
@@ -223,12 +223,12 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
 }
 
 // Tiles that are run before a position is reached. Of a stage that has begun every group has run as many
-// packs as rounds; its packs count alike.
+// packs as turns; its packs count alike.
 std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& rows) const {
   std::uint64_t tiles = 0;
   if (position.stage < tables_.stages.size()) {
     const std::uint64_t packs = tables_.stages[position.stage].tiles;
-    const std::uint64_t done = std::min(packs, std::uint64_t{position.round} * limits_.workers);
+    const std::uint64_t done = std::min(packs, std::uint64_t{position.turn} * limits_.workers);
     tiles = static_cast<std::uint64_t>(static_cast<double>(row_tiles_[position.stage]) *
                                        static_cast<double>(done) / static_cast<double>(packs));
   }
@@ -338,7 +338,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
         ++row_end;
       }
-      if (!persistent({.iteration = iteration, .stage = row, .round = 0}, {.stage_end = row_end})) {
+      if (!persistent({.iteration = iteration, .stage = row, .turn = 0}, {.stage_end = row_end})) {
         return false;
       }
       row = row_end;
@@ -462,7 +462,7 @@ void Dispatcher::completed(std::uint64_t iterations) {
 
 bool Dispatcher::until_met(std::uint32_t phase) {
   std::vector<std::byte> value(program_.until->value.size());
-  const Arena::Part& part = arena_.parts[schedule_.places[phase][program_.until->buffer]];
+  const Arena::Part& part = arena_.parts[schedule_.storage[phase][program_.until->buffer]];
   download(session_, part.memory, part.offset, value);
   outcome_.ended_at = Clock::now();
   outcome_.bytes_read_back += value.size();

@@ -28,7 +28,7 @@ public:
   // `kernel` may be null when every stage is plain, `plain` when none is. All references outlive it. Throws
   // device::Refused.
   Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
-             const LaunchTables& tables, Strategy strategy, TileOrder order, BuiltKernel* kernel,
+             const LaunchTables& tables, Strategy strategy, TileMapping mapping, BuiltKernel* kernel,
              PlainWaves* plain, const QueueStates& queues, const Arena& arena, const DispatchLimits& limits,
              Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
@@ -41,7 +41,7 @@ private:
   struct Position {
     std::uint32_t iteration = 0;
     std::uint32_t stage = 0; // of the tables
-    std::uint32_t round = 0;
+    std::uint32_t turn = 0;
 
     friend bool operator==(const Position&, const Position&) = default;
   };
@@ -78,7 +78,7 @@ private:
   const Schedule& schedule_;
   const LaunchTables& tables_;
   const Strategy strategy_;
-  const TileOrder order_;
+  const TileMapping mapping_;
   BuiltKernel* const kernel_;
   PlainWaves* const plain_;
   const QueueStates& queues_;
@@ -92,7 +92,7 @@ private:
   std::optional<Counters> counters_;        // where there is a kernel
   std::vector<std::uint64_t> row_tiles_;    // by row of the tables
   std::uint32_t arrivals_ = 0;              // at the barrier, so far
-  std::uint64_t budget_;                    // rounds of the next slice
+  std::uint64_t budget_;                    // turns of the next slice
   std::uint64_t batch_ = 64;                // launches between two waits of the host
   device::Event end_of_batch_;              // of the last one, if it was not waited for
   std::uint64_t in_batches_before_ = 0;     // of the launches under way

@@ -205,7 +205,7 @@ constexpr Field candidate_fields[] = {
                                                "work-items of a generated kernel's work-group"),
     required<&CandidateReport::worker_groups>("worker_groups",
                                               "work-groups of a persistent launch; 0 for launches"),
-    optional<&CandidateReport::order>("order", "tile mapping of a persistent launch"),
+    optional<&CandidateReport::mapping>("order", "tile mapping of a persistent launch"),
     required<&CandidateReport::estimated_ns>("estimated_ns",
                                              "time of a dispatch, as estimated by the cost model"),
     required<&CandidateReport::estimated_parts_ns>("estimated_parts_ns", "parts of that estimate"),

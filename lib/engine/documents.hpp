@@ -114,7 +114,7 @@ inline constexpr Names Choices<engine::Side>::names = engine::side_names;
 template <>
 inline constexpr Names Choices<engine::Strategy>::names = engine::strategy_names;
 template <>
-inline constexpr Names Choices<engine::TileOrder>::names = engine::tile_order_names;
+inline constexpr Names Choices<engine::TileMapping>::names = engine::tile_mapping_names;
 template <>
 inline constexpr Names Choices<engine::Promotion>::names = engine::promotion_names;
 

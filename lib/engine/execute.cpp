@@ -133,8 +133,8 @@ std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t ite
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency) {
   DispatchLimits limits = dispatch_limits(device, options, residency, std::uint32_t{1} << 24U);
-  limits.first_rounds =
-      first_slice_rounds(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
+  limits.first_turns =
+      first_slice_turns(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
   return limits;
 }
 

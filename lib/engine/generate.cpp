@@ -111,8 +111,8 @@ private:
     source_ += fmt::format("#define TG_CLOSED_CASES {}\n", request_.conditional_barriers ? 0 : 1);
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
-      source_ += fmt::format("#define TG_LEAN {}\n#define TG_ORDER {}\n", is_lean() ? 1 : 0,
-                             is_lean() ? std::to_string(static_cast<int>(request_.order)) : "order");
+      source_ += fmt::format("#define TG_LEAN {}\n#define TG_MAPPING {}\n", is_lean() ? 1 : 0,
+                             is_lean() ? std::to_string(static_cast<int>(request_.mapping)) : "mapping");
       source_ += fmt::format("#define TG_TRACE {}\n#define TG_CLOCK {}\n",
                              request_.clock == DeviceClock::none ? 0 : 1, static_cast<int>(request_.clock));
       source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
@@ -343,10 +343,10 @@ private:
   [[nodiscard]] std::string call(const Case& served, const opencl_c::OutlinedKernel& kernel) const {
     const auto& arguments = program_.waves[served.wave].arguments;
     const auto& parameters = program_.function(served.op).parameters;
-    const auto places = argument_places(arguments);
+    const auto indices = argument_indices(arguments);
     std::string text = kernel.function + "(item";
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      text += ", " + argument(i, places[i].word, parameters[i].type, served, kernel);
+      text += ", " + argument(i, indices[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}[item.side]", served.op);
@@ -411,7 +411,8 @@ private:
       cases += fmt::format(
           "  case {}: return tg_step(launch, lean.tasks[{}], lean.polls, at TG_OBJECT_ARGUMENTS); \\\n", i,
           i);
-      tasks += fmt::format("  lean.tasks[{}] = tg_share_of({}u, group, groups, order); \\\n", i, stage.tiles);
+      tasks +=
+          fmt::format("  lean.tasks[{}] = tg_share_of({}u, group, groups, mapping); \\\n", i, stage.tiles);
       tasks +=
           fmt::format("  lean.tasks[{0}].entry.code = {1}u; lean.tasks[{0}].entry.descriptor = {2}u; \\\n", i,
                       entry.code, entry.descriptor);
@@ -436,7 +437,7 @@ private:
         "#define TG_LEAN_STEP \\\n"
         "typedef struct {{ tg_task tasks[{}]; tg_poll polls[{}]; }} tg_lean_tasks; \\\n"
         "__attribute__((always_inline)) static tg_lean_tasks tg_lean_tasks_of(uint group, uint groups, uint "
-        "order) {{ \\\n"
+        "mapping) {{ \\\n"
         "  tg_lean_tasks lean; \\\n{}  return lean; \\\n}} \\\n"
         "__attribute__((always_inline)) static bool tg_lean_step(tg_launch launch, tg_lean_tasks lean, "
         "tg_position* at TG_OBJECT_PARAMETERS) {{ \\\n"
@@ -515,8 +516,9 @@ private:
   // Returns the user's options without those of the preprocessor; atomics with scopes require OpenCL C 2.0.
   [[nodiscard]] std::string options() const {
     const opencl_c::CompilerOptions& user = program_.units[schedule_.main_options].parsed_options;
-    const bool scopes = is_persistent(request_.strategy) && (request_.ordering == device::Ordering::c11 ||
-                                                             request_.ordering == device::Ordering::fence);
+    const bool scopes =
+        is_persistent(request_.strategy) && (request_.ordering == device::MemoryOrdering::c11 ||
+                                             request_.ordering == device::MemoryOrdering::fence);
     std::string standard = user.language_standard;
     for (const ProgramUnit& unit : program_.units) {
       standard = std::max(standard, unit.parsed_options.language_standard); // "CL1.2" < "CL2.0"

@@ -27,8 +27,8 @@ DeviceClock device_clock(const device::DeviceInfo& device);
 
 struct KernelRequest {
   Strategy strategy = Strategy::barrier;
-  device::Ordering ordering = device::Ordering::classic; // barrier only
-  TileOrder order = TileOrder::strided;
+  device::MemoryOrdering ordering = device::MemoryOrdering::classic; // barrier only
+  TileMapping mapping = TileMapping::strided;
   DeviceClock clock = DeviceClock::none; // clock of spans; none: record no spans
   // Declare pointers that never alias as restrict.
   bool restricts = false;

@@ -27,10 +27,10 @@ std::optional<std::string> pointer_to(const Job& program, std::uint64_t before, 
   const auto found = std::ranges::find_if(program.dependencies, [&](const ResolvedDependency& dependency) {
     return dependency.before == before && dependency.after == after;
   });
-  if (found == program.dependencies.end() || !found->place) {
+  if (found == program.dependencies.end() || !found->index) {
     return {};
   }
-  return fmt::format("/dependencies/{}", *found->place);
+  return fmt::format("/dependencies/{}", *found->index);
 }
 
 // Names the largest buffer of a wave, the first candidate to shrink.
@@ -102,12 +102,13 @@ Result<void> check_order(const Job& program) {
   return {};
 }
 
-// Dependencies between waves: derived ones, phases, a topological order, and the rules that reach each group.
+// Dependencies between waves: derived ones, sections, a topological order, and the rules that reach each
+// group.
 
-std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves) {
+std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves) {
   std::vector<std::uint32_t> order(waves.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) { return waves[wave].phase; });
+  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) { return waves[wave].section; });
   return order;
 }
 
@@ -119,7 +120,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
   };
   std::vector<History> histories(buffer_count);
   std::vector<ResolvedDependency> dependencies;
-  for (const std::uint32_t wave : phase_order(waves)) {
+  for (const std::uint32_t wave : section_order(waves)) {
     std::set<std::uint32_t> before;
     std::set<std::uint32_t> read;
     std::set<std::uint32_t> written;
@@ -162,12 +163,12 @@ std::vector<std::uint32_t> program_order(const Job& program) {
     after[dependency.before].push_back(dependency.after);
     ++waits[dependency.after];
   }
-  // No wave waits for a later phase, so while waves of a phase remain, one of them is ready.
-  using Place = std::pair<WavePhase, std::uint32_t>;
-  std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
+  // No wave waits for a later section, so while waves of a section remain, one of them is ready.
+  using Rank = std::pair<Section, std::uint32_t>;
+  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> ready;
   for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
     if (waits[wave] == 0) {
-      ready.emplace(program.waves[wave].phase, wave);
+      ready.emplace(program.waves[wave].section, wave);
     }
   }
   std::vector<std::uint32_t> order;
@@ -177,7 +178,7 @@ std::vector<std::uint32_t> program_order(const Job& program) {
     order.push_back(wave);
     for (const std::uint32_t next : after[wave]) {
       if (--waits[next] == 0) {
-        ready.emplace(program.waves[next].phase, next);
+        ready.emplace(program.waves[next].section, next);
       }
     }
   }
@@ -186,25 +187,26 @@ std::vector<std::uint32_t> program_order(const Job& program) {
 
 namespace {
 
-// Each last wave of a phase precedes each first wave of the next.
-void add_phase_order(const Job& program, planning::WaveDag& dag) {
+// Each last wave of a section precedes each first wave of the next.
+void add_section_order(const Job& program, planning::WaveDag& dag) {
   std::vector<bool> has_before(program.waves.size());
   std::vector<bool> has_after(program.waves.size());
   std::set<std::pair<std::uint32_t, std::uint32_t>> known;
   for (const ResolvedDependency& dependency : program.dependencies) {
     known.emplace(dependency.before, dependency.after);
-    if (program.waves[dependency.before].phase == program.waves[dependency.after].phase) {
+    if (program.waves[dependency.before].section == program.waves[dependency.after].section) {
       has_after[dependency.before] = true;
       has_before[dependency.after] = true;
     }
   }
   for (const auto& [first, second] :
-       {std::pair(WavePhase::before, WavePhase::each), std::pair(WavePhase::each, WavePhase::after)}) {
+       {std::pair(Section::before, Section::each), std::pair(Section::each, Section::after)}) {
     for (std::uint32_t before = 0; before < program.waves.size(); ++before) {
       for (std::uint32_t after = 0;
-           program.waves[before].phase == first && !has_after[before] && after < program.waves.size();
+           program.waves[before].section == first && !has_after[before] && after < program.waves.size();
            ++after) {
-        if (program.waves[after].phase == second && !has_before[after] && !known.contains({before, after})) {
+        if (program.waves[after].section == second && !has_before[after] &&
+            !known.contains({before, after})) {
           dag.dependencies.push_back({.before = before, .after = after});
         }
       }
@@ -230,13 +232,13 @@ planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes) {
     dag.dependencies.push_back({.before = dependency.before, .after = dependency.after});
   }
   if (std::ranges::any_of(program.waves,
-                          [](const ProgramWave& wave) { return wave.phase != WavePhase::each; })) {
-    add_phase_order(program, dag);
+                          [](const ProgramWave& wave) { return wave.section != Section::each; })) {
+    add_section_order(program, dag);
   }
   return dag;
 }
 
-Lineage trace_lineage(const Job& program, const planning::WaveGroups& groups) {
+Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups) {
   std::vector<std::vector<std::uint32_t>> before(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
     before[dependency.after].push_back(dependency.before);

@@ -24,6 +24,6 @@ struct Lineage {
   std::uint64_t items = 0;            // waves with a rule, their own or an ancestor's
 };
 
-Lineage trace_lineage(const Job& program, const planning::WaveGroups& groups);
+Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups);
 
 } // namespace tidegate::engine

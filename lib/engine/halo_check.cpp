@@ -24,7 +24,7 @@ namespace tidegate::engine {
 namespace {
 
 using device::require;
-using Places = std::vector<std::vector<std::uint32_t>>;
+using Storage = std::vector<std::vector<std::uint32_t>>;
 
 // Constants of kernels/wave/halo_check.cl.
 constexpr std::uint64_t shadow_words = 12;
@@ -48,7 +48,7 @@ static_assert(sizeof(Row) == 8 * sizeof(std::uint64_t));
 struct ShadowKey {
   std::uint32_t wave = 0;
   std::uint32_t argument = 0;
-  std::uint32_t place = 0;   // memory of the buffer
+  std::uint32_t owner = 0;   // memory of the buffer
   bool in_iteration = false; // reset with every launch of the wave
   bool by_number = false;    // numbered tiles, because the waves have different work-groups
 
@@ -79,19 +79,19 @@ std::uint64_t element_size(const Job& program, std::uint32_t wave, std::size_t a
   return scalar ? element_bytes(*scalar) * (type->width == 3 ? 4 : type->width) : 1;
 }
 
-Watch watch_of(const Job& program, const Places& places) {
-  Watch watch{.stated = stated_halos(program, places), .shadows = {}, .rows = {}, .halos = {}};
+Watch watch_of(const Job& program, const Storage& storage) {
+  Watch watch{.stated = stated_halos(program, storage), .shadows = {}, .rows = {}, .halos = {}};
   std::vector<std::uint64_t> units(program.buffers.size()); // by memory
-  const auto for_each_place = [&](std::uint32_t wave, std::uint32_t argument, auto&& act) {
-    for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
-      act(phase, places[phase][program.waves[wave].arguments[argument].buffer]);
+  const auto for_each_owner = [&](std::uint32_t wave, std::uint32_t argument, auto&& act) {
+    for (std::uint32_t phase = 0; phase < storage.size(); ++phase) {
+      act(phase, storage[phase][program.waves[wave].arguments[argument].buffer]);
     }
   };
   for (const StatedHalo& halo : watch.stated) {
     for (const auto& side :
          {std::pair(halo.before, halo.before_argument), std::pair(halo.after, halo.after_argument)}) {
-      for_each_place(side.first, side.second, [&](std::uint32_t /*phase*/, std::uint32_t place) {
-        units[place] = std::gcd(units[place], element_size(program, side.first, side.second));
+      for_each_owner(side.first, side.second, [&](std::uint32_t /*phase*/, std::uint32_t owner) {
+        units[owner] = std::gcd(units[owner], element_size(program, side.first, side.second));
       });
     }
   }
@@ -100,21 +100,21 @@ Watch watch_of(const Job& program, const Places& places) {
                .flags = key.by_number ? by_number : 0,
                .shadow = shadow.kept,
                .elements = shadow.words / shadow_words,
-               .unit = units[key.place]};
+               .unit = units[key.owner]};
   };
   for (std::size_t i = 0; i < watch.stated.size(); ++i) {
     const StatedHalo& halo = watch.stated[i];
     const bool alike = program.waves[halo.before].range.groups == program.waves[halo.after].range.groups;
-    for_each_place(halo.after, halo.after_argument, [&](std::uint32_t phase, std::uint32_t place) {
+    for_each_owner(halo.after, halo.after_argument, [&](std::uint32_t phase, std::uint32_t owner) {
       const ShadowKey key{.wave = halo.before,
                           .argument = halo.before_argument,
-                          .place = place,
+                          .owner = owner,
                           .in_iteration = halo.in_iteration,
                           .by_number = !alike};
       const auto [found, is_new] = watch.shadows.try_emplace(key);
       Shadow& shadow = found->second;
       if (is_new) {
-        const std::uint64_t words = program.buffers[place].bytes / units[place] * shadow_words;
+        const std::uint64_t words = program.buffers[owner].bytes / units[owner] * shadow_words;
         shadow = {.kept = watch.words, .seen = watch.words + words, .words = words};
         watch.words += 2 * words;
       }
@@ -127,9 +127,9 @@ Watch watch_of(const Job& program, const Places& places) {
     });
   }
   for (const auto& [key, shadow] : watch.shadows) {
-    for_each_place(key.wave, key.argument,
-                   [&, &k = key, &s = shadow](std::uint32_t phase, std::uint32_t place) {
-                     if (place == k.place) {
+    for_each_owner(key.wave, key.argument,
+                   [&, &k = key, &s = shadow](std::uint32_t phase, std::uint32_t owner) {
+                     if (owner == k.owner) {
                        watch.rows[{k.wave, phase}].push_back(row_of(k, s, k.argument));
                      }
                    });
@@ -277,8 +277,8 @@ private:
 Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                         const RunOptions& options, Monitor& monitor) {
   const Job& program = compiled.written;
-  const Places& places = compiled.schedule.places;
-  const Watch watch = watch_of(program, places);
+  const Storage& storage = compiled.schedule.storage;
+  const Watch watch = watch_of(program, storage);
   if (watch.stated.empty()) {
     return HaloReport{};
   }
@@ -317,7 +317,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   fill_apart(session, program, first, memory);
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
-  PlainWaves waves(session, programs, program, order, places, memory, images);
+  PlainWaves waves(session, programs, program, order, storage, memory, images);
   Checker checker(session, program, watch, units);
   require(session.finish(), "filling the buffers");
 
@@ -325,7 +325,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
   monitor.deadline = deadline;
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
-    const WaveInPhase at(wave, static_cast<std::uint32_t>(iteration % places.size()));
+    const WaveInPhase at(wave, static_cast<std::uint32_t>(iteration % storage.size()));
     const bool watched = checker.watches(wave);
     if (watched) {
       checker.prepare(at, waves.kernel(at.first, at.second));
@@ -338,10 +338,10 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
     report.complete = report.violation || in_time;
     return !report.violation && report.complete;
   };
-  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
-    download(session, memory[place], 0, value);
+  const auto read = [&](std::uint32_t owner, std::span<std::byte> value) {
+    download(session, memory[owner], 0, value);
   };
-  run_wave_by_wave(program, order, places, {.run = run, .read = read});
+  run_wave_by_wave(program, order, storage, {.run = run, .read = read});
   report.looked_at = checker.looked_at();
   return report;
 }
@@ -349,7 +349,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
 } // namespace
 
 std::vector<StatedHalo> stated_halos(const Job& program,
-                                     const std::vector<std::vector<std::uint32_t>>& places) {
+                                     const std::vector<std::vector<std::uint32_t>>& storage) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<std::uint32_t, 3>> by_dependency;
   for (const ResolvedDependency& dependency : program.dependencies) {
     if (dependency.halo) {
@@ -363,10 +363,10 @@ std::vector<StatedHalo> stated_halos(const Job& program,
   }
   // True if swaps make both arguments the same memory some iterations apart.
   const auto meet_later = [&](const ProgramArgument& x, const ProgramArgument& y) {
-    const std::size_t phases = places.size();
+    const std::size_t phases = storage.size();
     for (std::size_t distance = 1; distance <= phases && distance < program.iterations; ++distance) {
       for (std::size_t phase = 0; phase < phases; ++phase) {
-        if (places[phase][x.buffer] == places[(phase + distance) % phases][y.buffer]) {
+        if (storage[phase][x.buffer] == storage[(phase + distance) % phases][y.buffer]) {
           return true;
         }
       }
@@ -381,7 +381,7 @@ std::vector<StatedHalo> stated_halos(const Job& program,
       auto dependency = by_dependency.find({before, after});
       dependency = dependency != by_dependency.end() ? dependency : by_dependency.find({after, before});
       const bool depends = dependency != by_dependency.end();
-      for (std::uint32_t i = 0; a.phase == c.phase && i < a.arguments.size(); ++i) {
+      for (std::uint32_t i = 0; a.section == c.section && i < a.arguments.size(); ++i) {
         for (std::uint32_t k = 0; k < c.arguments.size(); ++k) {
           const ProgramArgument& x = a.arguments[i];
           const ProgramArgument& y = c.arguments[k];
@@ -390,7 +390,7 @@ std::vector<StatedHalo> stated_halos(const Job& program,
             continue;
           }
           const bool now = x.buffer == y.buffer && rank[before] < rank[after];
-          const bool later = a.phase == WavePhase::each && meet_later(x, y);
+          const bool later = a.section == Section::each && meet_later(x, y);
           const auto state = [&](const std::array<std::uint32_t, 3>& halo, bool in_iteration) {
             stated.push_back({.before = before,
                               .before_argument = i,

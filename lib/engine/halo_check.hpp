@@ -29,9 +29,9 @@ struct StatedHalo {
 };
 
 // Collects the halos of dependencies, and of argument pairs that both have a halo, at least one of them
-// stated. `places` maps buffers to memory for each phase of the swaps.
+// stated. `storage` maps buffers to memory for each phase of the swaps.
 std::vector<StatedHalo> stated_halos(const Job& program,
-                                     const std::vector<std::vector<std::uint32_t>>& places);
+                                     const std::vector<std::vector<std::uint32_t>>& storage);
 
 // Runs the program as written, without writing outputs. Ends at the first violation or when time is up.
 // Errors: of the device, of building, of the program's files.

@@ -39,8 +39,8 @@ struct QueueItem {
 };
 
 // When a wave runs: once before the iterations, in each iteration, or once after them.
-enum class WavePhase : std::uint8_t { before, each, after };
-inline constexpr std::array<std::string_view, 3> wave_phase_names{"before", "each", "after"};
+enum class Section : std::uint8_t { before, each, after };
+inline constexpr std::array<std::string_view, 3> section_names{"before", "each", "after"};
 
 // Part of a program that is valid but probably a mistake.
 struct Warning {
@@ -166,7 +166,7 @@ struct ProgramWave {
   std::string name;  // empty without one
   std::string title; // for sentences, if its index is not the one in the document; may be empty
   std::uint32_t op = 0;
-  WavePhase phase = WavePhase::each;
+  Section section = Section::each;
   bool users_kernel = true; // its op is a kernel as the user wrote it
   NdRange range;
   std::vector<ProgramArgument> arguments;
@@ -196,7 +196,7 @@ struct ResolvedDependency {
   // If known: tile t of `after` touches only what tiles of `before` within this distance of t touch, in x, y
   // and z. Zero means tile-local.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
-  std::optional<std::size_t> place = {}; // in the program's list; none for derived ones
+  std::optional<std::size_t> index = {}; // in the program's list; none for derived ones
 
   [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
 };
@@ -230,8 +230,8 @@ struct Job {
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
 };
 
-// Waves in the program's order of execution: by phase, then by index.
-std::vector<std::uint32_t> phase_order(const std::vector<ProgramWave>& waves);
+// Waves in the program's order of execution: by section, then by index.
+std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves);
 
 // Derives dependencies from reads and writes in that order: a read waits for the last write before it; a
 // write waits for that write and all reads since.
@@ -241,8 +241,8 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
 // A topological order of the waves, as close to the program's own order as possible.
 std::vector<std::uint32_t> program_order(const Job& program);
 
-// The DAG for the planners: a phase waits for all of the previous phase. The budget is dropped if all buffers
-// fit into it together.
+// The DAG for the planners: a section waits for all of the previous section. The budget is dropped if all
+// buffers fit into it together.
 planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes);
 
 // Refuses outputs that would replace inputs or each other, of the program and of the command line (`files`):

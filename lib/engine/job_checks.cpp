@@ -104,7 +104,8 @@ Result<void> check_sub_groups(const Job& program, const OutlinedOps& ops, const 
 bool takes_ptx(const device::DeviceInfo& device) {
   return device.profile &&
          std::ranges::any_of(device.profile->trials, [](const device::OrderingTrial& trial) {
-           return trial.ordering == device::Ordering::ptx && trial.verdict == device::TrialVerdict::passed;
+           return trial.ordering == device::MemoryOrdering::ptx &&
+                  trial.verdict == device::TrialVerdict::passed;
          });
 }
 
@@ -234,7 +235,7 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
   std::vector<Pair> needed;
   for (const ResolvedDependency& derived : derive_dependencies(in_order, program.buffers.size())) {
     const Pair pair(order[derived.before], order[derived.after]);
-    if (program.waves[pair.first].phase == program.waves[pair.second].phase) { // others are ordered
+    if (program.waves[pair.first].section == program.waves[pair.second].section) { // others are ordered
       needed.push_back(pair);
     }
   }

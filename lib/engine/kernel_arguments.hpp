@@ -35,12 +35,12 @@ struct PersistentArguments {
   std::uint32_t steps = 0; // of an iteration
   std::uint32_t phase_count = 1;
   std::uint32_t entries_per_phase = 0;
-  std::uint32_t order = 0;      // a TileOrder
+  std::uint32_t mapping = 0;    // a TileMapping
   std::uint32_t iterations = 0; // 0: only count the resident groups
   std::uint32_t iteration = 0;  // start of the slice
   std::uint32_t stage = 0;
-  std::uint32_t round = 0;
-  std::uint32_t budget = 0;   // rounds of the slice; when counting groups, polls to settle
+  std::uint32_t turn = 0;
+  std::uint32_t budget = 0;   // turns of the slice; when counting groups, polls to settle
   std::uint32_t arrivals = 0; // at the barrier so far
   std::uint32_t arrivals_per_barrier = 0;
   std::uint32_t most_polls = 0;
@@ -55,7 +55,7 @@ struct PersistentArguments {
     }
     for (const std::uint32_t value :
          {stage_count, wait_count, stage_end, repeat_begin, repeat_end, steps, phase_count, entries_per_phase,
-          order, iterations, iteration, stage, round, budget, arrivals, arrivals_per_barrier, most_polls}) {
+          mapping, iterations, iteration, stage, turn, budget, arrivals, arrivals_per_barrier, most_polls}) {
       device::require(session.set_value(kernel, index++, value),
                       "setting an argument of the persistent kernel");
     }

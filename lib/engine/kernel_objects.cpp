@@ -22,19 +22,19 @@ std::string_view qualifier(Access access) {
 
 } // namespace
 
-KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& places) {
+KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage) {
   if (argument.kind == ProgramArgument::Kind::sampler) {
     return {.is_sampler = true, .sampler = argument.sampler};
   }
-  return {.image = places[argument.buffer], .access = argument.access};
+  return {.image = storage[argument.buffer], .access = argument.access};
 }
 
 // Adds the objects of a wave that are not there yet.
-static void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& places,
+static void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t>& storage,
                         std::vector<KernelObject>& objects) {
   for (const ProgramArgument& argument : wave.arguments) {
     if (argument.is_object()) {
-      const KernelObject object = kernel_object(argument, places);
+      const KernelObject object = kernel_object(argument, storage);
       if (std::ranges::find(objects, object) == objects.end()) {
         objects.push_back(object);
       }
@@ -44,10 +44,10 @@ static void add_objects(const ProgramWave& wave, const std::vector<std::uint32_t
 
 std::vector<KernelObject> kernel_objects(const Job& program, const Schedule& schedule) {
   std::vector<KernelObject> objects;
-  for (const auto& places : schedule.places) {
+  for (const auto& storage : schedule.storage) {
     for (const Stage& stage : schedule.stages) {
       for (const std::uint32_t wave : stage.plain ? std::vector<std::uint32_t>() : stage.waves) {
-        add_objects(program.waves[wave], places, objects);
+        add_objects(program.waves[wave], storage, objects);
       }
     }
   }
@@ -77,9 +77,9 @@ std::string object_arguments(const std::vector<KernelObject>& objects) {
   return text;
 }
 
-ImageConflicts::ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& places,
+ImageConflicts::ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
                                const ObjectLimits& limits, bool iterations_share)
-    : program_(program), places_(places), limits_(limits), iterations_share_(iterations_share) {}
+    : program_(program), storage_(storage), limits_(limits), iterations_share_(iterations_share) {}
 
 std::string ImageConflicts::obstacle(std::uint32_t wave) const {
   for (const ProgramArgument& argument : program_.waves[wave].arguments) {
@@ -101,7 +101,7 @@ std::string ImageConflicts::conflict(const ProgramArgument& argument, std::uint3
                        image, program_.wave_text(found->second.wave),
                        found->second.written ? "writes" : "reads");
   }
-  if (writes && iterations_share_ && program_.waves[wave].phase == WavePhase::each) {
+  if (writes && iterations_share_ && program_.waves[wave].section == Section::each) {
     return fmt::format("it writes the image {} in every iteration", image);
   }
   return {};
@@ -109,8 +109,8 @@ std::string ImageConflicts::conflict(const ProgramArgument& argument, std::uint3
 
 std::vector<KernelObject> ImageConflicts::with(std::uint32_t wave) const {
   std::vector<KernelObject> objects = objects_;
-  for (const auto& places : places_) {
-    add_objects(program_.waves[wave], places, objects);
+  for (const auto& storage : storage_) {
+    add_objects(program_.waves[wave], storage, objects);
   }
   return objects;
 }

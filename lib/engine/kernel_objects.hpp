@@ -27,7 +27,7 @@ struct KernelObject {
 };
 
 // Returns the object of a wave's argument in a swap phase; for images and samplers only.
-KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& places);
+KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage);
 
 // Returns the distinct objects of the schedule's shared stages.
 std::vector<KernelObject> kernel_objects(const Job& program, const Schedule& schedule);
@@ -45,7 +45,7 @@ std::string object_name(std::uint64_t index);
 class ImageConflicts {
 public:
   // References must outlive the object. With `iterations_share` a launch covers several iterations.
-  ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& places,
+  ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
                  const ObjectLimits& limits, bool iterations_share);
 
   // Returns why the wave cannot join the current launch, or an empty string.
@@ -67,7 +67,7 @@ private:
   [[nodiscard]] std::vector<KernelObject> with(std::uint32_t wave) const;
 
   const Job& program_;
-  const std::vector<std::vector<std::uint32_t>>& places_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
   const ObjectLimits limits_;
   const bool iterations_share_;
   std::vector<KernelObject> objects_;        // parameters so far

@@ -71,27 +71,27 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
     words.insert(words.end(), sizes.begin(), sizes.end());
   }
   words.insert(words.end(), spec.range.offset.begin(), spec.range.offset.end());
-  const auto places = argument_places(spec.arguments);
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  const auto indices = argument_indices(spec.arguments);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
     const ProgramArgument& argument = spec.arguments[i];
-    words.resize(places[i].word + word_count(argument));
+    words.resize(indices[i].word + word_count(argument));
     if (argument.progression) {
       std::ranges::copy(descriptor_words(*argument.progression),
-                        words.begin() + static_cast<std::ptrdiff_t>(places[i].word));
+                        words.begin() + static_cast<std::ptrdiff_t>(indices[i].word));
     } else if (argument.kind == ProgramArgument::Kind::buffer) {
-      words[places[i].word] = memory.offsets[schedule.places[phase][argument.buffer]];
+      words[indices[i].word] = memory.offsets[schedule.storage[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
-      words[places[i].word] = null_word;
+      words[indices[i].word] = null_word;
     } else if (argument.is_object()) {
-      const KernelObject object = kernel_object(argument, schedule.places[phase]);
-      words[places[i].word] =
+      const KernelObject object = kernel_object(argument, schedule.storage[phase]);
+      words[indices[i].word] =
           static_cast<std::uint64_t>(std::ranges::find(objects, object) - objects.begin());
     } else if (argument.kind == ProgramArgument::Kind::local) {
       const std::uint64_t stride = local_stride(argument);
-      words[places[i].word] = places[i].local_offset * schedule.tiles_per_pack[wave];
-      words[places[i].word + 1] = stride;
+      words[indices[i].word] = indices[i].local_offset * schedule.tiles_per_pack[wave];
+      words[indices[i].word + 1] = stride;
     } else {
-      std::memcpy(&words[places[i].word], argument.value.data(), argument.value.size());
+      std::memcpy(&words[indices[i].word], argument.value.data(), argument.value.size());
     }
   }
   return words;
@@ -140,7 +140,7 @@ public:
       tables.words.resize(round_up(tables.words.size(), descriptor_alignment));
       tables.until_word = static_cast<std::uint32_t>(tables.words.size());
       for (std::uint32_t phase = 0; phase < schedule_.phases(); ++phase) {
-        tables.words.push_back(memory_.offsets[schedule_.places[phase][program_.until->buffer]]);
+        tables.words.push_back(memory_.offsets[schedule_.storage[phase][program_.until->buffer]]);
       }
     }
     return true;
@@ -283,11 +283,11 @@ private:
   [[nodiscard]] std::vector<std::uint64_t> object_words(std::uint32_t wave,
                                                         const std::vector<std::uint64_t>& words) const {
     const auto& arguments = program_.waves[wave].arguments;
-    const auto places = argument_places(arguments);
+    const auto indices = argument_indices(arguments);
     std::vector<std::uint64_t> result;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i].is_object()) {
-        result.push_back(words[places[i].word]);
+        result.push_back(words[indices[i].word]);
       }
     }
     return result;
@@ -316,8 +316,8 @@ private:
 
 } // namespace
 
-std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments) {
-  std::vector<ArgumentPlace> places;
+std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments) {
+  std::vector<ArgumentIndex> indices;
   std::uint64_t word = range_words;
   std::uint64_t local = 0;
   for (const ProgramArgument& argument : arguments) {
@@ -327,13 +327,13 @@ std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> argu
                           : argument.alignment == 0
                               ? words
                               : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
-    places.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
+    indices.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {
       local += local_stride(argument);
     }
   }
-  return places;
+  return indices;
 }
 
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,

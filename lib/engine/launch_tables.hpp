@@ -94,11 +94,11 @@ inline constexpr std::uint32_t range_words = 13;
 inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
 
 // Location of an argument in a descriptor, aligned for its type.
-struct ArgumentPlace {
+struct ArgumentIndex {
   std::uint32_t word = 0;
   std::uint64_t local_offset = 0; // of a local argument, in dynamic local memory
 };
-std::vector<ArgumentPlace> argument_places(std::span<const ProgramArgument> arguments);
+std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments);
 
 // Most cases of a kernel with a case per wave.
 inline constexpr std::size_t most_cases_of_all = 64;

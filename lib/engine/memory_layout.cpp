@@ -24,18 +24,18 @@ struct Repeated {
   std::uint64_t end = 0;
 };
 
-Repeated repeated(const Job& program, const planning::WaveGroups& groups) {
+Repeated repeated(const Job& program, const planning::BarrierGroups& groups) {
   Repeated found;
   for (std::uint64_t group = 0; group < groups.group_count(); ++group) {
     for (const std::uint32_t wave : groups.group(group)) {
-      found.begin = program.waves[wave].phase == WavePhase::before ? group + 1 : found.begin;
-      found.end = program.waves[wave].phase != WavePhase::after ? group + 1 : found.end;
+      found.begin = program.waves[wave].section == Section::before ? group + 1 : found.begin;
+      found.end = program.waves[wave].section != Section::after ? group + 1 : found.end;
     }
   }
   return found;
 }
 
-std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::WaveGroups& groups,
+std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::BarrierGroups& groups,
                                           const Repeated& each) {
   std::vector<std::optional<Lifetime>> uses(program.buffers.size());
   std::vector<std::uint64_t> first_in_each(program.buffers.size(), each.end);
@@ -118,7 +118,7 @@ std::uint64_t least_bytes(const Job& program) {
   return add(bytes, most);
 }
 
-Result<MemoryLayout> plan_memory(const Job& program, const planning::WaveGroups& groups,
+Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes) {
   constexpr std::uint64_t large_bytes = std::uint64_t{64} << 10U; // more than the first cache of most CPUs

@@ -11,14 +11,14 @@
 namespace tidegate::engine {
 
 // Range of barrier groups, half-open.
-struct GroupRange {
+struct BarrierGroupRange {
   std::uint64_t lower = 0;
   std::uint64_t upper = 0;
 };
 
 struct MemoryLayout {
-  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 outside the arena
-  std::vector<GroupRange> lifetimes;  // by buffer; all groups outside the arena
+  std::vector<std::uint64_t> offsets;       // bytes, by buffer; 0 outside the arena
+  std::vector<BarrierGroupRange> lifetimes; // by buffer; all groups outside the arena
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;         // without sharing
   std::uint64_t image_bytes = 0;       // outside the arena; images share no memory
@@ -38,7 +38,7 @@ std::uint64_t least_bytes(const Job& program);
 // repeated groups unless an iteration certainly overwrites it first. Other buffers live throughout. Errors:
 // arena_over_capacity and arena_search_exhausted if the arena does not fit `capacity_bytes` (0: no limit). Buffers of
 // 64 KiB or more get `stagger_bytes` in addition.
-Result<MemoryLayout> plan_memory(const Job& program, const planning::WaveGroups& groups,
+Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes = 0);
 

@@ -104,22 +104,22 @@ device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
 
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
                        const std::vector<std::uint32_t>& waves,
-                       const std::vector<std::vector<std::uint32_t>>& places,
+                       const std::vector<std::vector<std::uint32_t>>& storage,
                        const std::vector<device::Buffer>& memory, const DeviceImages& images, QueueWay way)
-    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(places.size())) {
-  for (std::uint32_t phase = 0; phase < places.size(); ++phase) {
+    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(storage.size())) {
+  for (std::uint32_t phase = 0; phase < storage.size(); ++phase) {
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
       if (spec.command) {
         const TransferCommand& what = *spec.command;
         prepared_.emplace(std::pair(wave, phase),
-                          Prepared{.from = memory[places[phase][what.from.value_or(what.to)]],
-                                   .to = memory[places[phase][what.to]]});
+                          Prepared{.from = memory[storage[phase][what.from.value_or(what.to)]],
+                                   .to = memory[storage[phase][what.to]]});
         continue;
       }
       if (spec.in_rounds() || (spec.queue && way == QueueWay::check)) {
         queues_.emplace(std::pair(wave, phase),
-                        QueueRounds(session, programs, program, wave, memory, places[phase], way));
+                        QueueRounds(session, programs, program, wave, memory, storage[phase], way));
         continue;
       }
       Prepared prepared{.kernel = programs.kernel(spec.op), .range = launch_range(spec.range)};
@@ -128,13 +128,13 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         device::Status status = device::success;
         switch (argument.kind) {
         case ProgramArgument::Kind::buffer:
-          status = session.set_object(prepared.kernel, i, memory[places[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, memory[storage[phase][argument.buffer]]);
           break;
         case ProgramArgument::Kind::null:
           status = session.set_object(prepared.kernel, i, device::Buffer());
           break;
         case ProgramArgument::Kind::image:
-          status = session.set_object(prepared.kernel, i, images[places[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, images[storage[phase][argument.buffer]]);
           break;
         case ProgramArgument::Kind::sampler:
           prepared.samplers.push_back(make_sampler(session, argument.sampler));
@@ -245,26 +245,27 @@ bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
 }
 
 std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
-                               const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how) {
+                               const std::vector<std::vector<std::uint32_t>>& storage,
+                               const WaveByWave& how) {
   std::uint32_t iteration = 0;
-  const auto run_phase = [&](WavePhase phase) {
+  const auto run_section = [&](Section section) {
     return std::ranges::all_of(order, [&](std::uint32_t wave) {
-      return program.waves[wave].phase != phase || how.run(wave, iteration);
+      return program.waves[wave].section != section || how.run(wave, iteration);
     });
   };
-  bool goes_on = run_phase(WavePhase::before);
+  bool goes_on = run_section(Section::before);
   bool finished = false;
   while (goes_on && !finished && iteration < program.iterations) {
-    goes_on = run_phase(WavePhase::each);
+    goes_on = run_section(Section::each);
     ++iteration;
     if (program.until) {
       std::vector<std::byte> value(program.until->value.size());
-      how.read(places[iteration % places.size()][program.until->buffer], value);
+      how.read(storage[iteration % storage.size()][program.until->buffer], value);
       finished = same_value(program, value);
     }
   }
   if (goes_on) {
-    run_phase(WavePhase::after);
+    run_section(Section::after);
   }
   return iteration;
 }

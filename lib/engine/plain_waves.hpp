@@ -42,10 +42,10 @@ private:
 // else.
 class PlainWaves {
 public:
-  // `memory` and `images` hold each buffer and image by index; places[phase][buffer] is the index of its
+  // `memory` and `images` hold each buffer and image by index; storage[phase][buffer] is the index of its
   // memory. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
-             const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& places,
+             const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& storage,
              const std::vector<device::Buffer>& memory, const DeviceImages& images,
              QueueWay way = QueueWay::check);
 
@@ -102,12 +102,12 @@ struct WaveByWave {
   // Runs a wave in an iteration; returns false to end the program.
   std::function<bool(std::uint32_t wave, std::uint32_t iteration)> run;
   // Reads element 0 of the buffer with this memory.
-  std::function<void(std::uint32_t place, std::span<std::byte> value)> read;
+  std::function<void(std::uint32_t owner, std::span<std::byte> value)> read;
 };
 
 // Runs the waves in this order, iteration by iteration, until `run` returns false. Returns the number of
 // iterations.
 std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,
-                               const std::vector<std::vector<std::uint32_t>>& places, const WaveByWave& how);
+                               const std::vector<std::vector<std::uint32_t>>& storage, const WaveByWave& how);
 
 } // namespace tidegate::engine

@@ -148,8 +148,8 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
 } // namespace
 
 Reference::Reference(const device::Session& session, const Job& program,
-                     const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first)
-    : session_(session), program_(program), places_(places), first_(first), waves_(program_order(program)),
+                     const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first)
+    : session_(session), program_(program), storage_(storage), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
 
 PlainRun Reference::run(Clock::time_point deadline) {
@@ -157,7 +157,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
   fill_apart(session_, program_, first_, memory);
-  PlainWaves waves(session_, programs_, program_, waves_, places_, memory, images);
+  PlainWaves waves(session_, programs_, program_, waves_, storage_, memory, images);
   device::require(session_.finish(), "clearing the buffers");
 
   PlainRun result;
@@ -172,23 +172,23 @@ PlainRun Reference::run(Clock::time_point deadline) {
     }
     return result.in_time;
   };
-  const auto read = [&](std::uint32_t place, std::span<std::byte> value) {
-    download(session_, memory[place], 0, value);
+  const auto read = [&](std::uint32_t owner, std::span<std::byte> value) {
+    download(session_, memory[owner], 0, value);
     result.in_time &= in_time();
   };
   const auto start = Clock::now();
-  const std::uint32_t iterations = run_wave_by_wave(program_, waves_, places_, {.run = run, .read = read});
+  const std::uint32_t iterations = run_wave_by_wave(program_, waves_, storage_, {.run = run, .read = read});
   device::require(session_.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
   result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].output) {
-      const std::uint32_t place = places_[iterations % places_.size()][i];
+      const std::uint32_t owner = storage_[iterations % storage_.size()][i];
       if (program_.buffers[i].image) {
-        download_image(session_, images[place], *program_.buffers[i].image, result.outputs[i]);
+        download_image(session_, images[owner], *program_.buffers[i].image, result.outputs[i]);
       } else {
-        download(session_, memory[place], 0, result.outputs[i]);
+        download(session_, memory[owner], 0, result.outputs[i]);
       }
     }
   }
@@ -199,7 +199,7 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
             const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
             std::uint64_t rounds, Monitor& monitor) {
   monitor.begin(Activity::proving);
-  Reference reference(session, compiled.written, compiled.schedule.places, first);
+  Reference reference(session, compiled.written, compiled.schedule.storage, first);
   const PlainRun plain = reference.run(limits.deadline);
   if (!plain.in_time) {
     return {.in_time = false};

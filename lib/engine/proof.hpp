@@ -35,7 +35,7 @@ class Reference {
 public:
   // All references must outlive it. Throws device::Refused.
   Reference(const device::Session& session, const Job& program,
-            const std::vector<std::vector<std::uint32_t>>& places, const HostContents& first);
+            const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first);
 
   // Allocates, runs, reads the outputs back and frees the memory. Throws device::Refused.
   PlainRun run(std::chrono::steady_clock::time_point deadline);
@@ -43,7 +43,7 @@ public:
 private:
   const device::Session& session_;
   const Job& program_;
-  const std::vector<std::vector<std::uint32_t>>& places_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
   const HostContents& first_;
   std::vector<std::uint32_t> waves_;
   PlainPrograms programs_;

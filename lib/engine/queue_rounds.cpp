@@ -128,7 +128,7 @@ std::vector<QueueOutcome> QueueStates::read() const {
 
 QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
                          std::uint32_t wave, const std::vector<device::Buffer>& memory,
-                         const std::vector<std::uint32_t>& places, QueueWay way)
+                         const std::vector<std::uint32_t>& storage, QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {
   const engine::ProgramWave& spec = program.waves[wave];
   const engine::ProgramQueue& queue = *spec.queue;
@@ -144,14 +144,14 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     set(check_, 2, closed_);
     set(check_, 3, state_);
     for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
-      set(check_, 4 + i - queue.first_buffer, memory[places[spec.arguments[i].buffer]]);
+      set(check_, 4 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
     }
     return;
   }
   state_ = memory[queue.state_buffer];
   drain_ = programs.kernel(spec.op);
   for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
-    set(drain_, i, memory[places[spec.arguments[i].buffer]]);
+    set(drain_, i, memory[storage[spec.arguments[i].buffer]]);
   }
   turn_ = programs.kernel(turn_op(spec));
   set(turn_, 0, state_);

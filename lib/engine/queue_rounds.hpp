@@ -71,7 +71,7 @@ public:
   // `memory` holds the program's buffers by index for one swap phase. Throws device::Refused.
   QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
               std::uint32_t wave, const std::vector<device::Buffer>& memory,
-              const std::vector<std::uint32_t>& places, QueueWay way);
+              const std::vector<std::uint32_t>& storage, QueueWay way);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; with `check` also queue_error().

@@ -29,7 +29,7 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
     const std::uint64_t own = wave.items();
     tiles = saturating_add(tiles, wave.range.tiles());
     items = saturating_add(items, own);
-    repeated += wave.phase == WavePhase::each ? own : 0;
+    repeated += wave.section == Section::each ? own : 0;
   }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -94,7 +94,7 @@ std::vector<HotOp> hot_opcodes(const Job& program) {
   }
   for (const ProgramWave& wave : program.waves) {
     const std::uint64_t tiles =
-        std::uint64_t{wave.range.tiles()} * (wave.phase == WavePhase::each ? program.iterations : 1);
+        std::uint64_t{wave.range.tiles()} * (wave.section == Section::each ? program.iterations : 1);
     ops[wave.op].tiles += tiles;
     all += tiles;
   }

@@ -284,7 +284,7 @@ std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProg
          .side_by_side = candidate.side_by_side,
          .workgroup_size = candidate.group_size,
          .worker_groups = candidate.shape.workers,
-         .order = persistent ? std::optional(candidate.shape.order) : std::nullopt,
+         .mapping = persistent ? std::optional(candidate.shape.mapping) : std::nullopt,
          .estimated_ns = candidate.cost.sum(),
          .estimated_parts_ns = candidate.cost,
          .measured_ns = {},

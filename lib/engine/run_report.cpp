@@ -15,7 +15,7 @@ WaveSummary wave_summary(const engine::Job& program, std::size_t index) {
   return {.name = wave.name.empty() ? fmt::format("{} {}", op, index) : wave.name,
           .text = program.wave_text(static_cast<std::uint32_t>(index)),
           .op = op,
-          .phase = wave.phase,
+          .section = wave.section,
           .tiles = wave.range.tiles()};
 }
 
@@ -23,9 +23,9 @@ BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::
                              std::size_t index) {
   return {.name = buffer.name,
           .bytes = buffer.bytes,
-          .place = buffer.image          ? BufferPlace::image
-                   : buffer.in_registers ? BufferPlace::registers
-                                         : BufferPlace::arena,
+          .memory = buffer.image          ? MemoryKind::image
+                    : buffer.in_registers ? MemoryKind::registers
+                                          : MemoryKind::arena,
           .offset = memory.offsets[index],
           .alive = memory.lifetimes[index]};
 }

@@ -30,7 +30,7 @@ struct WaveSummary {
   std::string name; // given by the program, or its op and index
   std::string text; // label of its spans and arrows in a timeline
   std::string op;
-  engine::WavePhase phase = engine::WavePhase::each;
+  engine::Section section = engine::Section::each;
   std::uint32_t tiles = 0;
 };
 
@@ -40,15 +40,15 @@ struct WindowSummary {
   std::vector<std::uint32_t> waves;
 };
 
-enum class BufferPlace : std::uint8_t { arena, image, registers };
-inline constexpr std::array<std::string_view, 3> buffer_place_names{"arena", "image", "registers"};
+enum class MemoryKind : std::uint8_t { arena, image, registers };
+inline constexpr std::array<std::string_view, 3> memory_kind_names{"arena", "image", "registers"};
 
 struct BufferSummary {
   std::string name;
   std::uint64_t bytes = 0;
-  BufferPlace place = BufferPlace::arena;
-  std::uint64_t offset = 0;      // bytes, in the arena
-  engine::GroupRange alive = {}; // groups
+  MemoryKind memory = MemoryKind::arena;
+  std::uint64_t offset = 0;             // bytes, in the arena
+  engine::BarrierGroupRange alive = {}; // groups
 };
 
 // A compiled program for readers of reports: its waves with dependencies, its buffers with lifetimes and
@@ -292,8 +292,8 @@ struct CandidateReport {
   Strategy strategy = Strategy::launch;
   std::uint32_t side_by_side = 1; // concurrent tiles in a work-group
   std::uint32_t workgroup_size = 0;
-  std::uint32_t worker_groups = 0;        // of a persistent launch
-  std::optional<engine::TileOrder> order; // of a persistent launch
+  std::uint32_t worker_groups = 0;            // of a persistent launch
+  std::optional<engine::TileMapping> mapping; // of a persistent launch
   double estimated_ns = 0;
   device::CostParts estimated_parts_ns; // sums up to estimated_ns
   bool taken = false;
@@ -367,7 +367,7 @@ struct ReportHead {
   std::optional<DeviceReport> device;
   Strategy strategy = Strategy::launch;
   std::string strategy_reason;
-  std::optional<device::Ordering> ordering; // persistent launches only
+  std::optional<device::MemoryOrdering> ordering; // persistent launches only
   // How a wave program's open launch plan was chosen, or a traversal's first result was checked.
   std::optional<FirstRun> first_run;
   std::optional<bool> converged; // whether `until` was reached, or ranks changed less than their tolerance

@@ -24,18 +24,18 @@ namespace {
 
 constexpr std::size_t most_phases = 64;
 
-Result<std::vector<std::vector<std::uint32_t>>> places(const Job& program) {
+Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
   std::vector<std::uint32_t> now(program.buffers.size());
   std::iota(now.begin(), now.end(), 0U);
   const std::vector<std::uint32_t> first = now;
-  std::vector<std::vector<std::uint32_t>> places;
+  std::vector<std::vector<std::uint32_t>> storage;
   do {
-    places.push_back(now);
+    storage.push_back(now);
     for (const auto& [a, b] : program.swaps) {
       std::swap(now[a], now[b]);
     }
-  } while (now != first && places.size() <= most_phases);
-  if (places.size() > most_phases) {
+  } while (now != first && storage.size() <= most_phases);
+  if (storage.size() > most_phases) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,
                                 .message = fmt::format("these swaps take more than {} iterations until every "
                                                        "buffer is back in its place",
@@ -43,7 +43,7 @@ Result<std::vector<std::vector<std::uint32_t>>> places(const Job& program) {
                                 .fix = "swap fewer buffers, or pairs that do not meet",
                                 .pointer = "/swap"});
   }
-  return places;
+  return storage;
 }
 
 // By op with barriers: the images and samplers of the only call that the kernel may contain.
@@ -53,16 +53,16 @@ public:
       : program_(program), ops_(ops), wanted_(wanted) {}
 
   // Returns why a wave cannot share a launch; otherwise records its call as the op's.
-  std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& places) {
+  std::string obstacle(std::uint32_t wave, const std::vector<std::vector<std::uint32_t>>& storage) {
     const std::uint32_t op = program_.waves[wave].op;
     if (!wanted_ || !ops_.kernels[op].needs_whole_group) {
       return {};
     }
-    for (const auto& place : places) {
+    for (const auto& of_phase : storage) {
       std::vector<KernelObject> objects;
       for (const ProgramArgument& argument : program_.waves[wave].arguments) {
         if (argument.is_object()) {
-          objects.push_back(kernel_object(argument, place));
+          objects.push_back(kernel_object(argument, of_phase));
         }
       }
       if (calls_.try_emplace(op, objects).first->second != objects) {
@@ -82,10 +82,10 @@ private:
 
 // Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
 // their group. Returns true if any shared wave writes images.
-bool add_stages(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+bool add_stages(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
                 const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
                 bool iterations_share, Schedule& schedule) {
-  ImageConflicts images(program, schedule.places, limits.objects, iterations_share);
+  ImageConflicts images(program, schedule.storage, limits.objects, iterations_share);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
   const auto add = [&](Stage& shared) {
     // A window is not a user's kernel.
@@ -110,7 +110,7 @@ bool add_stages(const Job& program, const OutlinedOps& ops, const planning::Wave
         reason = images.obstacle(wave);
       }
       if (reason.empty() && !has_launch) {
-        reason = calls.obstacle(wave, schedule.places);
+        reason = calls.obstacle(wave, schedule.storage);
       }
       if (!reason.empty()) {
         schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});
@@ -141,10 +141,10 @@ bool add_stages(const Job& program, const OutlinedOps& ops, const planning::Wave
     }
     std::ranges::move(alone, std::back_inserter(schedule.stages));
     // Groups are ordered by section.
-    const auto phase =
-        groups.group(group).empty() ? WavePhase::after : program.waves[groups.group(group)[0]].phase;
-    schedule.repeat_begin = phase == WavePhase::before ? schedule.stages.size() : schedule.repeat_begin;
-    schedule.repeat_end = phase != WavePhase::after ? schedule.stages.size() : schedule.repeat_end;
+    const Section section =
+        groups.group(group).empty() ? Section::after : program.waves[groups.group(group)[0]].section;
+    schedule.repeat_begin = section == Section::before ? schedule.stages.size() : schedule.repeat_begin;
+    schedule.repeat_end = section != Section::after ? schedule.stages.size() : schedule.repeat_end;
   }
   return images.writes_images();
 }
@@ -163,8 +163,9 @@ std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
   return tiles;
 }
 
-Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
-                               Strategy strategy, const KernelLimits& limits) {
+Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
+                               const planning::BarrierGroups& groups, Strategy strategy,
+                               const KernelLimits& limits) {
   const SharedLaunch shared = shared_launch(program, ops, limits);
   Schedule schedule{.group_size = shared.group_size, .main_options = shared.main_options};
   for (const ProgramWave& wave : program.waves) {
@@ -173,11 +174,11 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops, const
     const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
-  auto found = places(program);
+  auto found = storage_of(program);
   if (!found) {
     return tl::unexpected(std::move(found.error()));
   }
-  schedule.places = std::move(*found);
+  schedule.storage = std::move(*found);
 
   // If no wave has to be launched alone, one launch runs all iterations.
   Schedule result = schedule;
@@ -202,12 +203,12 @@ std::string schedule_violation(const Job& program, const Schedule& schedule) {
       if (schedule.stages[stage].plain && !program.waves[wave].window.empty()) {
         return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
       }
-      const WavePhase phase = stage < schedule.repeat_begin ? WavePhase::before
-                              : stage < schedule.repeat_end ? WavePhase::each
-                                                            : WavePhase::after;
-      if (program.waves[wave].phase != phase) {
+      const Section section = stage < schedule.repeat_begin ? Section::before
+                              : stage < schedule.repeat_end ? Section::each
+                                                            : Section::after;
+      if (program.waves[wave].section != section) {
         return fmt::format("stage {} runs {} in the phase \"{}\"", stage, program.wave_text(wave),
-                           wave_phase_names[static_cast<std::size_t>(phase)]);
+                           section_names[static_cast<std::size_t>(section)]);
       }
       tiles += tiles_as_written(program.waves[wave]);
     }

@@ -52,10 +52,10 @@ struct Schedule {
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
-  std::uint32_t main_options = 0;                 // unit whose compiler options the generated kernel uses
-  std::vector<std::vector<std::uint32_t>> places; // places[phase][buffer]: the buffer whose memory it uses
+  std::uint32_t main_options = 0;                  // unit whose compiler options the generated kernel uses
+  std::vector<std::vector<std::uint32_t>> storage; // storage[phase][buffer]: the buffer whose memory it uses
 
-  [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(places.size()); }
+  [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(storage.size()); }
   [[nodiscard]] bool any_plain() const;
   [[nodiscard]] std::uint32_t packs(const Job& program, std::uint32_t wave) const {
     const std::uint32_t pack = tiles_per_pack[wave];
@@ -72,8 +72,9 @@ struct Schedule {
 
 // Makes stages from a plan's groups. With `launch` a stage of one wave is the user's own kernel, because it
 // shares nothing. Returns invalid_program for swaps with a period of more than 64 iterations.
-Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
-                               Strategy strategy, const KernelLimits& limits);
+Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
+                               const planning::BarrierGroups& groups, Strategy strategy,
+                               const KernelLimits& limits);
 
 // Checks a schedule independently, by its definition: every wave is in exactly one stage, in the range of its
 // section, and every dependency leads from an earlier stage to a later one. Returns the first violation as a

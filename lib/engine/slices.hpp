@@ -30,7 +30,7 @@ struct Residency {
 
 struct DispatchLimits {
   std::uint64_t slice_ns = 150'000'000; // what a slice should take at most
-  std::uint64_t first_rounds = 256;     // of a wave program's first slice
+  std::uint64_t first_turns = 256;      // of a wave program's first slice
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t workers = 1;              // work-groups of a persistent launch
   std::uint32_t arrivals_per_barrier = 1; // as many; 0 for a traversal without a persistent launch

@@ -29,17 +29,17 @@ Candidate candidate_of(ProgramLoad load, Synchronization waits, Strategy strateg
   if (is_persistent(strategy)) {
     const auto resident = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         model.resident_work_items / load.group_size, 1, std::numeric_limits<std::int32_t>::max()));
-    candidate.shape.order = fixed.order.value_or(best_order(load, strategy, model));
-    if (strategy == Strategy::counters && candidate.shape.order == TileOrder::strided) {
-      candidate.shape.order = TileOrder::blocked; // groups wait for consecutive tiles
+    candidate.shape.mapping = fixed.mapping.value_or(best_mapping(load, strategy, model));
+    if (strategy == Strategy::counters && candidate.shape.mapping == TileMapping::strided) {
+      candidate.shape.mapping = TileMapping::blocked; // groups wait for consecutive tiles
     }
     candidate.shape.workers =
-        best_workers(load, strategy, candidate.shape.order, model, resident, fixed.workers);
+        best_workers(load, strategy, candidate.shape.mapping, model, resident, fixed.workers);
     candidate.plain_stages = static_cast<std::size_t>(std::ranges::count_if(load.stages, &StageLoad::plain));
   }
   candidate.cost = estimate(load, candidate.shape, model);
   candidate.of_iteration = estimate_of_iteration(load, candidate.shape, model);
-  candidate.waits.order = candidate.shape.order;
+  candidate.waits.mapping = candidate.shape.mapping;
   candidate.load = std::move(load);
   return candidate;
 }
@@ -120,10 +120,10 @@ std::optional<Strategy> preferred(device::PreferredStrategy strategy) {
              : std::optional(static_cast<Strategy>(static_cast<int>(strategy) - 1));
 }
 
-std::optional<TileOrder> preferred(device::PreferredOrder order) {
-  return order == device::PreferredOrder::automatic
+std::optional<TileMapping> preferred(device::PreferredMapping mapping) {
+  return mapping == device::PreferredMapping::automatic
              ? std::nullopt
-             : std::optional(static_cast<TileOrder>(static_cast<int>(order) - 1));
+             : std::optional(static_cast<TileMapping>(static_cast<int>(mapping) - 1));
 }
 
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,

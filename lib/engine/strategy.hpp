@@ -34,13 +34,13 @@ struct Candidate {
 // Choices fixed by the command line or a profile.
 struct FixedShape {
   std::optional<std::uint32_t> side_by_side;
-  std::optional<TileOrder> order;
+  std::optional<TileMapping> mapping;
   std::optional<std::uint32_t> workers;
 };
 
 // Return a profile's preference; nullopt leaves the choice to the estimates.
 std::optional<Strategy> preferred(device::PreferredStrategy strategy);
-std::optional<TileOrder> preferred(device::PreferredOrder order);
+std::optional<TileMapping> preferred(device::PreferredMapping mapping);
 
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1

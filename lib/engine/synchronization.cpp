@@ -83,8 +83,8 @@ private:
         if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
           continue;
         }
-        const std::uint32_t from = schedule_.places[a_phase][x.buffer];
-        const std::uint32_t to = schedule_.places[c_phase][y.buffer];
+        const std::uint32_t from = schedule_.storage[a_phase][x.buffer];
+        const std::uint32_t to = schedule_.storage[c_phase][y.buffer];
         if (from != to && !overlap(from, to)) {
           continue;
         }
@@ -336,7 +336,7 @@ Synchronization synchronize(const Job& program, const Schedule& schedule, const 
   constexpr std::size_t most_waves = 2048;
   Synchronization result;
   if (strategy == Strategy::counters && program.waves.size() <= most_waves) {
-    result.order = TileOrder::blocked;
+    result.mapping = TileMapping::blocked;
     result.stages = Synchronizer(program, schedule, memory).run();
     // All groups meet between sections.
     if (schedule.repeat_end < result.stages.size()) {

@@ -18,12 +18,12 @@
 namespace tidegate::engine {
 
 // Tile mapping: which work-group runs which tiles of a stage. The values match kernels/wave/tasks.cl.
-enum class TileOrder : std::uint8_t {
+enum class TileMapping : std::uint8_t {
   strided,    // tile t belongs to group t modulo the groups
   blocked,    // consecutive tiles for each group
   serpentine, // blocked, with every other stage in reverse
 };
-inline constexpr std::array<std::string_view, 3> tile_order_names{"strided", "blocked", "serpentine"};
+inline constexpr std::array<std::string_view, 3> tile_mapping_names{"strided", "blocked", "serpentine"};
 
 // A wait of a wave's tiles for tiles of another wave.
 struct Wait {
@@ -42,7 +42,7 @@ struct StageWaits {
 };
 
 struct Synchronization {
-  TileOrder order = TileOrder::strided;
+  TileMapping mapping = TileMapping::strided;
   std::vector<StageWaits> stages; // by stage of the schedule
 };
 

@@ -93,8 +93,8 @@ struct Instance {
 class WaitSimulation {
 public:
   WaitSimulation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-                 const LaunchTables& tables, TileOrder order, std::uint32_t groups)
-      : program_(program), schedule_(schedule), memory_(memory), tables_(tables), order_(order),
+                 const LaunchTables& tables, TileMapping mapping, std::uint32_t groups)
+      : program_(program), schedule_(schedule), memory_(memory), tables_(tables), mapping_(mapping),
         groups_(groups), known_(groups, std::vector<std::uint64_t>(groups, 0)), announced_(groups),
         packs_(program.waves.size()), tiles_(program.waves.size()),
         latest_(program.waves.size() * schedule.phases()) {
@@ -171,7 +171,7 @@ private:
       }
     }
     settle();
-    if (!apart(rows_[row]->waves, schedule_.places[iteration % schedule_.phases()])) {
+    if (!apart(rows_[row]->waves, schedule_.storage[iteration % schedule_.phases()])) {
       return false;
     }
     for (const std::uint32_t wave : rows_[row]->waves) {
@@ -281,10 +281,10 @@ private:
 
   // Checks waves of one stage, which run concurrently: their buffers may not share memory, and no accesses
   // may conflict unless the program lists its dependencies and omits this pair.
-  bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& places) {
+  bool apart(const std::vector<std::uint32_t>& waves, const std::vector<std::uint32_t>& storage) {
     for (auto a = waves.begin(); a != waves.end(); ++a) {
       for (auto c = a + 1; c != waves.end(); ++c) {
-        for (const Conflict& conflict : find_conflicts(*a, places, *c, places, false)) {
+        for (const Conflict& conflict : find_conflicts(*a, storage, *c, storage, false)) {
           if (program_.derived || conflict.buffers_differ) {
             return failed(fmt::format("{} and {} run at the same time and touch the same memory",
                                       program_.wave_text(*a), program_.wave_text(*c)));
@@ -297,16 +297,16 @@ private:
 
   // Checks that every group with tiles of the wave knows that all conflicting tiles have ended.
   bool ordered(std::uint32_t wave, std::uint64_t iteration) {
-    const auto& places = schedule_.places[iteration % schedule_.phases()];
+    const auto& storage = schedule_.storage[iteration % schedule_.phases()];
     for (const Instance& earlier : latest_) {
       if (earlier.step <= settled_) {
         continue;
       }
-      const bool same_iteration =
-          earlier.iteration == iteration && program_.waves[earlier.wave].phase == program_.waves[wave].phase;
+      const bool same_iteration = earlier.iteration == iteration &&
+                                  program_.waves[earlier.wave].section == program_.waves[wave].section;
       const auto conflicts =
-          find_conflicts(earlier.wave, schedule_.places[earlier.iteration % schedule_.phases()], wave, places,
-                         same_iteration);
+          find_conflicts(earlier.wave, schedule_.storage[earlier.iteration % schedule_.phases()], wave,
+                         storage, same_iteration);
       for (std::uint32_t group = 0; group < groups_ && !conflicts.empty(); ++group) {
         const Run own = tiles_[wave][group];
         for (std::uint32_t other = 0; other < groups_ && !own.empty(); ++other) {
@@ -329,8 +329,8 @@ private:
   }
 
   [[nodiscard]] std::vector<Conflict>
-  find_conflicts(std::uint32_t a, const std::vector<std::uint32_t>& a_places, std::uint32_t c,
-                 const std::vector<std::uint32_t>& c_places, bool same_iteration) const {
+  find_conflicts(std::uint32_t a, const std::vector<std::uint32_t>& a_storage, std::uint32_t c,
+                 const std::vector<std::uint32_t>& c_storage, bool same_iteration) const {
     const ProgramWave& before = program_.waves[a];
     const ProgramWave& after = program_.waves[c];
     std::vector<Conflict> conflicts;
@@ -353,8 +353,8 @@ private:
         if (!x.is_memory() || !y.is_memory() || (x.access == Access::read && y.access == Access::read)) {
           continue;
         }
-        const std::uint32_t from = a_places[x.buffer];
-        const std::uint32_t to = c_places[y.buffer];
+        const std::uint32_t from = a_storage[x.buffer];
+        const std::uint32_t to = c_storage[y.buffer];
         const Footprint first = footprint(before, x, from);
         const Footprint second = footprint(after, y, to);
         const bool same_tiles = x.halo && y.halo && before.range == after.range;
@@ -375,12 +375,12 @@ private:
   // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
   // not determine bytes.
   [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
-                                    std::uint32_t place) const {
-    const ProgramBuffer& buffer = program_.buffers[place];
+                                    std::uint32_t owner) const {
+    const ProgramBuffer& buffer = program_.buffers[owner];
     if (!buffer.in_arena()) {
       return {}; // no bytes of the arena
     }
-    Footprint found{.begin = memory_.offsets[place], .end = memory_.offsets[place] + buffer.bytes};
+    Footprint found{.begin = memory_.offsets[owner], .end = memory_.offsets[owner] + buffer.bytes};
     constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
     if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
         wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
@@ -393,7 +393,7 @@ private:
 
   // Strided tiles count as the whole range from first to last.
   [[nodiscard]] as_on_device::tg_task share_of(std::uint32_t tiles, std::uint32_t group) const {
-    return as_on_device::tg_share_of(tiles, group, groups_, static_cast<std::uint32_t>(order_));
+    return as_on_device::tg_share_of(tiles, group, groups_, static_cast<std::uint32_t>(mapping_));
   }
 
   // Returns the range of the wave's tiles that a group runs.
@@ -426,7 +426,7 @@ private:
   const Schedule& schedule_;
   const MemoryLayout& memory_;
   const LaunchTables& tables_;
-  const TileOrder order_;
+  const TileMapping mapping_;
   const std::uint32_t groups_;
   std::vector<const Stage*> rows_;
   std::vector<std::size_t> row_of_stage_;
@@ -446,8 +446,8 @@ private:
 } // namespace
 
 std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-                           const LaunchTables& tables, TileOrder order, std::uint32_t groups) {
-  return WaitSimulation(program, schedule, memory, tables, order, groups).run();
+                           const LaunchTables& tables, TileMapping mapping, std::uint32_t groups) {
+  return WaitSimulation(program, schedule, memory, tables, mapping, groups).run();
 }
 
 } // namespace tidegate::engine

@@ -19,6 +19,6 @@ namespace tidegate::engine {
 // - a tile that conflicts with an earlier tile of a group that it has not waited for;
 // - waves of one stage that conflict.
 std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
-                           const LaunchTables& tables, TileOrder order, std::uint32_t groups);
+                           const LaunchTables& tables, TileMapping mapping, std::uint32_t groups);
 
 } // namespace tidegate::engine

@@ -157,7 +157,7 @@ private:
     Window& window = windows_.at(node);
     const ProgramWave& first = program_.waves[window.waves.front()];
     const ProgramWave& spec = program_.waves[wave];
-    if (window.waves.size() == most_waves_per_window || first.phase != spec.phase ||
+    if (window.waves.size() == most_waves_per_window || first.section != spec.section ||
         first.range != spec.range || !same_options(first.op, spec.op) || !room_for(window, wave)) {
       return false;
     }
@@ -270,7 +270,7 @@ private:
         }
         type = parameter.type;
         // An iteration may read what the previous one left.
-        const bool repeats = spec.phase == WavePhase::each && program_.iterations > 1;
+        const bool repeats = spec.section == Section::each && program_.iterations > 1;
         if (first && (++uses > 1 || (repeats && !argument.assigned_first))) {
           return false;
         }
@@ -318,7 +318,7 @@ std::vector<Window> find_windows(const Job& program, const OutlinedOps& ops, con
 std::uint64_t count_pairs(const Job& program, const std::vector<Window>& windows) {
   std::uint64_t pairs = 0;
   for (const Window& window : windows) {
-    const bool repeats = program.waves[window.waves.front()].phase == WavePhase::each;
+    const bool repeats = program.waves[window.waves.front()].section == Section::each;
     pairs += (window.waves.size() - 1) * (repeats ? program.iterations : 1);
   }
   return pairs;
@@ -441,7 +441,7 @@ std::string window_violation(const Job& program, const Job& fused) {
   for (const ProgramWave& node : fused.waves) {
     for (std::size_t i = 0; i < node.window.size(); ++i) {
       const ProgramWave& wave = program.waves[node.window[i]];
-      if (wave.range != node.range || wave.phase != node.phase) {
+      if (wave.range != node.range || wave.section != node.section) {
         return fmt::format("{} has other tiles than its window", program.wave_text(node.window[i]));
       }
       for (std::size_t j = 0; j < i; ++j) {

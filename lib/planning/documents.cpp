@@ -50,7 +50,7 @@ template <>
 constinit const Record Description<Barriers>::record = record_of<Barriers>(barriers_fields);
 
 constexpr Field plan_fields[] = {
-    required<&FrontierMemoryPlan::strategy>("strategy", "the strategy that formed the groups"),
+    required<&FrontierMemoryPlan::planner>("strategy", "the strategy that formed the groups"),
     optional<&FrontierMemoryPlan::objective>("objective", "the quantity that compact minimised"),
     required<&FrontierMemoryPlan::barriers>("barriers", "the groups and their barriers"),
     required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::peak_frontier_bytes>(
@@ -92,11 +92,11 @@ template <>
 constinit const Record Description<BufferLifetimes>::record = record_of<BufferLifetimes>(lifetimes_fields);
 
 constexpr Field placed_fields[] = {
-    required<&PlacedBuffer::id>("id", "number or name of the buffer"),
-    required<&PlacedBuffer::offset>("offset", "offset in the arena, in bytes"),
+    required<&ArenaOffset::id>("id", "number or name of the buffer"),
+    required<&ArenaOffset::offset>("offset", "offset in the arena, in bytes"),
 };
 template <>
-constinit const Record Description<PlacedBuffer>::record = record_of<PlacedBuffer>(placed_fields);
+constinit const Record Description<ArenaOffset>::record = record_of<ArenaOffset>(placed_fields);
 
 constexpr Field arena_fields[] = {
     required<&ArenaPlanDocument::plan, &planning::ArenaPlan::height_bytes>("height_bytes",

@@ -31,8 +31,8 @@ struct NamedWaveDag {
   std::uint64_t readback_bytes = 0;
 };
 
-enum class PlanStrategy : std::uint8_t { layered, compact };
-inline constexpr std::array<std::string_view, 2> plan_strategy_names{"layered", "compact"};
+enum class Planner : std::uint8_t { layered, compact };
+inline constexpr std::array<std::string_view, 2> planner_names{"layered", "compact"};
 
 enum class PlanObjective : std::uint8_t { groups, peak };
 inline constexpr std::array<std::string_view, 2> plan_objective_names{"groups", "peak"};
@@ -48,7 +48,7 @@ struct Barriers {
 };
 
 struct FrontierMemoryPlan {
-  PlanStrategy strategy = PlanStrategy::layered;
+  Planner planner = Planner::layered;
   std::optional<PlanObjective> objective; // compact only
   Barriers barriers;
   planning::MemoryPlan plan; // its figures; the groups are in `barriers`
@@ -64,18 +64,18 @@ struct BufferLifetimes {
   std::optional<std::uint64_t> capacity_bytes;
 };
 
-struct PlacedBuffer {
+struct ArenaOffset {
   Identifier id;
   std::uint64_t offset = 0;
 };
 
 struct ArenaPlanDocument {
   planning::ArenaPlan plan; // its figures; the offsets are in `buffers`
-  std::vector<PlacedBuffer> buffers;
+  std::vector<ArenaOffset> buffers;
 };
 
 template <>
-inline constexpr Names Choices<PlanStrategy>::names = plan_strategy_names;
+inline constexpr Names Choices<Planner>::names = planner_names;
 template <>
 inline constexpr Names Choices<PlanObjective>::names = plan_objective_names;
 template <>

@@ -164,7 +164,7 @@ PlanResult<std::uint64_t> fused_bytes(const Wave& wave) {
 }
 
 PlanResult<MemoryPlan> plan_layered(const WaveDag& dag) {
-  PlanResult<WaveGroups> layers =
+  PlanResult<BarrierGroups> layers =
       plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
   if (!layers) {
     return tl::unexpected(std::move(layers.error()));
@@ -308,7 +308,7 @@ PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dep
 }
 
 // Fills the queue. Returns true if it contains every wave.
-bool walk(Adjacency& adjacency, WaveGroups& layers) {
+bool walk(Adjacency& adjacency, BarrierGroups& layers) {
   const std::uint32_t* const first = adjacency.first;
   const std::uint32_t* const successors = adjacency.successors.get();
   std::uint32_t* const waiting_for = adjacency.waiting_for.get();
@@ -427,12 +427,12 @@ PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const 
 
 } // namespace
 
-PlanResult<WaveGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
+PlanResult<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   PlanResult<Adjacency> adjacency = adjacency_of(wave_count, dependencies);
   if (!adjacency) {
     return tl::unexpected(std::move(adjacency.error()));
   }
-  WaveGroups layers;
+  BarrierGroups layers;
   layers.order.resize(wave_count);
   if (!walk(*adjacency, layers)) {
     return tl::unexpected(cycle_error(dependencies, std::span(adjacency->waiting_for.get(), wave_count)));

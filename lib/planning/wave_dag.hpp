@@ -48,7 +48,7 @@ struct WaveDag {
 };
 
 // The waves of a list of groups: group g holds order[group_begin[g]] to order[group_begin[g + 1] - 1].
-struct WaveGroups {
+struct BarrierGroups {
   std::vector<std::uint32_t> order;
   std::vector<std::uint32_t> group_begin{0}; // one more than there are groups
 
@@ -58,12 +58,12 @@ struct WaveGroups {
     return std::span(order).subspan(group_begin[index], group_begin[index + 1] - group_begin[index]);
   }
 
-  friend bool operator==(const WaveGroups&, const WaveGroups&) = default;
+  friend bool operator==(const BarrierGroups&, const BarrierGroups&) = default;
 };
 
 // Groups that fit the budget, with the figures for a launch. The "fused bytes" of a wave are frontier + 4 *
 // scratch + output; those of a group are their sum over its waves.
-struct MemoryPlan : WaveGroups {
+struct MemoryPlan : BarrierGroups {
   std::vector<std::uint64_t> group_fused_bytes;
   std::uint64_t peak_frontier_bytes = 0; // largest sum over a group; likewise the next two
   std::uint64_t peak_scratch_bytes = 0;
@@ -116,7 +116,7 @@ std::string describe(const PlanError& error, const WaveText& wave_text = {});
 // within a layer is the order in which waves become ready; the first layer is ordered by index. Time is
 // linear in the input; so is memory in addition to the result: 8 bytes per wave and 4 per dependency. Errors:
 // invalid_wave, self_dependency, cycle.
-PlanResult<WaveGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies);
+PlanResult<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies);
 
 // The strategy `layered`: the layers of plan_barriers; a wave that does not fit its group begins the next
 // one. Takes linear time. Its lower bound is the best of those that cost almost nothing: the critical path,

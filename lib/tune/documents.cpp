@@ -41,7 +41,7 @@ constexpr Field knob_fields[] = {
                    "nothing_to_try: no other value changes the run; out_of_time: the budget ran out"),
     required<&KnobReport::before>("before", "previous value"),
     required<&KnobReport::best>("best", "best other value; empty if none was timed"),
-    required<&KnobReport::candidates>("candidates", "number of other values that were timed"),
+    required<&KnobReport::configurations>("candidates", "number of other values that were timed"),
     optional<&KnobReport::duel>("duel", "best other value against the previous value"),
     required<&KnobReport::thrown_out>("thrown_out", "values that were refused or changed the outputs"),
     required<&KnobReport::timed>("timed", "timed other values"),

@@ -99,7 +99,7 @@ std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last)
 std::string value_of(Knob knob, const Incumbent& incumbent) {
   const CompiledProgram& compiled = incumbent.compiled;
   const bool of_persistent_launches =
-      knob == Knob::side_by_side || knob == Knob::workers || knob == Knob::order || knob == Knob::slice;
+      knob == Knob::side_by_side || knob == Knob::workers || knob == Knob::mapping || knob == Knob::slice;
   if (of_persistent_launches && incumbent.workers == 0) {
     return "-";
   }
@@ -110,7 +110,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
     return name_in(policy::promotion_route_names, compiled.recommendation.promotion_evidence.promotion_route);
   case Knob::side_by_side: return fmt::format("{}", tiles_side_by_side(compiled));
   case Knob::workers: return fmt::format("{}", incumbent.workers);
-  case Knob::order: return name_in(engine::tile_order_names, compiled.synchronization.order);
+  case Knob::mapping: return name_in(engine::tile_mapping_names, compiled.synchronization.mapping);
   case Knob::slice: return slice_text(compiled.tuning.slice_ns);
   default: return "-"; // knobs of frontier programs
   }
@@ -183,11 +183,11 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
       }
     }
     break;
-  case Knob::order:
+  case Knob::mapping:
     if (persistent) {
-      using enum device::PreferredOrder;
+      using enum device::PreferredMapping;
       for (const auto order : {strided, blocked, serpentine}) {
-        found.add(name_in(device::preferred_order_names, order)).tuning.order = order;
+        found.add(name_in(device::preferred_mapping_names, order)).tuning.mapping = order;
       }
     }
     break;

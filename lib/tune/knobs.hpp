@@ -23,7 +23,7 @@ enum class Knob : std::uint8_t {
   route,
   side_by_side,
   workers,
-  order,
+  mapping,
   slice,
   alone_up_to,
   switch_rule,
@@ -37,18 +37,18 @@ inline constexpr std::array<std::string_view, 12> knob_names{
 
 // In measuring order: the knobs with the largest effect come first.
 inline constexpr std::array wave_program_knobs{Knob::workgroup_size, Knob::strategy, Knob::route,
-                                               Knob::side_by_side,   Knob::workers,  Knob::order,
+                                               Knob::side_by_side,   Knob::workers,  Knob::mapping,
                                                Knob::slice};
 // Knobs of a first run, whose budget is short. `strategy` comes first, because the cost model is most often
 // wrong about it.
 inline constexpr std::array first_run_knobs{Knob::strategy, Knob::side_by_side, Knob::workers, Knob::route,
-                                            Knob::order};
+                                            Knob::mapping};
 inline constexpr std::array frontier_program_knobs{
     Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
     Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};
 
-// Settings by which candidates differ: all that a run takes from a profile and a policy, so that the settings
-// that are written are the ones that were measured.
+// Settings by which configurations differ: all that a run takes from a profile and a policy, so that the
+// settings that are written are the ones that were measured.
 
 struct Settings {
   device::Tuning tuning;              // for wave programs
@@ -66,7 +66,7 @@ struct Option {
 // Returns `first`, 2 * `first`, 4 * `first`, … up to `last`.
 std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last);
 
-// State of the best candidate so far, from which the alternatives are derived.
+// State of the best configuration so far, from which the alternatives are derived.
 struct Incumbent {
   const engine::CompiledProgram& compiled;
   std::uint32_t workers = 0;  // of a persistent launch; 0 without one
@@ -95,7 +95,7 @@ policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::Prom
 std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_cost, double cost,
                                              double double_cost);
 
-// State of the best candidate of a frontier program so far, from which the alternatives are derived.
+// State of the best configuration of a frontier program so far, from which the alternatives are derived.
 struct TraversalIncumbent {
   Settings settings;
   device::TraversalStrategy strategy = device::TraversalStrategy::launch;

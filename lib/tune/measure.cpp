@@ -28,7 +28,8 @@ constexpr std::uint64_t duel_rounds = 11;
 constexpr std::uint64_t more_duel_rounds = 22; // where times scatter, 11 leave gains of a tenth in doubt
 constexpr std::uint64_t first_run_budget_parts = 100; // plain launches may take one part
 
-constexpr std::uint64_t fewest_rounds = 7; // with fewer rounds no candidate can reach the required confidence
+constexpr std::uint64_t fewest_rounds =
+    7; // with fewer rounds no configuration can reach the required confidence
 
 class Search {
 public:
@@ -75,10 +76,10 @@ private:
     return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
   }
   [[nodiscard]] Timer timer() {
-    return [this](std::size_t candidate) {
-      const auto ns = bench_.time(candidate, most_ns());
+    return [this](std::size_t configuration) {
+      const auto ns = bench_.time(configuration, most_ns());
       if (ns) {
-        times_[candidate].push_back(*ns);
+        times_[configuration].push_back(*ns);
       }
       return ns;
     };
@@ -90,7 +91,8 @@ private:
     return std::min(max_wall_time_ns_, static_cast<std::uint64_t>(least_ns + times * run_ns_));
   }
 
-  // Builds an option and checks its outputs; returns nullopt if it is rejected or equal to another candidate.
+  // Builds an option and checks its outputs; returns nullopt if it is rejected or equal to another
+  // configuration.
   std::optional<std::size_t> add(const Option& option, KnobReport& report) {
     const auto begin = Clock::now();
     auto added = bench_.add(option.settings, most_ns());
@@ -107,7 +109,7 @@ private:
         .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
     const std::vector<Option> options = bench_.options_of(knob, incumbent_, dispatch_ns_);
     progress_.knob = knob;
-    progress_.candidates = static_cast<std::uint32_t>(options.size());
+    progress_.configurations = static_cast<std::uint32_t>(options.size());
     progress_.started = true;
     std::map<std::size_t, std::string> values;
     std::vector<std::size_t> added;
@@ -115,15 +117,15 @@ private:
     for (std::size_t i = 0; i < options.size() && in_time; ++i) {
       in_time = Clock::now() + longest_add_ < search_end_ && !InterruptWatch::interrupted();
       if (in_time) {
-        progress_.candidate = static_cast<std::uint32_t>(i + 1);
-        if (const auto candidate = add(options[i], report)) {
-          values[*candidate] = options[i].value;
-          added.push_back(*candidate);
+        progress_.configuration = static_cast<std::uint32_t>(i + 1);
+        if (const auto configuration = add(options[i], report)) {
+          values[*configuration] = options[i].value;
+          added.push_back(*configuration);
         }
       }
     }
-    progress_.candidate = 0;
-    report.candidates = added.size();
+    progress_.configuration = 0;
+    report.configurations = added.size();
     if (options.empty()) {
       return report;
     }
@@ -139,7 +141,7 @@ private:
     const Halving halving = halve(incumbent_, added, timer(), time_is_up);
     for (const Contender& contender : halving.contenders) {
       if (!contender.ratios.empty()) {
-        report.timed.push_back({values[contender.candidate], median(contender.ratios)});
+        report.timed.push_back({values[contender.configuration], median(contender.ratios)});
       }
     }
     std::size_t best = halving.best;
@@ -150,7 +152,8 @@ private:
     return report;
   }
 
-  // Compares the best candidate with the incumbent in fresh rounds, which did not take part in the selection.
+  // Compares the best configuration with the incumbent in fresh rounds, which did not take part in the
+  // selection.
   void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
                   KnobReport& report) {
     report.verdict = time_is_up() ? Verdict::out_of_time : Verdict::kept;
@@ -174,7 +177,7 @@ private:
     std::map<std::uint32_t, double> costs{{bench_.workers(incumbent_), 1.0}};
     for (const Contender& contender : halving.contenders) {
       if (!contender.failed && !contender.ratios.empty()) {
-        costs[bench_.workers(contender.candidate)] = median(contender.ratios);
+        costs[bench_.workers(contender.configuration)] = median(contender.ratios);
       }
     }
     const std::uint32_t workers = bench_.workers(best);
@@ -189,13 +192,13 @@ private:
     }
     const Option option{.value = std::to_string(*refined),
                         .settings = bench_.with_workers(bench_.settings(best), *refined)};
-    const auto candidate = add(option, report);
-    if (!candidate) {
+    const auto configuration = add(option, report);
+    if (!configuration) {
       return best;
     }
-    values[*candidate] = option.value;
-    ++report.candidates;
-    return halve(incumbent_, {best, *candidate}, timer(), up_at(search_end_)).best;
+    values[*configuration] = option.value;
+    ++report.configurations;
+    return halve(incumbent_, {best, *configuration}, timer(), up_at(search_end_)).best;
   }
 
   // Compares all adopted settings with the first ones; together they must win too.

@@ -1,6 +1,6 @@
-// `tidegate tune measure`: measures one knob after the other. Successive halving selects the best candidate
-// of a knob; it replaces the incumbent only if it wins a duel of fresh pairs of runs with the required
-// confidence.
+// `tidegate tune measure`: measures one knob after the other. Successive halving selects the best
+// configuration of a knob; it replaces the incumbent only if it wins a duel of fresh pairs of runs with the
+// required confidence.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/run_options.hpp"
@@ -20,7 +20,7 @@
 namespace tidegate::tuning {
 
 struct MeasureOptions {
-  engine::RunOptions run; // for each candidate; strategy, mode, workers and order are unset
+  engine::RunOptions run; // for each configuration; strategy, mode, workers and order are unset
   std::uint64_t budget_ns = 60'000'000'000;
   // Called when a kernel does not return; ends the process.
   std::function<void(const Error&)> abandon;
@@ -29,12 +29,12 @@ struct MeasureOptions {
 // Progress of the measurement, for threads that display it.
 struct MeasureProgress {
   std::atomic<Knob> knob = Knob::workgroup_size;
-  std::atomic<std::uint32_t> candidate = 0; // being built; 0 while candidates are timed
-  std::atomic<std::uint32_t> candidates = 0;
+  std::atomic<std::uint32_t> configuration = 0; // being built; 0 while configurations are timed
+  std::atomic<std::uint32_t> configurations = 0;
   std::atomic<bool> started = false; // false while the unchanged program runs first
 };
 
-// Measures a program of `folder` on a device whose profile is set. The search skips candidates that would
+// Measures a program of `folder` on a device whose profile is set. The search skips configurations that would
 // exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs from its plain
 // launches, interrupted.
 Result<TuningReport> measure(const engine::WaveProgram& program, const std::string& folder,
@@ -55,7 +55,7 @@ struct FirstRunResult {
 };
 
 // Compares the cost model's choice with plain launches on the program's data and, with `measure`, times the
-// candidates that the cost model does not rule out. Ends within the budget, except for builds that have
+// configurations that the cost model does not rule out. Ends within the budget, except for builds that have
 // started; runs as many iterations as keep plain launches within a hundredth of the budget. If outputs differ
 // or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,

@@ -38,17 +38,17 @@ struct KnobReport {
   Knob knob = Knob::strategy;
   Verdict verdict = Verdict::nothing_to_try;
   std::string before;
-  std::string best;             // best other value; empty if none was timed
-  std::uint64_t candidates = 0; // number of other values that were timed
-  std::optional<Duel> duel;     // best other value against the previous one
+  std::string best;                 // best other value; empty if none was timed
+  std::uint64_t configurations = 0; // number of other values that were timed
+  std::optional<Duel> duel;         // best other value against the previous one
   std::vector<ThrownOut> thrown_out;
   std::vector<TimedValue> timed; // timed other values
 };
 
-// Outputs of a candidate that differ from those of plain launches.
+// Outputs of a configuration that differ from those of plain launches.
 struct Different {
   engine::OutputParity parity;
-  std::string way;    // launch of the candidate, in words for people
+  std::string way;    // launch of the configuration, in words for people
   std::string kernel; // generated source; empty if none
 };
 

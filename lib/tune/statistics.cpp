@@ -85,7 +85,7 @@ Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, c
 
 namespace {
 
-constexpr std::size_t first_rounds = 2;
+constexpr std::size_t first_turns = 2;
 
 // Runs one round; returns false if the incumbent did not finish. The order rotates from round to round.
 bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Contender*>& left,
@@ -95,7 +95,7 @@ bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Conte
   std::vector<double> times(left.size(), 0);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t turn = (i + round) % count;
-    const auto taken = time(turn == 0 ? incumbent : left[turn - 1]->candidate);
+    const auto taken = time(turn == 0 ? incumbent : left[turn - 1]->configuration);
     if (turn == 0) {
       if (!taken) {
         return false;
@@ -117,18 +117,18 @@ bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Conte
 
 } // namespace
 
-Halving halve(std::size_t incumbent, const std::vector<std::size_t>& candidates, const Timer& time,
+Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurations, const Timer& time,
               const TimeIsUp& time_is_up) {
   Halving result{.contenders = {}, .best = incumbent, .rounds_by_rung = {}};
-  for (const std::size_t candidate : candidates) {
-    result.contenders.push_back({.candidate = candidate, .ratios = {}});
+  for (const std::size_t configuration : configurations) {
+    result.contenders.push_back({.configuration = configuration, .ratios = {}});
   }
   std::vector<Contender*> left;
   for (Contender& contender : result.contenders) {
     left.push_back(&contender);
   }
   std::size_t round = 0;
-  for (std::size_t rounds = first_rounds; left.size() > 1; rounds *= 2) {
+  for (std::size_t rounds = first_turns; left.size() > 1; rounds *= 2) {
     std::size_t ran = 0;
     for (; ran < rounds && !time_is_up() && run_round(round, incumbent, left, time); ++ran) {
       ++round;
@@ -142,12 +142,12 @@ Halving halve(std::size_t incumbent, const std::vector<std::size_t>& candidates,
     left.resize((left.size() + 1) / 2);
   }
   std::erase_if(left, [&](const Contender* contender) {
-    return contender->failed || (candidates.size() > 1 && contender->ratios.empty());
+    return contender->failed || (configurations.size() > 1 && contender->ratios.empty());
   });
   std::vector<std::uint32_t> names;
   std::vector<double> costs;
   for (const Contender* contender : left) {
-    names.push_back(static_cast<std::uint32_t>(contender->candidate));
+    names.push_back(static_cast<std::uint32_t>(contender->configuration));
     costs.push_back(median(contender->ratios));
   }
   result.best = policy::choose_cheapest(names, costs, static_cast<std::uint32_t>(incumbent));

@@ -1,4 +1,4 @@
-// Statistics of candidates that are timed in pairs. A round runs both candidates consecutively, in
+// Statistics of configurations that are timed in pairs. A round runs both configurations consecutively, in
 // alternating order, so that disturbances of the machine affect both; each round yields the ratio of its two
 // times.
 #pragma once
@@ -12,12 +12,12 @@
 
 namespace tidegate::tuning {
 
-// Returns the nanoseconds of one run of a candidate; nullopt if it did not finish.
-using Timer = std::function<std::optional<double>(std::size_t candidate)>;
+// Returns the nanoseconds of one run of a configuration; nullopt if it did not finish.
+using Timer = std::function<std::optional<double>(std::size_t configuration)>;
 using TimeIsUp = std::function<bool()>;
 
-// A candidate counts as faster only with this confidence and by this ratio. A program has seven knobs; 99 %
-// for each means at least 93 % that none of them changed by chance.
+// A configuration counts as faster only with this confidence and by this ratio. A program has seven knobs; 99
+// % for each means at least 93 % that none of them changed by chance.
 inline constexpr double required_confidence = 0.99;
 inline constexpr double required_ratio = 0.99;      // of the times
 inline constexpr double interval_confidence = 0.95; // for the interval of the median
@@ -42,25 +42,25 @@ Duel judge(const std::vector<double>& ratios);
 Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
           const TimeIsUp& time_is_up, std::uint64_t more_rounds = 0);
 
-// Successive halving: all candidates run a few times, then the better half twice as often, until one is left.
-// Source: Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization",
-// AISTATS 2016.
+// Successive halving: all configurations run a few times, then the better half twice as often, until one is
+// left. Source: Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
+// optimization", AISTATS 2016.
 
 struct Contender {
-  std::size_t candidate = 0;
+  std::size_t configuration = 0;
   std::vector<double> ratios; // its time divided by the incumbent's in the same round
   bool failed = false;        // a run did not finish
 };
 
 struct Halving {
-  std::vector<Contender> contenders;       // in the order of the candidates
+  std::vector<Contender> contenders;       // in the order of the configurations
   std::size_t best = 0;                    // the incumbent, if no contender is left
   std::vector<std::size_t> rounds_by_rung; // rounds that each remaining contender ran in each rung
 };
 
 // Each round times the incumbent and all remaining contenders in a rotated order. `tidegate tune choose` has
 // the rule that selects the last one: the median of the ratios.
-Halving halve(std::size_t incumbent, const std::vector<std::size_t>& candidates, const Timer& time,
+Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurations, const Timer& time,
               const TimeIsUp& time_is_up);
 
 // A measured run and its estimate, from which the errors of the cost model are fitted.

@@ -50,71 +50,73 @@ Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
               .first->second;
 }
 
-Result<TraversalBench::Candidate> TraversalBench::make(const Settings& settings) {
+Result<TraversalBench::Configuration> TraversalBench::make(const Settings& settings) {
   const device::DeviceInfo device = with_profile(device_, settings.traversal);
   const graphs::FrontierProgram program = with_policy(program_, settings.policy);
-  Candidate candidate{.settings = settings,
-                      .strategy = traversal::choose_strategy(options_, &device).strategy,
-                      .geometry = traversal::geometry_of(program, device, options_),
-                      .groups = {},
-                      .topologies = traversal::traversal_policy(program, settings.traversal, options_),
-                      .policy = {},
-                      .resident = {},
-                      .waves = {}};
-  TIDEGATE_TRY(candidate.kernel, kernel_of(candidate.strategy, candidate.geometry));
-  TIDEGATE_TRY(candidate.groups,
-               traversal::find_groups(session_, device, *candidate.kernel, candidate.geometry, memory_,
-                                      settings.policy, candidate.strategy, options_));
+  Configuration configuration{.settings = settings,
+                              .strategy = traversal::choose_strategy(options_, &device).strategy,
+                              .geometry = traversal::geometry_of(program, device, options_),
+                              .groups = {},
+                              .topologies =
+                                  traversal::traversal_policy(program, settings.traversal, options_),
+                              .policy = {},
+                              .resident = {},
+                              .waves = {}};
+  TIDEGATE_TRY(configuration.kernel, kernel_of(configuration.strategy, configuration.geometry));
+  TIDEGATE_TRY(configuration.groups,
+               traversal::find_groups(session_, device, *configuration.kernel, configuration.geometry,
+                                      memory_, settings.policy, configuration.strategy, options_));
   if (session_.on_host) {
-    traversal::compile_now(session_, *candidate.kernel, candidate.geometry, candidate.groups);
+    traversal::compile_now(session_, *configuration.kernel, configuration.geometry, configuration.groups);
   }
-  candidate.policy =
-      traversal::replay_policy(program, graph_, memory_, candidate.geometry, candidate.topologies);
-  if (!candidates_.empty()) {
-    candidate.resident = candidates_.front().resident;
-    candidate.resident.setting =
-        traversal::make_setting(program, graph_, memory_, candidate.geometry, candidate.topologies);
+  configuration.policy =
+      traversal::replay_policy(program, graph_, memory_, configuration.geometry, configuration.topologies);
+  if (!configurations_.empty()) {
+    configuration.resident = configurations_.front().resident;
+    configuration.resident.setting =
+        traversal::make_setting(program, graph_, memory_, configuration.geometry, configuration.topologies);
   }
-  return candidate;
+  return configuration;
 }
 
-// Returns true if another candidate makes the same choices with the same work-groups; replays its waves to
-// compare.
-bool TraversalBench::runs_as_another(const Candidate& candidate) const {
+// Returns true if another configuration makes the same choices with the same work-groups; replays its waves
+// to compare.
+bool TraversalBench::runs_as_another(const Configuration& configuration) const {
   // Number of vertices up to which a wave keeps its topology without a new choice: for one group, or for all.
-  const auto sure = [](const Candidate& of) {
+  const auto sure = [](const Configuration& of) {
     const std::uint32_t vertices = traversal::surely_sparse(of.policy);
     const bool together = of.strategy == Strategy::barrier && of.geometry.group_size > 1;
     return together ? vertices : std::min(of.geometry.alone_vertices, vertices);
   };
-  return std::ranges::any_of(candidates_, [&](const Candidate& other) {
-    return other.strategy == candidate.strategy && other.groups.workers == candidate.groups.workers &&
-           other.geometry.alone_vertices == candidate.geometry.alone_vertices &&
-           sure(other) == sure(candidate) && std::ranges::all_of(other.waves, [&](const WaveRecord& wave) {
-             return traversal::choose(candidate.policy, wave).topology == wave.topology;
+  return std::ranges::any_of(configurations_, [&](const Configuration& other) {
+    return other.strategy == configuration.strategy && other.groups.workers == configuration.groups.workers &&
+           other.geometry.alone_vertices == configuration.geometry.alone_vertices &&
+           sure(other) == sure(configuration) &&
+           std::ranges::all_of(other.waves, [&](const WaveRecord& wave) {
+             return traversal::choose(configuration.policy, wave).topology == wave.topology;
            });
   });
 }
 
-traversal::TraversalOutcome TraversalBench::run(Candidate& candidate, std::uint64_t most_ns) {
+traversal::TraversalOutcome TraversalBench::run(Configuration& configuration, std::uint64_t most_ns) {
   engine::DispatchLimits limits =
-      traversal::limits_of(device_, options_, candidate.groups, candidate.strategy);
+      traversal::limits_of(device_, options_, configuration.groups, configuration.strategy);
   limits.deadline = begin_run(most_ns);
-  return traversal::traverse(session_, *candidate.kernel, candidate.resident, candidate.geometry, limits,
-                             monitor_);
+  return traversal::traverse(session_, *configuration.kernel, configuration.resident, configuration.geometry,
+                             limits, monitor_);
 }
 
-Result<TraversalResults> TraversalBench::prove(Candidate& candidate, std::uint64_t most_ns) {
-  traversal::TraversalOutcome outcome = run(candidate, most_ns);
+Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std::uint64_t most_ns) {
+  traversal::TraversalOutcome outcome = run(configuration, most_ns);
   TIDEGATE_CHECK(check_finished(outcome.status));
-  if (const auto wave = traversal::replay(candidate.policy, outcome.waves).first_difference) {
+  if (const auto wave = traversal::replay(configuration.policy, outcome.waves).first_difference) {
     return tl::unexpected(
         Error{.code = ErrorCode::outputs_differ,
               .message = fmt::format("the device chose another topology for wave {} than the policy", *wave),
               .fix = "this is a bug in tidegate or in the device's compiler: please report the program"});
   }
-  candidate.waves = std::move(outcome.waves);
-  TraversalResults results = traversal::read_back(session_, candidate.resident, shape_);
+  configuration.waves = std::move(outcome.waves);
+  TraversalResults results = traversal::read_back(session_, configuration.resident, shape_);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results));
   return results;
@@ -131,70 +133,71 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   shape_ = traversal::shape_of(program_, graph_);
   TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
                                                device_.global_memory_bytes, {}));
-  TIDEGATE_TRY(Candidate candidate, make(settings));
+  TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(engine::Activity::filling);
-  candidate.resident = traversal::make_resident(session_, with_policy(program_, settings.policy), graph_,
-                                                memory_, candidate.geometry, candidate.topologies);
-  if (traversal::hubs_come_first(shape_, memory_, candidate.geometry)) {
+  configuration.resident =
+      traversal::make_resident(session_, with_policy(program_, settings.policy), graph_, memory_,
+                               configuration.geometry, configuration.topologies);
+  if (traversal::hubs_come_first(shape_, memory_, configuration.geometry)) {
     engine::BuiltKernel hubs_first =
         traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
-    traversal::put_hubs_first(session_, hubs_first, candidate.resident);
+    traversal::put_hubs_first(session_, hubs_first, configuration.resident);
   }
   device::require(session_.finish(), "filling the buffers");
   monitor_.begin(engine::Activity::proving);
-  TIDEGATE_TRY(expected_, prove(candidate, options_.max_wall_time_ns));
+  TIDEGATE_TRY(expected_, prove(configuration, options_.max_wall_time_ns));
   begin_building(engine::Activity::verifying); // serial algorithms are slow
   auto verified = traversal::verify(program_, graph_, expected_);
   if (verified.error) {
     return tl::unexpected(std::move(*verified.error));
   }
-  candidates_.push_back(std::move(candidate));
+  configurations_.push_back(std::move(configuration));
   return {};
 }
 
 Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings& settings,
                                                                   std::uint64_t most_ns) {
-  TIDEGATE_TRY(Candidate candidate, make(settings));
-  if (runs_as_another(candidate)) {
+  TIDEGATE_TRY(Configuration configuration, make(settings));
+  if (runs_as_another(configuration)) {
     return std::nullopt;
   }
-  TIDEGATE_TRY(const TraversalResults results, prove(candidate, most_ns));
+  TIDEGATE_TRY(const TraversalResults results, prove(configuration, most_ns));
   TIDEGATE_CHECK(traversal::compare(program_, graph_, expected_, results));
-  candidates_.push_back(std::move(candidate));
-  return std::optional(candidates_.size() - 1);
+  configurations_.push_back(std::move(configuration));
+  return std::optional(configurations_.size() - 1);
 }
 
-engine::DispatchOutcome TraversalBench::dispatch(std::size_t candidate, std::uint64_t most_ns) {
-  return run(candidates_[candidate], most_ns);
+engine::DispatchOutcome TraversalBench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
+  return run(configurations_[configuration], most_ns);
 }
 
 TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
-  const Candidate& candidate = candidates_[index];
-  const bool persistent = candidate.strategy == Strategy::barrier;
+  const Configuration& configuration = configurations_[index];
+  const bool persistent = configuration.strategy == Strategy::barrier;
   using graphs::Algorithm;
   const Algorithm algorithm = program_.algorithm;
-  return {.settings = candidate.settings,
+  return {.settings = configuration.settings,
           .strategy = persistent ? TraversalStrategy::barrier : TraversalStrategy::launch,
-          .workers = candidate.groups.workers,
-          .resident = candidate.groups.resident,
-          .switch_rule = candidate.topologies.switch_rule,
+          .workers = configuration.groups.workers,
+          .resident = configuration.groups.resident,
+          .switch_rule = configuration.topologies.switch_rule,
           .rule_is_given = program_.policy.switch_rule.has_value(),
           .from_few = algorithm != Algorithm::cc && algorithm != Algorithm::pagerank,
-          .monotone = candidate.policy.monotone,
-          .alone_up_to = candidate.geometry.alone_vertices,
-          .most_alone = candidate.geometry.alone_room,
-          .edges = candidate.policy.edges,
+          .monotone = configuration.policy.monotone,
+          .alone_up_to = configuration.geometry.alone_vertices,
+          .most_alone = configuration.geometry.alone_room,
+          .edges = configuration.policy.edges,
           .constrained = memory_.constrained};
 }
 
-std::string TraversalBench::value_of(Knob knob, std::size_t candidate) const {
-  return tuning::value_of(knob, incumbent(candidate));
+std::string TraversalBench::value_of(Knob knob, std::size_t configuration) const {
+  return tuning::value_of(knob, incumbent(configuration));
 }
 
-std::vector<Option> TraversalBench::options_of(Knob knob, std::size_t candidate,
+std::vector<Option> TraversalBench::options_of(Knob knob, std::size_t configuration,
                                                double /*dispatch_ns*/) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  return tuning::options_of(knob, incumbent(candidate), device_, passed);
+  return tuning::options_of(knob, incumbent(configuration), device_, passed);
 }
 
 Settings TraversalBench::with_workers(Settings settings, std::uint32_t workers) const {

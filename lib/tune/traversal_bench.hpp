@@ -28,19 +28,19 @@ public:
                  engine::Monitor& monitor)
       : Bench(folder, device, options, monitor, frontier_program_knobs), program_(program) {}
 
-  [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
-  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t candidate,
+  [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
+  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t configuration,
                                                double dispatch_ns) const override;
-  [[nodiscard]] const Settings& settings(std::size_t candidate) const override {
-    return candidates_[candidate].settings;
+  [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
+    return configurations_[configuration].settings;
   }
-  [[nodiscard]] std::uint32_t workers(std::size_t candidate) const override {
-    return candidates_[candidate].groups.workers;
+  [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
+    return configurations_[configuration].groups.workers;
   }
   [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
 
 private:
-  struct Candidate {
+  struct Configuration {
     Settings settings;
     engine::Strategy strategy = engine::Strategy::launch;
     engine::BuiltKernel* kernel = nullptr; // points into kernels_
@@ -54,23 +54,23 @@ private:
 
   Result<void> make_first(const Settings& settings) override; // loads the graph and verifies the result
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
-  engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) override;
-  Result<Candidate> make(const Settings& settings);
+  engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
+  Result<Configuration> make(const Settings& settings);
   Result<engine::BuiltKernel*> kernel_of(engine::Strategy strategy,
                                          const traversal::FrontierGeometry& geometry);
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
-  [[nodiscard]] bool runs_as_another(const Candidate& candidate) const;
-  traversal::TraversalOutcome run(Candidate& candidate, std::uint64_t most_ns);
-  // Runs the candidate to its end and replays its topology choices.
-  Result<traversal::TraversalResults> prove(Candidate& candidate, std::uint64_t most_ns);
+  [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
+  traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
+  // Runs the configuration to its end and replays its topology choices.
+  Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
 
   const graphs::FrontierProgram& program_;
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
   traversal::FrontierMemory memory_;
   std::map<engine::Strategy, engine::BuiltKernel> kernels_;
-  std::vector<Candidate> candidates_;
-  traversal::TraversalResults expected_; // results of the first candidate
+  std::vector<Configuration> configurations_;
+  traversal::TraversalResults expected_; // results of the first configuration
 };
 
 } // namespace tidegate::tuning

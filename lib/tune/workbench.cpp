@@ -23,7 +23,7 @@ namespace {
 using Clock = engine::Monitor::Clock;
 using engine::CompiledProgram;
 
-// Returns true if two candidates differ only in the number of work-groups.
+// Returns true if two configurations differ only in the number of work-groups.
 bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool persistent = a.persistent();
   const bool generated = !a.tables.cases.empty(); // otherwise all stages run the user's own kernels
@@ -34,7 +34,7 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
          std::ranges::equal(a.program.waves, b.program.waves, {}, &engine::ProgramWave::range,
                             &engine::ProgramWave::range) &&
          (!persistent ||
-          (a.synchronization.order == b.synchronization.order && a.tuning.slice_ns == b.tuning.slice_ns));
+          (a.synchronization.mapping == b.synchronization.mapping && a.tuning.slice_ns == b.tuning.slice_ns));
 }
 
 Error different_from_plain(const engine::OutputParity& parity) {
@@ -54,8 +54,8 @@ std::unique_ptr<device::Session> opened(const device::DeviceInfo& device, const 
   return *std::move(session);
 }
 
-std::string way_text(const Candidate& candidate) {
-  const CompiledProgram& compiled = candidate.compiled;
+std::string way_text(const Configuration& configuration) {
+  const CompiledProgram& compiled = configuration.compiled;
   std::string text(engine::strategy_names[static_cast<std::size_t>(compiled.strategy.strategy)]);
   if (!compiled.tables.cases.empty()) {
     text += fmt::format(", {}, promoted: {}, work-groups of {}",
@@ -64,8 +64,9 @@ std::string way_text(const Candidate& candidate) {
                         compiled.schedule.group_size);
   }
   if (compiled.persistent()) {
-    text += fmt::format(", {} of them, tiles {}", candidate.residency.workers,
-                        engine::tile_order_names[static_cast<std::size_t>(compiled.synchronization.order)]);
+    text +=
+        fmt::format(", {} of them, tiles {}", configuration.residency.workers,
+                    engine::tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)]);
   }
   return text;
 }
@@ -123,9 +124,9 @@ Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uin
   return added;
 }
 
-std::optional<double> Bench::time(std::size_t candidate, std::uint64_t most_ns) {
+std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) {
   try {
-    const engine::DispatchOutcome done = dispatch(candidate, most_ns);
+    const engine::DispatchOutcome done = dispatch(configuration, most_ns);
     return done.status == engine::RunStatus::done
                ? std::optional(static_cast<double>(std::max<std::uint64_t>(done.dispatch_ns, 1)))
                : std::nullopt;
@@ -167,7 +168,7 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
 
 std::size_t Workbench::outputs() const {
   return static_cast<std::size_t>(
-      std::ranges::count_if(candidates_.front().compiled.written.buffers,
+      std::ranges::count_if(configurations_.front().compiled.written.buffers,
                             [](const auto& buffer) { return buffer.output.has_value(); }));
 }
 
@@ -180,63 +181,67 @@ void Workbench::limit(CompiledProgram& compiled) const {
 
 Result<bool> Workbench::make(const Settings& settings) {
   TIDEGATE_TRY(CompiledProgram compiled, compile(settings));
-  const auto same = [&](const Candidate& other) { return alike(other.compiled, compiled); };
-  if (!compiled.persistent() && std::ranges::any_of(candidates_, same)) {
+  const auto same = [&](const Configuration& other) { return alike(other.compiled, compiled); };
+  if (!compiled.persistent() && std::ranges::any_of(configurations_, same)) {
     return false;
   }
 
   // Move first: the build keeps references to the compiled program.
-  Candidate& candidate = candidates_.emplace_back(Candidate{.settings = settings,
-                                                            .compiled = std::move(compiled),
-                                                            .built = std::nullopt,
-                                                            .residency = {},
-                                                            .limits = {}});
+  Configuration& configuration = configurations_.emplace_back(Configuration{.settings = settings,
+                                                                            .compiled = std::move(compiled),
+                                                                            .built = std::nullopt,
+                                                                            .residency = {},
+                                                                            .limits = {}});
   monitor_.begin(engine::Activity::building);
-  candidate.built.emplace(engine::build(session_, device_, candidate.compiled, options_.cache_folder));
-  candidate.residency = engine::find_residency(session_, device_, candidate.compiled, *candidate.built, {});
-  for (std::size_t i = 0; i + 1 < candidates_.size(); ++i) {
-    if (alike(candidates_[i].compiled, candidate.compiled) &&
-        candidates_[i].residency.workers == candidate.residency.workers) {
+  configuration.built.emplace(
+      engine::build(session_, device_, configuration.compiled, options_.cache_folder));
+  configuration.residency =
+      engine::find_residency(session_, device_, configuration.compiled, *configuration.built, {});
+  for (std::size_t i = 0; i + 1 < configurations_.size(); ++i) {
+    if (alike(configurations_[i].compiled, configuration.compiled) &&
+        configurations_[i].residency.workers == configuration.residency.workers) {
       return false;
     }
   }
-  TIDEGATE_CHECK(engine::check_schedule(candidate.compiled, candidate.residency, device_));
+  TIDEGATE_CHECK(engine::check_schedule(configuration.compiled, configuration.residency, device_));
   engine::RunOptions run_options = options_;
   run_options.slice_ns = settings.tuning.slice_ns;
-  candidate.limits = engine::dispatch_limits(candidate.compiled, device_, run_options, candidate.residency);
+  configuration.limits =
+      engine::dispatch_limits(configuration.compiled, device_, run_options, configuration.residency);
   return true;
 }
 
-Result<void> Workbench::prove(Candidate& candidate, std::uint64_t most_ns) {
-  const engine::ArenaRun done = run(candidate, most_ns);
+Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_ns) {
+  const engine::ArenaRun done = run(configuration, most_ns);
   TIDEGATE_CHECK(check_finished(done.outcome.status));
-  engine::OutputParity parity = engine::compare_outputs(candidate.compiled.written, expected_, done.outputs);
+  engine::OutputParity parity =
+      engine::compare_outputs(configuration.compiled.written, expected_, done.outputs);
   if (parity.equal) {
     return {};
   }
   // Run both again: a difference that does not repeat is a race.
   const engine::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
-  const engine::ArenaRun rerun = run(candidate, most_ns);
+  const engine::ArenaRun rerun = run(configuration, most_ns);
   if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
     parity.likely_cause =
         engine::likely_cause(parity, again.outputs == expected_, rerun.outputs == done.outputs);
   }
   Error error = different_from_plain(parity);
   if (!different_) {
-    const bool generated = !candidate.compiled.tables.cases.empty();
+    const bool generated = !configuration.compiled.tables.cases.empty();
     different_ = Different{.parity = std::move(parity),
-                           .way = way_text(candidate),
-                           .kernel = generated ? candidate.compiled.source.source : std::string()};
+                           .way = way_text(configuration),
+                           .kernel = generated ? configuration.compiled.source.source : std::string()};
   }
   return tl::unexpected(std::move(error));
 }
 
-engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
-  candidate.limits.deadline = begin_run(most_ns);
-  engine::ArenaRun done = engine::run_in_arena(session_, candidate.compiled, *candidate.built, first_,
-                                               candidate.limits, monitor_);
+engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most_ns) {
+  configuration.limits.deadline = begin_run(most_ns);
+  engine::ArenaRun done = engine::run_in_arena(session_, configuration.compiled, *configuration.built, first_,
+                                               configuration.limits, monitor_);
   if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
-    candidate.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
+    configuration.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }
   return done;
 }
@@ -244,26 +249,27 @@ engine::ArenaRun Workbench::run(Candidate& candidate, std::uint64_t most_ns) {
 Result<void> Workbench::make_first(const Settings& settings) {
   TIDEGATE_CHECK(make(settings).map([](bool) {}));
   added_ = 1;
-  Candidate& candidate = candidates_.front();
-  TIDEGATE_CHECK(engine::keep_inputs(candidate.compiled.written, options_.files));
-  TIDEGATE_TRY(first_, engine::first_contents(session_, candidate.compiled.program,
+  Configuration& configuration = configurations_.front();
+  TIDEGATE_CHECK(engine::keep_inputs(configuration.compiled.written, options_.files));
+  TIDEGATE_TRY(first_, engine::first_contents(session_, configuration.compiled.program,
                                               settings.tuning.most_pinned_bytes));
-  engine::check_images(session_, candidate.compiled.program);
+  engine::check_images(session_, configuration.compiled.program);
   monitor_.deadline = Clock::now() + engine::build_limit;
-  reference_.emplace(session_, candidate.compiled.written, candidate.compiled.schedule.places, first_);
+  reference_.emplace(session_, configuration.compiled.written, configuration.compiled.schedule.storage,
+                     first_);
   monitor_.begin(engine::Activity::proving);
-  TIDEGATE_TRY(engine::PlainRun plain, run_plain(candidate));
+  TIDEGATE_TRY(engine::PlainRun plain, run_plain(configuration));
   expected_ = std::move(plain.outputs);
-  return prove(candidate, options_.max_wall_time_ns);
+  return prove(configuration, options_.max_wall_time_ns);
 }
 
 // Raises the number of iterations until the next step would exceed `most_plain_ns_`.
-Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
-  const std::uint32_t all = candidate.compiled.written.iterations;
+Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
+  const std::uint32_t all = configuration.compiled.written.iterations;
   const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
   iterations_ = bounded ? 1 : all;
   while (true) {
-    limit(candidate.compiled);
+    limit(configuration.compiled);
     monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
     engine::PlainRun plain = reference_->run(monitor_.deadline);
     if (!plain.in_time) {
@@ -277,8 +283,8 @@ Result<engine::PlainRun> Workbench::run_plain(Candidate& candidate) {
       return plain;
     }
     iterations_ = all / times < iterations_ ? all : iterations_ * times;
-    candidate.compiled.written.iterations = all;
-    candidate.compiled.program.iterations = all;
+    configuration.compiled.written.iterations = all;
+    configuration.compiled.program.iterations = all;
   }
 }
 
@@ -288,31 +294,31 @@ Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& set
   if (!made) {
     return std::nullopt;
   }
-  TIDEGATE_CHECK(prove(candidates_.back(), most_ns));
+  TIDEGATE_CHECK(prove(configurations_.back(), most_ns));
   return std::optional(added_++);
 }
 
 void Workbench::forget() {
-  while (candidates_.size() > added_) {
-    candidates_.pop_back();
+  while (configurations_.size() > added_) {
+    configurations_.pop_back();
   }
 }
 
-engine::DispatchOutcome Workbench::dispatch(std::size_t candidate, std::uint64_t most_ns) {
-  return run(candidates_[candidate], most_ns).outcome;
+engine::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
+  return run(configurations_[configuration], most_ns).outcome;
 }
 
-device::CostParts Workbench::estimated(std::size_t candidate, const device::CostParts& scales) const {
-  const Candidate& measured = candidates_[candidate];
+device::CostParts Workbench::estimated(std::size_t configuration, const device::CostParts& scales) const {
+  const Configuration& measured = configurations_[configuration];
   engine::DeviceModel model = measured.compiled.model;
   model.scales = scales;
   return engine::estimate(measured.compiled.load, engine::launch_shape(measured.compiled, measured.residency),
                           model);
 }
 
-bool Workbench::same_way(std::size_t candidate, const Settings& settings) {
+bool Workbench::same_way(std::size_t configuration, const Settings& settings) {
   const auto compiled = compile(settings);
-  const Candidate& measured = candidates_[candidate];
+  const Configuration& measured = configurations_[configuration];
   if (!compiled || !alike(measured.compiled, *compiled)) {
     return false;
   }
@@ -321,34 +327,34 @@ bool Workbench::same_way(std::size_t candidate, const Settings& settings) {
 }
 
 Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
-  const Candidate& candidate = candidates_[index];
-  const bool persistent = candidate.residency.resident != 0;
-  return {.compiled = candidate.compiled,
-          .workers = persistent ? candidate.residency.workers : 0,
-          .resident = candidate.residency.resident,
+  const Configuration& configuration = configurations_[index];
+  const bool persistent = configuration.residency.resident != 0;
+  return {.compiled = configuration.compiled,
+          .workers = persistent ? configuration.residency.workers : 0,
+          .resident = configuration.residency.resident,
           .dispatch_ns = dispatch_ns};
 }
 
-std::string Workbench::value_of(Knob knob, std::size_t candidate) const {
-  return tuning::value_of(knob, incumbent(candidate, 0));
+std::string Workbench::value_of(Knob knob, std::size_t configuration) const {
+  return tuning::value_of(knob, incumbent(configuration, 0));
 }
 
-std::vector<Option> Workbench::options_of(Knob knob, std::size_t candidate, double dispatch_ns) const {
+std::vector<Option> Workbench::options_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  const bool cpu = candidates_.front().compiled.model.cpu;
+  const bool cpu = configurations_.front().compiled.model.cpu;
   const Persistent among = !passed ? Persistent::none
                            : is_first_run() && cpu && one_group_may_pay(dispatch_ns)
                                ? Persistent::all_and_one_group
                                : Persistent::all;
-  return tuning::options_of(knob, settings(candidate), incumbent(candidate, dispatch_ns), program_, device_,
-                            among);
+  return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns), program_,
+                            device_, among);
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
 // but one idle.
 bool Workbench::one_group_may_pay(double dispatch_ns) const {
   constexpr double wrong_by = 2; // the model, about launches
-  const engine::CompiledProgram& plain = candidates_.front().compiled;
+  const engine::CompiledProgram& plain = configurations_.front().compiled;
   const device::CostParts cost =
       engine::estimate(plain.load, {.strategy = plain.strategy.strategy}, plain.model);
   std::uint32_t cores = 1;
@@ -366,23 +372,23 @@ Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const
   return settings;
 }
 
-Settings Workbench::concluded(std::size_t candidate, const Times& times) {
+Settings Workbench::concluded(std::size_t configuration, const Times& times) {
   constexpr int rounds = 4; // because the factors change which part hides which
   device::CostParts scales{1, 1, 1, 1, 1};
   for (int i = 0; i < rounds; ++i) {
     std::vector<Sample> samples;
     for (const auto& [timed, ns] : times) {
-      const engine::CompiledProgram& compiled = candidates_[timed].compiled;
-      if (compiled.model.cpu && candidates_[timed].residency.workers == 1 && compiled.persistent()) {
+      const engine::CompiledProgram& compiled = configurations_[timed].compiled;
+      if (compiled.model.cpu && configurations_[timed].residency.workers == 1 && compiled.persistent()) {
         continue; // one work-group says nothing of the waits of several
       }
       samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
     }
     scales = product(scales, fit_scales(samples));
   }
-  Settings fitted = settings(candidate);
+  Settings fitted = settings(configuration);
   fitted.tuning.scales = scales;
-  return same_way(candidate, fitted) ? fitted : settings(candidate);
+  return same_way(configuration, fitted) ? fitted : settings(configuration);
 }
 
 } // namespace tidegate::tuning

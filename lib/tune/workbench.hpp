@@ -1,5 +1,5 @@
 // Candidates of a wave program on one device. Each is compiled and built once, its first run is compared with
-// plain launches, and then candidates can be timed in any order.
+// plain launches, and then configurations can be timed in any order.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
@@ -25,11 +25,11 @@
 
 namespace tidegate::tuning {
 
-// Nanoseconds of each candidate's runs.
+// Nanoseconds of each configuration's runs.
 using Times = std::map<std::size_t, std::vector<double>>;
 
-// Builds, proves and runs the candidates of a program. The search (measure.hpp) knows them by index only. All
-// references must outlive the bench.
+// Builds, proves and runs the configurations of a program. The search (measure.hpp) knows them by index only.
+// All references must outlive the bench.
 class Bench {
 public:
   Bench(const Bench&) = delete;
@@ -41,25 +41,27 @@ public:
   // Adds the unchanged program and proves its outputs. Fails if it does not run or its outputs are wrong.
   Result<std::size_t> add_first(const Settings& settings);
 
-  // Returns nullopt if the candidate would run exactly as an existing one. The error says why it is rejected:
-  // it was refused, did not finish, or its outputs differ.
+  // Returns nullopt if the configuration would run exactly as an existing one. The error says why it is
+  // rejected: it was refused, did not finish, or its outputs differ.
   Result<std::optional<std::size_t>> add(const Settings& settings, std::uint64_t most_ns);
 
   // Returns the nanoseconds of a dispatch; nullopt if it does not finish in `most_ns`.
-  std::optional<double> time(std::size_t candidate, std::uint64_t most_ns);
+  std::optional<double> time(std::size_t configuration, std::uint64_t most_ns);
 
-  // A candidate's value of a knob, and the alternatives.
-  [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t candidate) const = 0;
-  [[nodiscard]] virtual std::vector<Option> options_of(Knob knob, std::size_t candidate,
+  // A configuration's value of a knob, and the alternatives.
+  [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t configuration) const = 0;
+  [[nodiscard]] virtual std::vector<Option> options_of(Knob knob, std::size_t configuration,
                                                        double dispatch_ns) const = 0;
 
-  [[nodiscard]] virtual const Settings& settings(std::size_t candidate) const = 0;
-  [[nodiscard]] virtual std::uint32_t workers(std::size_t candidate) const = 0; // number of work-groups
+  [[nodiscard]] virtual const Settings& settings(std::size_t configuration) const = 0;
+  [[nodiscard]] virtual std::uint32_t workers(std::size_t configuration) const = 0; // number of work-groups
   [[nodiscard]] virtual Settings with_workers(Settings settings, std::uint32_t workers) const = 0;
 
-  // Returns the candidate's settings, with cost model factors fitted to all times if the program has a cost
-  // model.
-  virtual Settings concluded(std::size_t candidate, const Times& /*times*/) { return settings(candidate); }
+  // Returns the configuration's settings, with cost model factors fitted to all times if the program has a
+  // cost model.
+  virtual Settings concluded(std::size_t configuration, const Times& /*times*/) {
+    return settings(configuration);
+  }
 
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
@@ -72,8 +74,8 @@ protected:
   virtual Result<void> make_first(const Settings& settings) = 0;
   virtual Result<std::optional<std::size_t>> make_and_prove(const Settings& settings,
                                                             std::uint64_t most_ns) = 0;
-  virtual engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) = 0;
-  virtual void forget() {} // a candidate that was not added
+  virtual engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) = 0;
+  virtual void forget() {} // a configuration that was not added
 
   // Counts a run and returns its deadline.
   engine::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
@@ -94,10 +96,10 @@ private:
 // The error of an interrupted measurement; its fix says that nothing was written.
 Error interrupted();
 
-// Returns the error that rejects a candidate if its run did not finish.
+// Returns the error that rejects a configuration if its run did not finish.
 Result<void> check_finished(engine::RunStatus status);
 
-struct Candidate {
+struct Configuration {
   Settings settings;
   engine::CompiledProgram compiled;
   std::optional<engine::BuiltProgram> built; // refers to `compiled`
@@ -116,53 +118,53 @@ public:
   // Iterations of each run; set by add_first.
   [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
   [[nodiscard]] std::size_t outputs() const; // number of compared outputs
-  // The first candidate whose outputs differed from plain launches.
+  // The first configuration whose outputs differed from plain launches.
   [[nodiscard]] const std::optional<Different>& different() const { return different_; }
-  [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t candidate) const {
-    return candidates_[candidate].compiled;
+  [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t configuration) const {
+    return configurations_[configuration].compiled;
   }
-  [[nodiscard]] std::string value_of(Knob knob, std::size_t candidate) const override;
-  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t candidate,
+  [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
+  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t configuration,
                                                double dispatch_ns) const override;
-  [[nodiscard]] const Settings& settings(std::size_t candidate) const override {
-    return candidates_[candidate].settings;
+  [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
+    return configurations_[configuration].settings;
   }
-  [[nodiscard]] std::uint32_t workers(std::size_t candidate) const override {
-    return candidates_[candidate].residency.workers;
+  [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
+    return configurations_[configuration].residency.workers;
   }
   [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
-  // Adds fitted factors of the cost model only if a run with them is launched exactly like the candidate, so
-  // that the written settings are the measured ones.
-  Settings concluded(std::size_t candidate, const Times& times) override;
+  // Adds fitted factors of the cost model only if a run with them is launched exactly like the configuration,
+  // so that the written settings are the measured ones.
+  Settings concluded(std::size_t configuration, const Times& times) override;
 
 private:
   Result<void> make_first(const Settings& settings) override;
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
-  engine::DispatchOutcome dispatch(std::size_t candidate, std::uint64_t most_ns) override;
+  engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   void forget() override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
   Result<bool> make(const Settings& settings); // false if it runs as another one
   void limit(engine::CompiledProgram& compiled) const;
-  Result<engine::PlainRun> run_plain(Candidate& candidate);
+  Result<engine::PlainRun> run_plain(Configuration& configuration);
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
   [[nodiscard]] bool is_first_run() const { return knobs().data() == first_run_knobs.data(); }
   // Returns false if plain launches, which took `dispatch_ns`, spend so little time on launching that one core cannot
   // be faster.
   [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
-  // Estimates a candidate's time with other factors for the parts.
-  [[nodiscard]] device::CostParts estimated(std::size_t candidate, const device::CostParts& scales) const;
-  // Returns true if a run with these settings is launched like the candidate.
-  [[nodiscard]] bool same_way(std::size_t candidate, const Settings& settings);
-  Result<void> prove(Candidate& candidate, std::uint64_t most_ns);
-  engine::ArenaRun run(Candidate& candidate, std::uint64_t most_ns);
+  // Estimates a configuration's time with other factors for the parts.
+  [[nodiscard]] device::CostParts estimated(std::size_t configuration, const device::CostParts& scales) const;
+  // Returns true if a run with these settings is launched like the configuration.
+  [[nodiscard]] bool same_way(std::size_t configuration, const Settings& settings);
+  Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
+  engine::ArenaRun run(Configuration& configuration, std::uint64_t most_ns);
 
   const engine::WaveProgram& program_;
   std::uint64_t most_plain_ns_;
   engine::AnswerMacros answer_macros_;
-  std::deque<Candidate> candidates_; // a deque, because builds refer to compiled programs
-  std::size_t added_ = 0;            // candidates; another one is being made
+  std::deque<Configuration> configurations_; // a deque, because builds refer to compiled programs
+  std::size_t added_ = 0;                    // configurations; another one is being made
   engine::HostContents first_;
-  std::optional<engine::Reference> reference_; // for the first candidate's program
+  std::optional<engine::Reference> reference_; // for the first configuration's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
   engine::HostContents expected_;              // outputs of plain launches
   std::optional<Different> different_;

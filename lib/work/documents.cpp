@@ -207,7 +207,7 @@ constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::fill>("fill", "elements of a buffer that get one value"),
     optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
     optional<&WaveSpec::queue>("queue", "work items of queue ops, each run by one lane"),
-    defaulted<&WaveSpec::phase>("phase", "whether it runs in each iteration, or once before or after them"),
+    defaulted<&WaveSpec::section>("phase", "whether it runs in each iteration, or once before or after them"),
     defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions").or_single(),
     optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x")
         .or_single(),

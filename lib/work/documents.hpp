@@ -11,7 +11,7 @@ template <>
 inline constexpr Names Choices<engine::Access>::names = engine::access_names;
 
 template <>
-inline constexpr Names Choices<engine::WavePhase>::names = engine::wave_phase_names;
+inline constexpr Names Choices<engine::Section>::names = engine::section_names;
 template <>
 inline constexpr Names Choices<ImageFormat>::names = image_format_names;
 template <>

@@ -126,7 +126,7 @@ struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<FillSpec> fill;
   std::optional<CopySpec> copy;
   std::optional<QueueSpec> queue;
-  WavePhase phase = WavePhase::each;
+  Section section = Section::each;
   std::vector<std::uint64_t> global_size; // of an op: work-items, 1 to 3 dimensions
   std::optional<std::vector<std::uint64_t>> local_size;
   std::optional<std::vector<std::uint64_t>> global_offset;

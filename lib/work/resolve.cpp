@@ -180,8 +180,8 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
 
 Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const Job& program,
                                               const WaveNames& names, const ProgramDependency& dependency,
-                                              std::size_t place) {
-  const std::string pointer = fmt::format("/dependencies/{}", place);
+                                              std::size_t index) {
+  const std::string pointer = fmt::format("/dependencies/{}", index);
   ErrorList errors;
   const auto before = wave_of(names, program.waves.size(), dependency.before, pointer + "/before");
   const auto after = wave_of(names, program.waves.size(), dependency.after, pointer + "/after");
@@ -208,16 +208,16 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const J
     TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *before)));
     TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *after)));
   }
-  if (program.waves[*before].phase > program.waves[*after].phase) {
-    const auto phase = [&](std::uint32_t wave) {
-      return wave_phase_names[static_cast<std::size_t>(program.waves[wave].phase)];
+  if (program.waves[*before].section > program.waves[*after].section) {
+    const auto section = [&](std::uint32_t wave) {
+      return section_names[static_cast<std::size_t>(program.waves[wave].section)];
     };
     return tl::unexpected(invalid_program(
         fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"", program.wave_text(*after),
-                    phase(*after), program.wave_text(*before), phase(*before)),
+                    section(*after), program.wave_text(*before), section(*before)),
         "remove the dependency, or give the waves other phases", pointer));
   }
-  ResolvedDependency resolved{.before = *before, .after = *after, .place = place};
+  ResolvedDependency resolved{.before = *before, .after = *after, .index = index};
   if (dependency.tile_local) {
     resolved.halo.emplace();
   }

@@ -336,7 +336,7 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
   if (input.program.waves.empty()) {
     errors.add(invalid_program("the program has no waves", "add one: an op over an NDRange", "/waves"));
   } else if (std::ranges::none_of(input.program.waves,
-                                  [](const WaveSpec& wave) { return wave.phase == WavePhase::each; })) {
+                                  [](const WaveSpec& wave) { return wave.section == Section::each; })) {
     errors.add(invalid_program("every wave runs before or after the repetition, and nothing in it",
                                "leave phase out", "/waves"));
   }
@@ -351,7 +351,7 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
     resolved.waves.push_back(made ? std::move(*made)
                                   : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
     resolved.waves.back().name = spec.name.value_or("");
-    resolved.waves.back().phase = spec.phase;
+    resolved.waves.back().section = spec.section;
   }
   resolved.buffers = std::move(memory.buffers);
   resolved.units = std::move(ops.units);

@@ -82,7 +82,7 @@ TEST_CASE("figures of an H200 are met within 15 %, but for those that the table 
   for (const Row& row : measured) {
     const ProgramLoad load = chain(row.tiles, row.bytes, row.side_by_side, row.interpreted);
     const LaunchShape shape{
-        .strategy = row.strategy, .order = best_order(load, row.strategy, model), .workers = row.workers};
+        .strategy = row.strategy, .mapping = best_mapping(load, row.strategy, model), .workers = row.workers};
     const double wave_us = estimate(load, shape, model).sum() / 1000 / 1000;
     CAPTURE(row.what);
     CAPTURE(wave_us);
@@ -162,16 +162,16 @@ TEST_CASE("waits for all tiles of a wave are longer, the more groups have them")
 TEST_CASE("items that go back to their queue cost the host a look, and a launch two barriers") {
   const DeviceModel model;
   ProgramLoad load{.repeat_begin = 0, .repeat_end = 1, .iterations = 1, .group_size = 256};
-  load.stages.assign(1, {.packs = 2, .work_items = 512, .turns = 8});
+  load.stages.assign(1, {.packs = 2, .work_items = 512, .queue_rounds = 8});
   CHECK(estimate(load, {}, model).launches == 9 * 4500 + 8 * 10'900);
   CHECK(estimate(load, {.strategy = Strategy::barrier, .workers = 2}, model).barriers ==
         doctest::Approx(17 * (594 + 2 * 2.56)));
 }
 
-TEST_CASE("as many work-groups as the waits and the rounds make best") {
+TEST_CASE("as many work-groups as the waits and the turns make best") {
   const DeviceModel model;
   const auto workers = [&](const ProgramLoad& load, Strategy strategy, std::uint32_t resident = 1056) {
-    return best_workers(load, strategy, TileOrder::strided, model, resident);
+    return best_workers(load, strategy, TileMapping::strided, model, resident);
   };
   // As in examples/programs/heat: 150 tiles that cannot overlap, on 132 units; no group gets a second tile.
   ProgramLoad heat = chain(150, 8, 1);
@@ -183,33 +183,33 @@ TEST_CASE("as many work-groups as the waits and the rounds make best") {
   // Each further group makes a barrier more expensive, but not waits for neighbours.
   CHECK(workers(chain(4224, 4, 1), Strategy::counters) == 1056);
   CHECK(workers(chain(4224, 4, 1), Strategy::barrier) < 1056);
-  CHECK(best_workers(heat, Strategy::barrier, TileOrder::strided, model, 1056, 40) == 40);
-  CHECK(best_workers(heat, Strategy::barrier, TileOrder::strided, model, 1056, 4000) == 150);
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, model, 1056, 40) == 40);
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, model, 1056, 4000) == 150);
   DeviceModel cpu;
   cpu.cpu = true;
   cpu.compute_units = 16;
-  CHECK(best_workers(heat, Strategy::barrier, TileOrder::strided, cpu, 16) == 16);
+  CHECK(best_workers(heat, Strategy::barrier, TileMapping::strided, cpu, 16) == 16);
 }
 
 TEST_CASE("tiles are walked back and forth where the caches do not hold them") {
   DeviceModel model;
-  CHECK(best_order(chain(132, 16, 1), Strategy::barrier, model) == TileOrder::strided);
-  CHECK(best_order(chain(132, 16, 1), Strategy::counters, model) == TileOrder::blocked);
-  CHECK(best_order(chain(8448, 16, 1), Strategy::barrier, model) == TileOrder::serpentine);
+  CHECK(best_mapping(chain(132, 16, 1), Strategy::barrier, model) == TileMapping::strided);
+  CHECK(best_mapping(chain(132, 16, 1), Strategy::counters, model) == TileMapping::blocked);
+  CHECK(best_mapping(chain(8448, 16, 1), Strategy::barrier, model) == TileMapping::serpentine);
   model.cpu = true;
-  CHECK(best_order(chain(8448, 16, 1), Strategy::barrier, model) == TileOrder::strided);
+  CHECK(best_mapping(chain(8448, 16, 1), Strategy::barrier, model) == TileMapping::strided);
 }
 
 TEST_CASE("the first slice is longer where nothing loops") {
   const DeviceModel model;
   ProgramLoad load = chain(150, 8, 1);
   const LaunchShape shape{.strategy = Strategy::barrier, .workers = 150};
-  const std::uint64_t rounds = first_slice_rounds(load, shape, model, 150'000'000);
-  CHECK(rounds > 1000); // heat in one slice
-  CHECK(rounds < 10'000);
-  CHECK(first_slice_rounds(load, shape, model, 1) == 256);
+  const std::uint64_t turns = first_slice_turns(load, shape, model, 150'000'000);
+  CHECK(turns > 1000); // heat in one slice
+  CHECK(turns < 10'000);
+  CHECK(first_slice_turns(load, shape, model, 1) == 256);
   load.stages[0].loops = true;
-  CHECK(first_slice_rounds(load, shape, model, 150'000'000) == 256);
+  CHECK(first_slice_turns(load, shape, model, 150'000'000) == 256);
 }
 
 TEST_CASE("a program's load follows from its schedule") {

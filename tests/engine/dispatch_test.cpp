@@ -33,7 +33,7 @@ enum Argument : std::uint32_t {
   iterations = 17,
   iteration,
   stage,
-  round_of_stage,
+  turn_of_stage,
   budget,
   arrivals,
   arrivals_per_barrier
@@ -41,7 +41,7 @@ enum Argument : std::uint32_t {
 enum Word : std::uint32_t {
   iteration_word,
   stage_word,
-  round_word,
+  turn_word,
   finished_word,
   stuck_word,
   arrivals_word,
@@ -52,19 +52,19 @@ enum Word : std::uint32_t {
 };
 constexpr std::uint32_t workers = 2;
 
-using Head = std::array<std::uint32_t, 4>; // iteration, stage, round, arrivals
+using Head = std::array<std::uint32_t, 4>; // iteration, stage, turn, arrivals
 
 // A persistent launch of two stages, of 5 and 3 tiles, that are repeated.
 struct Run {
   StandIn session;
   Job program = program_of(1, {64});
-  Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .places = {{0}}};
+  Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .storage = {{0}}};
   LaunchTables tables;
   DispatchLimits limits{
       .deadline = SliceLoop::Clock::now() + 1h, .workers = workers, .arrivals_per_barrier = workers};
   Monitor monitor;
 
-  std::uint32_t most_rounds = 3;                                  // of a launch
+  std::uint32_t most_turns = 3;                                   // of a launch
   std::function<void(std::span<std::uint32_t> progress)> after{}; // what a launch does besides
   std::vector<Head> began;                                        // by launch
   std::vector<std::uint32_t> budgets;
@@ -80,15 +80,15 @@ struct Run {
     session.kernels["persistent"] = [this](const StandInLaunch& launch) { persistent(launch); };
   }
 
-  // Each round a work-group runs one tile; the groups meet after each stage.
+  // Each turn a work-group runs one tile; the groups meet after each stage.
   void persistent(const StandInLaunch& launch) {
     const auto argument = [&launch](Argument which) { return launch.value<std::uint32_t>(which); };
-    Head at{argument(iteration), argument(stage), argument(round_of_stage), argument(arrivals)};
+    Head at{argument(iteration), argument(stage), argument(turn_of_stage), argument(arrivals)};
     began.push_back(at);
     budgets.push_back(argument(budget));
     CHECK(launch.work_groups() == workers);
     for (std::uint32_t done = 0;
-         done < std::min(most_rounds, argument(budget)) && at[1] != argument(stage_end); ++done) {
+         done < std::min(most_turns, argument(budget)) && at[1] != argument(stage_end); ++done) {
       if (++at[2] * workers < tables.stages[at[1]].tiles) {
         continue;
       }
@@ -101,7 +101,7 @@ struct Run {
     const auto words = launch.buffer<std::uint32_t>(progress_argument);
     words[iteration_word] = at[0];
     words[stage_word] = at[1];
-    words[round_word] = at[2];
+    words[turn_word] = at[2];
     words[arrivals_word] = at[3];
     if (after) {
       after(words);
@@ -114,8 +114,8 @@ struct Run {
     arena.parts = {{.memory = arena.whole}};
     BuiltKernel kernel{.kernel = *session.make_kernel({}, "persistent")};
     const QueueStates queues(session, program, arena);
-    Dispatcher dispatcher(session, program, schedule, tables, Strategy::barrier, TileOrder::strided, &kernel,
-                          nullptr, queues, arena, limits, monitor);
+    Dispatcher dispatcher(session, program, schedule, tables, Strategy::barrier, TileMapping::strided,
+                          &kernel, nullptr, queues, arena, limits, monitor);
     return dispatcher.run();
   }
 };
@@ -141,9 +141,9 @@ std::string refusal(Run& run) {
 
 TEST_CASE("each slice continues where the one before it has stopped") {
   Run run;
-  run.limits.first_rounds = 7; // no limit, as launches end earlier
+  run.limits.first_turns = 7; // no limit, as launches end earlier
   const DispatchOutcome outcome = run.dispatch();
-  // A stage takes 3 rounds or 2, an iteration 5; arrivals are those of both groups after each stage.
+  // A stage takes 3 turns or 2, an iteration 5; arrivals are those of both groups after each stage.
   CHECK(run.began == std::vector<Head>{{0, 0, 0, 0},
                                        {0, 1, 0, 2},
                                        {1, 0, 1, 4},
@@ -165,9 +165,9 @@ TEST_CASE("each slice continues where the one before it has stopped") {
 
 TEST_CASE("slices approach the wanted length") {
   Run run;
-  run.program.iterations = 40; // of 5 rounds
-  run.most_rounds = ~0U;
-  run.limits.first_rounds = 40;
+  run.program.iterations = 40; // of 5 turns
+  run.most_turns = ~0U;
+  run.limits.first_turns = 40;
   run.limits.slice_ns = 2'000'000;
   run.after = [&run](auto) {
     std::this_thread::sleep_for(std::chrono::microseconds(100) * run.budgets.back());
@@ -183,15 +183,15 @@ TEST_CASE("slices approach the wanted length") {
 }
 
 TEST_CASE(
-    "a slice that took far too long is followed by one of a single round, and quick ones grow 32 times") {
+    "a slice that took far too long is followed by one of a single turn, and quick ones grow 32 times") {
   Run run;
-  run.limits.first_rounds = 2;
+  run.limits.first_turns = 2;
   run.limits.slice_ns = 1;
   run.dispatch();
   CHECK(run.budgets[1] == 1);
   Run quick;
   quick.limits.slice_ns = ~std::uint64_t{0};
-  quick.limits.first_rounds = 2;
+  quick.limits.first_turns = 2;
   quick.dispatch();
   CHECK(quick.budgets[1] == 64);
   CHECK(quick.budgets[2] == 2048);
@@ -278,7 +278,7 @@ TEST_CASE("a slice that was asked to stop and had come to its end is followed by
 
 TEST_CASE("a launch that has done nothing is not repeated") {
   Run run;
-  run.most_rounds = 0;
+  run.most_turns = 0;
   const DispatchOutcome outcome = run.dispatch();
   CHECK(outcome.status == RunStatus::hang);
   CHECK(outcome.stuck_groups.empty());

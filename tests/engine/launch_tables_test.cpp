@@ -17,15 +17,15 @@ namespace {
 
 // Every stage waits for all tiles of the previous one.
 Synchronization meeting(const Schedule& schedule) {
-  return {.order = TileOrder::strided,
+  return {.mapping = TileMapping::strided,
           .stages = std::vector<StageWaits>(schedule.stages.size(),
                                             {.everybody = true, .announced = false, .waits = {}})};
 }
 
 std::vector<std::uint32_t> words_of(const std::vector<ProgramArgument>& arguments) {
   std::vector<std::uint32_t> words;
-  for (const ArgumentPlace& place : argument_places(arguments)) {
-    words.push_back(place.word - range_words);
+  for (const ArgumentIndex& index : argument_indices(arguments)) {
+    words.push_back(index.word - range_words);
   }
   return words;
 }
@@ -36,7 +36,7 @@ ProgramArgument sized(std::size_t bytes) {
 
 Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const Job& program,
                      std::vector<std::vector<std::uint32_t>> places) {
-  Schedule schedule{.group_size = 64, .places = std::move(places)};
+  Schedule schedule{.group_size = 64, .storage = std::move(places)};
   schedule.tiles_per_pack.assign(program.waves.size(), 1);
   for (const auto& waves : stages) {
     Stage stage{.waves = waves};
@@ -102,16 +102,16 @@ void check_tables(const Job& program, const Schedule& schedule, const MemoryLayo
           CHECK(words[7 + d] == spec.range.groups[d]);
           CHECK(words[10 + d] == spec.range.offset[d]);
         }
-        const auto places = argument_places(spec.arguments);
-        for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto indices = argument_indices(spec.arguments);
+        for (std::size_t i = 0; i < indices.size(); ++i) {
           const ProgramArgument& argument = spec.arguments[i];
           if (argument.kind == ProgramArgument::Kind::buffer) {
-            CHECK(words[places[i].word] == memory.offsets[schedule.places[phase][argument.buffer]]);
+            CHECK(words[indices[i].word] == memory.offsets[schedule.storage[phase][argument.buffer]]);
           } else if (argument.kind == ProgramArgument::Kind::local) {
-            CHECK(words[places[i].word] == places[i].local_offset);
-            CHECK(places[i].local_offset + argument.local_bytes <= tables.dynamic_local_bytes);
+            CHECK(words[indices[i].word] == indices[i].local_offset);
+            CHECK(indices[i].local_offset + argument.local_bytes <= tables.dynamic_local_bytes);
           } else {
-            CHECK(std::memcmp(&words[places[i].word], argument.value.data(), argument.value.size()) == 0);
+            CHECK(std::memcmp(&words[indices[i].word], argument.value.data(), argument.value.size()) == 0);
           }
         }
         // A fixed word of a case has one value in all waves that it serves.
@@ -128,7 +128,7 @@ void check_tables(const Job& program, const Schedule& schedule, const MemoryLayo
     for (std::uint32_t phase = 0; phase < schedule.phases(); ++phase) {
       REQUIRE(tables.until_word + phase < tables.words.size());
       CHECK(tables.words[tables.until_word + phase] ==
-            memory.offsets[schedule.places[phase][program.until->buffer]]);
+            memory.offsets[schedule.storage[phase][program.until->buffer]]);
     }
   }
 }
@@ -148,26 +148,26 @@ TEST_CASE("arguments follow the sizes, vectors aligned to their size") {
   for (std::size_t first = 1; first <= 128; first *= 2) {
     for (std::size_t second = 1; second <= 128; second *= 2) {
       const std::vector<ProgramArgument> arguments{sized(first), reads(0), sized(second), sized(first)};
-      const auto places = argument_places(arguments);
+      const auto indices = argument_indices(arguments);
       std::uint64_t end = range_words;
-      for (std::size_t i = 0; i < places.size(); ++i) {
+      for (std::size_t i = 0; i < indices.size(); ++i) {
         const std::uint64_t words = std::max<std::uint64_t>(1, arguments[i].value.size() / 8);
-        CHECK(places[i].word >= end);
-        CHECK(places[i].word % words == 0);
-        CHECK(places[i].word < end + words);
-        end = places[i].word + words;
+        CHECK(indices[i].word >= end);
+        CHECK(indices[i].word % words == 0);
+        CHECK(indices[i].word < end + words);
+        end = indices[i].word + words;
       }
     }
   }
 }
 
 TEST_CASE("local arguments are consecutive, aligned for every type") {
-  const auto places =
-      argument_places(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
-  CHECK(places[0].local_offset == 0);
-  CHECK(places[2].local_offset == 128);
-  CHECK(places[3].local_offset == 256);
-  CHECK(places[4].local_offset == 512);
+  const auto indices =
+      argument_indices(std::vector<ProgramArgument>{local(4), reads(0), local(128), local(129), local(1)});
+  CHECK(indices[0].local_offset == 0);
+  CHECK(indices[2].local_offset == 128);
+  CHECK(indices[3].local_offset == 256);
+  CHECK(indices[4].local_offset == 512);
 }
 
 TEST_CASE("an interpreter has a case for each op") {

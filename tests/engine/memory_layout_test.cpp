@@ -25,7 +25,8 @@ bool overlap(const Job& program, const MemoryLayout& layout, std::size_t a, std:
 
 // Runs the program's groups on tags instead of bytes, and finds a group that reads bytes of another buffer:
 // the definition, byte by byte, of invalid sharing.
-std::string first_clash(const Job& program, const planning::WaveGroups& groups, const MemoryLayout& layout) {
+std::string first_clash(const Job& program, const planning::BarrierGroups& groups,
+                        const MemoryLayout& layout) {
   constexpr std::uint32_t nobody = ~std::uint32_t{0};
   std::vector<std::uint32_t> owner(layout.arena_bytes, nobody);
   std::vector<std::uint64_t> written(program.buffers.size(), 0); // number of leading bytes written
@@ -46,9 +47,9 @@ std::string first_clash(const Job& program, const planning::WaveGroups& groups, 
   const std::uint32_t iterations = std::min(program.iterations, 3U);
   for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
     for (std::size_t group = 0; group < groups.group_count(); ++group) {
-      const WavePhase phase = program.waves[groups.group(group).front()].phase;
-      if ((phase == WavePhase::before && iteration != 0) ||
-          (phase == WavePhase::after && iteration + 1 != iterations)) {
+      const Section section = program.waves[groups.group(group).front()].section;
+      if ((section == Section::before && iteration != 0) ||
+          (section == Section::after && iteration + 1 != iterations)) {
         continue;
       }
       const auto for_each = [&](auto&& act) {
@@ -115,14 +116,14 @@ TEST_CASE("transient buffers live from the first group that touches them to the 
   CHECK(plan(program, {{0, 1, 2}}).arena_bytes == 300);
 }
 
-TEST_CASE("what one phase leaves for another lives until then, and no longer") {
+TEST_CASE("what one section leaves for another lives until then, and no longer") {
   // 0 to 1 before, 1 to 2 and 2 to 3 repeated, 3 to 4 after.
   Job program = program_of(1, {100, 100, 100, 100, 100});
   program.waves = {wave_of(0, {overwrites(0)}), wave_of(0, {reads(0), overwrites(1)}),
                    wave_of(0, {reads(1), overwrites(2)}), wave_of(0, {reads(2), overwrites(3)}),
                    wave_of(0, {reads(3), overwrites(4)})};
-  program.waves[0].phase = program.waves[1].phase = WavePhase::before;
-  program.waves[4].phase = WavePhase::after;
+  program.waves[0].section = program.waves[1].section = Section::before;
+  program.waves[4].section = Section::after;
   program.iterations = 3;
   const MemoryLayout layout = plan(program, {{0}, {1}, {2}, {3}, {4}});
   CHECK(overlap(program, layout, 0, 2) + overlap(program, layout, 0, 3) + overlap(program, layout, 0, 4) > 0);
@@ -263,9 +264,9 @@ TEST_CASE("random programs never read what another buffer has overwritten") {
       }
       program.waves.push_back(wave_of(0, std::move(arguments)));
       const bool others = program.waves.size() > 1;
-      program.waves.back().phase = others && random.chance(20)   ? WavePhase::before
-                                   : others && random.chance(25) ? WavePhase::after
-                                                                 : WavePhase::each;
+      program.waves.back().section = others && random.chance(20)   ? Section::before
+                                     : others && random.chance(25) ? Section::after
+                                                                   : Section::each;
     }
     program.iterations = 1 + random.below(3);
     program.dependencies = derive_dependencies(program.waves, sizes.size());

@@ -37,7 +37,7 @@ constexpr const char* kernels = "kernel void work(global uint* x, uint by) { x[g
 struct Setup {
   StandIn session;
   Job program = program_of(4, {64, 64});
-  std::vector<std::vector<std::uint32_t>> places{{0, 1}};
+  std::vector<std::vector<std::uint32_t>> storage{{0, 1}};
   std::vector<device::Buffer> memory;
   std::optional<PlainPrograms> programs;
   std::optional<PlainWaves> waves;
@@ -65,14 +65,14 @@ struct Setup {
     for (const ProgramBuffer& buffer : program.buffers) {
       memory.push_back(*session.allocate(buffer.bytes));
     }
-    waves.emplace(session, *programs, program, all, places, memory, DeviceImages(program.buffers.size()),
+    waves.emplace(session, *programs, program, all, storage, memory, DeviceImages(program.buffers.size()),
                   way);
   }
 
   // Launches by themselves, each a stage.
   DispatchOutcome dispatch(std::uint32_t iterations) {
     Schedule schedule{
-        .group_size = 4, .repeat_end = program.waves.size(), .tiles_per_pack = {}, .places = places};
+        .group_size = 4, .repeat_end = program.waves.size(), .tiles_per_pack = {}, .storage = storage};
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       schedule.stages.push_back({.waves = {wave}, .tiles = 4, .packs = 4, .plain = true});
     }
@@ -84,7 +84,7 @@ struct Setup {
     }
     const QueueStates queues(session, program, arena);
     Monitor monitor;
-    Dispatcher dispatcher(session, program, schedule, tables, Strategy::launch, TileOrder::strided, nullptr,
+    Dispatcher dispatcher(session, program, schedule, tables, Strategy::launch, TileMapping::strided, nullptr,
                           &*waves, queues, arena, {.deadline = deadline}, monitor);
     return dispatcher.run();
   }

@@ -36,7 +36,7 @@ TEST_CASE("ops that run a tenth of the tiles are hot, the hottest first") {
         std::vector<HotOp>{{.op = 1, .tiles = 89}, {.op = 0, .tiles = 10}});
   Job program = with_tiles({10, 89, 1});
   program.iterations = 100;
-  program.waves[1].phase = WavePhase::after; // once
+  program.waves[1].section = Section::after; // once
   CHECK(hot_opcodes(program) == std::vector<HotOp>{{.op = 0, .tiles = 1000}});
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("as many tiles as compiling takes are enough in any company") {
 TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
   Job program = with_tiles({5, 5, 5, 5, 5});
   program.iterations = 7;
-  program.waves[3].phase = program.waves[4].phase = WavePhase::after;
+  program.waves[3].section = program.waves[4].section = Section::after;
   const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}, .registers = {}},
                                     {.waves = {3, 4}, .meets = {false, false}, .registers = {}}};
   const HotCounts counts = hot_counts(program, hot_opcodes(program), windows);

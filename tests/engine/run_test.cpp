@@ -39,7 +39,7 @@ device::DeviceInfo processor() {
   device::DeviceInfo device = **found;
   device.profile = device::DeviceProfile{.device = device.name,
                                          .driver_version = device.driver_version,
-                                         .ordering = device::Ordering::classic,
+                                         .ordering = device::MemoryOrdering::classic,
                                          .trials = {}};
   return device;
 }

@@ -1,4 +1,4 @@
-// Stages of a launch, waves that need separate launches, and places of buffers under swaps.
+// Stages of a launch, waves that need separate launches, and storage of buffers under swaps.
 #include "../program_support.hpp"
 #include "engine/schedule.hpp"
 
@@ -18,7 +18,7 @@ using namespace tidegate::engine::test;
 
 namespace {
 
-using Places = std::vector<std::vector<std::uint32_t>>;
+using Storage = std::vector<std::vector<std::uint32_t>>;
 
 OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
   OutlinedOps ops;
@@ -29,7 +29,7 @@ OutlinedOps ops_of(const std::vector<bool>& need_whole_group) {
   return ops;
 }
 
-Schedule schedule(const Job& program, const OutlinedOps& ops, const planning::WaveGroups& groups,
+Schedule schedule(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
                   Strategy strategy = Strategy::barrier, std::uint32_t most = 1024) {
   auto made = make_schedule(program, ops, groups, strategy, {.group_size = most});
   REQUIRE_MESSAGE(made, made.error().message);
@@ -68,7 +68,7 @@ TEST_CASE("a group is a stage") {
   CHECK(made.fallbacks.empty());
   CHECK_FALSE(made.any_plain());
   CHECK(made.tiles_per_iteration() == 5);
-  CHECK(made.places == Places{{}});
+  CHECK(made.storage == Storage{{}});
 }
 
 TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
@@ -153,20 +153,20 @@ TEST_CASE("a stage that was cut off is the user's own kernel too when its wave i
         "0:2147483647! 1:1!");
 }
 
-TEST_CASE("places come round") {
-  const auto places = [](const Job& program) {
-    return schedule(program, ops_of({false}), groups_of({{0}})).places;
+TEST_CASE("storage comes round") {
+  const auto storage = [](const Job& program) {
+    return schedule(program, ops_of({false}), groups_of({{0}})).storage;
   };
-  CHECK(places(swapping(2, {})) == Places{{0, 1}});
-  CHECK(places(swapping(3, {{0, 2}})) == Places{{0, 1, 2}, {2, 1, 0}});
-  CHECK(places(swapping(4, {{0, 1}, {2, 3}})) == Places{{0, 1, 2, 3}, {1, 0, 3, 2}});
-  CHECK(places(swapping(2, {{0, 1}, {0, 1}})) == Places{{0, 1}});
+  CHECK(storage(swapping(2, {})) == Storage{{0, 1}});
+  CHECK(storage(swapping(3, {{0, 2}})) == Storage{{0, 1, 2}, {2, 1, 0}});
+  CHECK(storage(swapping(4, {{0, 1}, {2, 3}})) == Storage{{0, 1, 2, 3}, {1, 0, 3, 2}});
+  CHECK(storage(swapping(2, {{0, 1}, {0, 1}})) == Storage{{0, 1}});
   // One swap after the other: three buffers rotate.
-  CHECK(places(swapping(3, {{0, 1}, {1, 2}})) == Places{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
+  CHECK(storage(swapping(3, {{0, 1}, {1, 2}})) == Storage{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
   CHECK(schedule(swapping(2, {{0, 1}}), ops_of({false}), groups_of({{0}})).phases() == 2);
 }
 
-TEST_CASE("places are those of contents that are swapped one after the other") {
+TEST_CASE("storage is that of contents that are swapped one after the other") {
   const std::uint64_t start = seed();
   MESSAGE("TIDEGATE_SEED=" << start);
   Numbers random(start);
@@ -184,7 +184,7 @@ TEST_CASE("places are those of contents that are swapped one after the other") {
     const auto first = memory_of;
     for (std::uint32_t iteration = 0; iteration < 3 * made.phases(); ++iteration) {
       INFO("TIDEGATE_SEED=", start, " round ", round, " iteration ", iteration);
-      CHECK(made.places[iteration % made.phases()] == memory_of);
+      CHECK(made.storage[iteration % made.phases()] == memory_of);
       CHECK((memory_of == first) == (iteration % made.phases() == 0));
       for (const auto& [a, b] : swaps) {
         std::swap(memory_of[a], memory_of[b]);
@@ -230,8 +230,8 @@ Job checked_program() {
 Job phased_program() {
   Job program = program_of(1, {});
   program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
-  program.waves[1].phase = WavePhase::before;
-  program.waves[2].phase = WavePhase::after;
+  program.waves[1].section = Section::before;
+  program.waves[2].section = Section::after;
   program.iterations = 10;
   return program;
 }

@@ -20,7 +20,7 @@ device::DeviceInfo gpu() {
   device::DeviceInfo device{.name = "GPU", .type = device::DeviceType::gpu, .compute_units = 132};
   device.profile = device::DeviceProfile{.workgroup_size = 256,
                                          .co_resident_groups = 1056,
-                                         .ordering = device::Ordering::ptx,
+                                         .ordering = device::MemoryOrdering::ptx,
                                          .trials = {},
                                          .launch_ns = 4500,
                                          .launch_round_trip_ns = 10'900};
@@ -44,7 +44,7 @@ Chain chain_of(std::uint32_t waves, std::uint32_t plain = 0, std::uint32_t perio
     chain.program.waves.push_back(wave_of(0, {updates(0)}, range_of(132 * 256, 256)));
   }
   for (const bool persistent : {false, false, true}) {
-    Schedule schedule{.group_size = 256, .repeat_end = waves, .tiles_per_pack = {}, .places = {{0}}};
+    Schedule schedule{.group_size = 256, .repeat_end = waves, .tiles_per_pack = {}, .storage = {{0}}};
     schedule.tiles_per_pack.assign(waves, 1);
     for (std::uint32_t i = 0; i < waves; ++i) {
       schedule.stages.push_back(
@@ -127,7 +127,7 @@ TEST_CASE("explicit choices, and choices that are refused") {
   CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
   const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
   CHECK(choice({.tuning = measured}).strategy == Strategy::launch);
-  device.profile->ordering = device::Ordering::ptx;
+  device.profile->ordering = device::MemoryOrdering::ptx;
   CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
   CHECK(choice({.tuning = measured, .why = "so it was measured"}).reason == "so it was measured");
   CHECK(choice({.asked_for = Strategy::launch, .tuning = measured}).strategy == Strategy::launch);

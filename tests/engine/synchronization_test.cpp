@@ -67,7 +67,8 @@ Launch launch(Job program, Strategy strategy = Strategy::counters, std::vector<s
 }
 
 std::string violation(const Job& program, const Launch& made, std::uint32_t groups) {
-  return wait_violation(program, made.schedule, made.memory, made.tables, made.synchronization.order, groups);
+  return wait_violation(program, made.schedule, made.memory, made.tables, made.synchronization.mapping,
+                        groups);
 }
 
 // Stages divided by " | ": "everybody", or waits as "2<1+3" (wave 2 for wave 1, three tiles to each side),
@@ -105,7 +106,7 @@ TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one 
   const Job program = chain(2, 10);
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "0<1'+1! | 1<0+1!");
-  CHECK(made.synchronization.order == TileOrder::blocked);
+  CHECK(made.synchronization.mapping == TileMapping::blocked);
   REQUIRE(made.tables.waits.size() == 2);
   CHECK(made.tables.steps == 2);
   CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
@@ -127,7 +128,7 @@ TEST_CASE("a stage that most of another depends on waits for everybody") {
   CHECK(text(launch(program).synchronization) == "everybody | everybody"); // in both directions
   CHECK(violation(program, launch(program), 3) == "");
   CHECK(text(launch(program, Strategy::barrier).synchronization) == "everybody | everybody");
-  CHECK(launch(program, Strategy::barrier).synchronization.order == TileOrder::strided);
+  CHECK(launch(program, Strategy::barrier).synchronization.mapping == TileMapping::strided);
 }
 
 TEST_CASE("waves that share no memory go their own way") {
@@ -199,8 +200,8 @@ TEST_CASE("halos of rows and layers count in tiles of the whole range") {
 
 TEST_CASE("phases are divided by everybody") {
   Job program = chain(3, 4);
-  program.waves[0].phase = WavePhase::before;
-  program.waves[2].phase = WavePhase::after;
+  program.waves[0].section = Section::before;
+  program.waves[2].section = Section::after;
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "- | - | everybody");
@@ -217,7 +218,7 @@ TEST_CASE("the first iteration never waits for unannounced stages") {
   program.waves = {wave_of(0, {writes(2)}), wave_of(0, {near(updates(2), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(0), 1), near(writes(1), 0)}, range_of(1024, 64)),
                    wave_of(0, {near(reads(1), 1), near(writes(0), 0)}, range_of(1024, 64))};
-  program.waves[0].phase = WavePhase::before;
+  program.waves[0].section = Section::before;
   program.iterations = 3;
   program.derived = true;
   program.dependencies = {{.before = 1, .after = 2}, {.before = 2, .after = 3}};
@@ -262,11 +263,11 @@ TEST_CASE("the checker finds waits that are missing, too short, or for what neve
 TEST_CASE("waits for runs of tiles do not serve strided ones") {
   const Job program = chain(2, 3);
   Launch made = launch(program);
-  for (const TileOrder order : {TileOrder::blocked, TileOrder::serpentine}) {
-    made.synchronization.order = order;
+  for (const TileMapping mapping : {TileMapping::blocked, TileMapping::serpentine}) {
+    made.synchronization.mapping = mapping;
     CHECK(violation(program, made, 3) == "");
   }
-  made.synchronization.order = TileOrder::strided;
+  made.synchronization.mapping = TileMapping::strided;
   CHECK(violation(program, made, 3) ==
         "wave 1 (op0) of iteration 0 begins in group 0 before group 2 has ended wave 0 (op0) of iteration 0");
 }
@@ -419,18 +420,18 @@ private:
 
   void run_tile(std::uint32_t wave, std::uint32_t tile) {
     const auto& arguments = program_.waves[wave].arguments;
-    const auto& places = made_.schedule.places[current_.iteration % made_.schedule.phases()];
+    const auto& storage = made_.schedule.storage[current_.iteration % made_.schedule.phases()];
     const auto for_each = [&](auto&& act) {
       for (const ProgramArgument& argument : arguments) {
         const auto same = [&](const ProgramArgument& other) { return other.buffer == argument.buffer; };
         const bool only = std::ranges::count_if(arguments, same) == 1;
-        const std::uint32_t place = places[argument.buffer];
+        const std::uint32_t owner = storage[argument.buffer];
         const std::int64_t cells_of_tile =
             program_.waves[wave].range.local[0] * std::max(argument.element_bytes, 4U) / 128;
-        for (std::int64_t cell = 0; cell < static_cast<std::int64_t>(program_.buffers[place].bytes / 128);
+        for (std::int64_t cell = 0; cell < static_cast<std::int64_t>(program_.buffers[owner].bytes / 128);
              ++cell) {
           if (!argument.halo || std::abs(cell / cells_of_tile - tile) <= (*argument.halo)[0]) {
-            act(argument, cells_[made_.memory.offsets[place] / 128 + static_cast<std::uint64_t>(cell)],
+            act(argument, cells_[made_.memory.offsets[owner] / 128 + static_cast<std::uint64_t>(cell)],
                 static_cast<std::uint64_t>(cell), only);
           }
         }
@@ -488,11 +489,11 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
       program.waves.push_back(
           wave_of(i, arguments,
                   range_of(sizes[random.below(random.chance(60) ? 1 : 3)] * 2, random.chance(80) ? 64 : 32)));
-      program.waves.back().phase = random.chance(85)   ? WavePhase::each
-                                   : random.chance(50) ? WavePhase::before
-                                                       : WavePhase::after;
+      program.waves.back().section = random.chance(85)   ? Section::each
+                                     : random.chance(50) ? Section::before
+                                                         : Section::after;
     }
-    program.waves.front().phase = WavePhase::each;
+    program.waves.front().section = Section::each;
     program.iterations = 1 + random.below(5);
     if (random.chance(30)) {
       program.swaps = {{0, 1}};

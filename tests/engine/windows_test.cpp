@@ -130,7 +130,7 @@ TEST_CASE("other tiles, another phase, a transfer: another window") {
   program.waves[2].range = range_of(192, 64);
   CHECK(found(program) == "0+1 [1]");
   program = chain({whole, whole, whole});
-  program.waves[2].phase = WavePhase::after;
+  program.waves[2].section = Section::after;
   CHECK(found(program) == "0+1 [1]");
   program = chain({whole, whole});
   program.waves[1].users_kernel = false;
@@ -350,7 +350,7 @@ TEST_CASE("random programs: what is found is sound") {
       program.waves.push_back(from_to(static_cast<Op>(random.below(5)),
                                       (to + 1 + random.below(buffers - 1)) % buffers, to,
                                       random.chance(80) ? 256 : 192));
-      program.waves.back().phase = random.chance(80) ? WavePhase::each : WavePhase::after;
+      program.waves.back().section = random.chance(80) ? Section::each : Section::after;
       program.waves.back().arguments[1].access = random.chance(30) ? Access::write : Access::read_write;
     }
     program.iterations = 1 + random.below(3);

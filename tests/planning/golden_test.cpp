@@ -51,7 +51,7 @@ Json to_json(const PlanError& error) {
   return {{"error", fields}};
 }
 
-Json to_json(const WaveGroups& groups) {
+Json to_json(const BarrierGroups& groups) {
   Json list = Json::array();
   for (std::size_t i = 0; i < groups.group_count(); ++i) {
     list.push_back({{"waves", std::vector<std::uint32_t>(groups.group(i).begin(), groups.group(i).end())}});
@@ -79,7 +79,7 @@ PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::ui
   return dependencies;
 }
 
-PlanResult<WaveGroups> barrier_plan(const Json& input) {
+PlanResult<BarrierGroups> barrier_plan(const Json& input) {
   const auto wave_count = input.at("wave_count").get<std::uint32_t>();
   return read_dependencies(input, wave_count).and_then([&](const std::vector<Dependency>& dependencies) {
     return plan_barriers(wave_count, dependencies);
@@ -104,7 +104,7 @@ PlanResult<WaveDag> read_dag(const Json& input) {
 
 TEST_CASE("barrier_plan") {
   check_vectors("barrier_plan", [](const Json& input) {
-    const PlanResult<WaveGroups> groups = barrier_plan(input);
+    const PlanResult<BarrierGroups> groups = barrier_plan(input);
     return groups ? Json{{"ok", to_json(*groups)}} : to_json(groups.error());
   });
 }

@@ -16,7 +16,8 @@ using Waves = std::vector<std::uint32_t>;
 
 TEST_CASE("waves become ready in the order of the dependencies") {
   // A dependency names wave 2 before wave 1, so it is ready first.
-  const WaveGroups groups = plan_barriers(4, std::vector<Dependency>{{0, 2}, {0, 1}, {1, 3}, {2, 3}}).value();
+  const BarrierGroups groups =
+      plan_barriers(4, std::vector<Dependency>{{0, 2}, {0, 1}, {1, 3}, {2, 3}}).value();
   CHECK(groups.order == Waves{0, 2, 1, 3});
   CHECK(groups.group_begin == Waves{0, 1, 3, 4});
   CHECK(groups.global_barriers() == 2);
@@ -27,7 +28,7 @@ TEST_CASE("the order does not depend on how the dependencies are stored") {
   for (int i = 0; i < 200; ++i) {
     // Sorting by `before` keeps each wave's own order, so the result must equal that without the shuffle.
     WaveDag dag = shuffled(random_dag(Family::layered_random, 60, random), random);
-    const WaveGroups scattered = plan_barriers(60, dag.dependencies).value();
+    const BarrierGroups scattered = plan_barriers(60, dag.dependencies).value();
     std::stable_sort(dag.dependencies.begin(), dag.dependencies.end(),
                      [](const Dependency& a, const Dependency& b) { return a.before < b.before; });
     CHECK(plan_barriers(60, dag.dependencies).value() == scattered);

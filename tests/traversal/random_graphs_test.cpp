@@ -20,7 +20,7 @@ device::DeviceInfo cpu() {
   const auto found = device::select_device(*list, "cpu");
   REQUIRE(found);
   device::DeviceInfo device = **found;
-  device.profile = device::DeviceProfile{.ordering = device::Ordering::classic, .trials = {}};
+  device.profile = device::DeviceProfile{.ordering = device::MemoryOrdering::classic, .trials = {}};
   return device;
 }
 

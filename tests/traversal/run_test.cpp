@@ -157,7 +157,7 @@ struct StandInRun : Run {
 
   void persistent() {
     options.compile.strategy = engine::Strategy::barrier;
-    device.profile = device::DeviceProfile{.ordering = device::Ordering::c11, .trials = {}};
+    device.profile = device::DeviceProfile{.ordering = device::MemoryOrdering::c11, .trials = {}};
   }
 };
 
@@ -333,8 +333,8 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   REQUIRE(opened);
   const device::Session& session = **opened;
   engine::BuiltKernel kernel = engine::build_kernel(
-      session, cpu, frontier_kernel(shape, false, geometry, device::Ordering::classic, cpu.opencl_version), 0,
-      {});
+      session, cpu,
+      frontier_kernel(shape, false, geometry, device::MemoryOrdering::classic, cpu.opencl_version), 0, {});
   const ResidentGraph resident = make_resident(session, run.program, graph, *memory, geometry, {});
   engine::DispatchLimits limits =
       limits_of(cpu, run.options, {.resident = 1, .workers = 1}, engine::Strategy::barrier);

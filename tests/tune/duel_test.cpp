@@ -17,8 +17,8 @@ const TimeIsUp never = [] { return false; };
 class Machine {
 public:
   Machine(std::uint64_t seed, std::vector<double> means) : random_(seed), means_(std::move(means)) {}
-  std::optional<double> time(std::size_t candidate) {
-    return means_[candidate] * std::lognormal_distribution<double>(0, 0.2)(random_);
+  std::optional<double> time(std::size_t configuration) {
+    return means_[configuration] * std::lognormal_distribution<double>(0, 0.2)(random_);
   }
 
 private:
@@ -30,12 +30,12 @@ std::uint64_t wins(double ratio, std::uint64_t rounds, int duels, std::uint64_t 
   Machine machine(7, {100, 100 * ratio});
   std::uint64_t won = 0;
   for (int i = 0; i < duels; ++i) {
-    won +=
-        duel(
-            1, 0, rounds, [&](std::size_t candidate) { return machine.time(candidate); }, never, more_rounds)
-                .won()
-            ? 1
-            : 0;
+    won += duel(
+               1, 0, rounds, [&](std::size_t configuration) { return machine.time(configuration); }, never,
+               more_rounds)
+                   .won()
+               ? 1
+               : 0;
   }
   return won;
 }
@@ -80,7 +80,8 @@ TEST_CASE("a duel in doubt goes on") {
   CHECK(wins(1.2, 11, 1000, 22) < 2);
   const auto duel_of = [](double challenger) {
     return duel(
-        1, 0, 5, [=](std::size_t candidate) { return std::optional(candidate == 1 ? challenger : 1.0); },
+        1, 0, 5,
+        [=](std::size_t configuration) { return std::optional(configuration == 1 ? challenger : 1.0); },
         never, 3);
   };
   CHECK(duel_of(0.5).rounds == 8); // five rounds cannot win with 99 %, eight can
@@ -90,16 +91,16 @@ TEST_CASE("a duel in doubt goes on") {
 
 TEST_CASE("a duel takes turns, and ends when time is up or a run fails") {
   std::vector<std::size_t> order;
-  const Timer note = [&](std::size_t candidate) {
-    order.push_back(candidate);
-    return std::optional(candidate == 1 ? 1.0 : 2.0);
+  const Timer note = [&](std::size_t configuration) {
+    order.push_back(configuration);
+    return std::optional(configuration == 1 ? 1.0 : 2.0);
   };
   CHECK(duel(1, 0, 3, note, never).ratio == 0.5);
   CHECK(order == std::vector<std::size_t>{0, 1, 1, 0, 0, 1});
   int left = 2;
   CHECK(duel(1, 0, 9, note, [&] { return left-- == 0; }).rounds == 2);
-  const Timer failing = [](std::size_t candidate) {
-    return candidate == 1 ? std::nullopt : std::optional(1.0);
+  const Timer failing = [](std::size_t configuration) {
+    return configuration == 1 ? std::nullopt : std::optional(1.0);
   };
   CHECK(duel(1, 0, 9, failing, never).rounds == 0);
 }

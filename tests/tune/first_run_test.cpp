@@ -91,7 +91,7 @@ TEST_CASE("of a long repetition as much is compared as fits") {
   CHECK(found->report.iterations < 1000); // of 1 ms, in a hundredth of 10 s, with steps of 8
 }
 
-TEST_CASE("a candidate that the device refuses is thrown out with the reason") {
+TEST_CASE("a configuration that the device refuses is thrown out with the reason") {
   Measured run;
   run.failures = {{.call = "build", .number = 3}}; // after those of plain launches, in two ways
   const auto report = run.tune();

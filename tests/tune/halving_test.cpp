@@ -24,13 +24,13 @@ TEST_CASE("the fastest is left, and most runs go to the last ones") {
     std::vector<double> means{100, 90, 80, 60, 95, 110, 85, 70, 120}; // 0 is the incumbent
     std::shuffle(means.begin() + 1, means.end(), random);
     std::vector<int> runs(means.size());
-    const Timer time = [&](std::size_t candidate) {
-      ++runs[candidate];
-      return std::optional(means[candidate] * std::lognormal_distribution<double>(0, 0.03)(random));
+    const Timer time = [&](std::size_t configuration) {
+      ++runs[configuration];
+      return std::optional(means[configuration] * std::lognormal_distribution<double>(0, 0.03)(random));
     };
-    std::vector<std::size_t> candidates(8);
-    std::iota(candidates.begin(), candidates.end(), 1);
-    const Halving halving = halve(0, candidates, time, never);
+    std::vector<std::size_t> configurations(8);
+    std::iota(configurations.begin(), configurations.end(), 1);
+    const Halving halving = halve(0, configurations, time, never);
     CHECK(halving.rounds_by_rung == std::vector<std::size_t>{2, 4, 8});
     CHECK(runs[0] == 14); // the incumbent is in every round
     CHECK(std::accumulate(runs.begin() + 1, runs.end(), 0) == 8 * 2 + 4 * 4 + 2 * 8);
@@ -43,13 +43,13 @@ TEST_CASE("the fastest is left, and most runs go to the last ones") {
 TEST_CASE("what drifts drifts for all: ratios are taken in a round") {
   double machine = 1; // slows down with every run
   const std::vector<double> means{100, 90, 80};
-  const Timer time = [&](std::size_t candidate) {
-    return std::optional(means[candidate] * (machine *= 1.001));
+  const Timer time = [&](std::size_t configuration) {
+    return std::optional(means[configuration] * (machine *= 1.001));
   };
   CHECK(halve(0, {1, 2}, time, never).best == 2);
 }
 
-TEST_CASE("one candidate needs no rounds, and none leaves the incumbent") {
+TEST_CASE("one configuration needs no rounds, and none leaves the incumbent") {
   const Timer none = [](std::size_t) -> std::optional<double> {
     FAIL("nothing is to be timed");
     return {};
@@ -59,16 +59,16 @@ TEST_CASE("one candidate needs no rounds, and none leaves the incumbent") {
 }
 
 TEST_CASE("candidates that fail are out, and so is the search when time is up") {
-  const Timer time = [](std::size_t candidate) {
-    return candidate == 1 ? std::nullopt : std::optional(100.0 - static_cast<double>(candidate));
+  const Timer time = [](std::size_t configuration) {
+    return configuration == 1 ? std::nullopt : std::optional(100.0 - static_cast<double>(configuration));
   };
   const Halving halving = halve(0, {1, 2, 3}, time, never);
   CHECK(halving.best == 3);
   CHECK(halving.contenders[0].failed);
   CHECK(halving.contenders[0].ratios.empty());
   CHECK(halve(0, {1, 2, 3}, time, [] { return true; }).best == 0);
-  const Timer incumbent_fails = [](std::size_t candidate) {
-    return candidate == 0 ? std::nullopt : std::optional(1.0);
+  const Timer incumbent_fails = [](std::size_t configuration) {
+    return configuration == 0 ? std::nullopt : std::optional(1.0);
   };
   CHECK(halve(0, {1, 2}, incumbent_fails, never).best == 0);
 }

@@ -85,7 +85,8 @@ TEST_CASE("fusion changes the policy so that the graph has edges enough, or neve
 }
 
 TEST_CASE("knobs of wave programs are none of theirs") {
-  for (const Knob knob : {Knob::workgroup_size, Knob::route, Knob::side_by_side, Knob::order, Knob::slice}) {
+  for (const Knob knob :
+       {Knob::workgroup_size, Knob::route, Knob::side_by_side, Knob::mapping, Knob::slice}) {
     CHECK(value_of(knob, on_gpu()) == "-");
     CHECK(values(knob, on_gpu()).empty());
   }

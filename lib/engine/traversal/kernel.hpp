@@ -36,7 +36,7 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
 // `ordering` is required for persistent launches only.
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,
-                                     std::optional<device::Ordering> ordering,
+                                     std::optional<device::MemoryOrdering> ordering,
                                      const std::string& opencl_version);
 
 } // namespace tidegate::traversal
