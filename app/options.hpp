@@ -55,6 +55,11 @@ template <class Target>
 OptionModel count_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "N", target, read_count, std::move(meaning));
 }
+Result<double> read_percent(const std::string& text); // 5% or 5 as 0.05
+template <class Target>
+OptionModel percent_option(std::string name, Target& target, std::string meaning) {
+  return option(std::move(name), "PERCENT", target, read_percent, std::move(meaning));
+}
 template <class Target>
 OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));

@@ -159,12 +159,19 @@ CommandModel run_command() {
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
-           file_option(
-               "--profile", settings->profile,
-               "Take this device_profile, not what `tidegate tune measure` kept; none: take no profile"),
+           file_option("--profile", settings->profile,
+                       "Take this device_profile, not one that was kept; none: take none"),
            flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
            count_option("--compare", options.compare_rounds,
-                        "Verify, then time both N times in turn: medians, ratio, spread"),
+                        "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
+           file_option("--baseline", settings->baseline,
+                       "With --compare: judge the times against this earlier report"),
+           percent_option("--fail-slower", settings->fail_slower,
+                          "Exit with 1 if slower than the baseline by more than this: 5%"),
+           written_file_option("--export-markdown", settings->export_markdown, {"md"},
+                               "With --compare: write both times as a table"),
+           written_file_option("--export-csv", settings->export_csv, {"csv"},
+                               "With --compare: write every round"),
            flag("--check-bounds", options.check_bounds,
                 "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
            flag("--check-halos", options.check_halos,
@@ -188,7 +195,7 @@ CommandModel run_command() {
            path_scope_option(options.scope)},
       .positionals = {positional(
           "[PROGRAM]", file_option("", settings->program,
-                                   "Wave program or frontier program to run; - or none is standard input"))},
+                                   "Wave or frontier program to run; - or none is standard input"))},
       .examples = {{"Proved, and timed against plain launches:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
                    {"What would run, without a device:",
@@ -484,6 +491,40 @@ Result<std::optional<device::DeviceInfo>> device_of(const RunSettings& settings,
   return found;
 }
 
+// Judges the times against the baseline, and writes them to the files that --export names.
+template <class Report>
+Result<void> write_timings(Report& report, const RunSettings& settings) {
+  const auto timings = timings_of(report);
+  if (!timings) {
+    return {}; // the run was not done, and its report says why
+  }
+  if (settings.earlier) {
+    TIDEGATE_TRY(report.baseline, against_baseline(*timings, *settings.earlier, settings.baseline));
+  }
+  for (const auto& [file, what, text] :
+       {std::tuple(settings.export_markdown, "times as Markdown", markdown_text(*timings)),
+        std::tuple(settings.export_csv, "times as CSV", csv_text(*timings))}) {
+    if (!file.empty()) {
+      TIDEGATE_CHECK(write_text(file, text));
+      report.files_written.push_back(engine::written_file(file, what));
+    }
+  }
+  return {};
+}
+
+// The error of --fail-slower: the run is slower by more than `part`, and not by chance.
+std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline,
+                                          std::optional<double> part) {
+  if (!part || baseline.verdict != SpeedVerdict::slower || 1 / baseline.speedup <= 1 + *part) {
+    return {};
+  }
+  return Error{.code = ErrorCode::slower_than_baseline,
+               .message =
+                   fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
+                               100 * (1 / baseline.speedup - 1), in_quotes(baseline.file), 100 * *part),
+               .fix = "see `comparison` and `baseline` in the report; the outputs were written"};
+}
+
 // Completes the report and prints it.
 template <class Report>
 Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const RunSettings& settings,
@@ -494,7 +535,17 @@ Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const R
   }
   report->profile_file = taken.profile_file;
   report->policy_file = taken.policy_file;
-  return write_report(std::move(*report), settings);
+  TIDEGATE_CHECK(write_timings(*report, settings));
+  std::optional<Error> slower;
+  if (report->baseline) {
+    slower = slower_than_baseline(*report->baseline, settings.fail_slower);
+  }
+  auto written = write_report(std::move(*report), settings);
+  if (written && *written == ExitCode::done && slower) {
+    print_error(at_program(*slower, settings));
+    return exit_code(*slower);
+  }
+  return written;
 }
 
 Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
@@ -606,6 +657,20 @@ Result<ExitCode> run_program(RunSettings& settings) {
                    .outputs = {{settings.output, "-o", {}}}};
   options.compile.trace = !options.trace.empty() || !options.page.empty();
   TIDEGATE_CHECK(refuse_two_outputs(settings));
+  for (const auto& [given, option] : {std::pair(!settings.baseline.empty(), "--baseline"),
+                                      std::pair(!settings.export_markdown.empty(), "--export-markdown"),
+                                      std::pair(!settings.export_csv.empty(), "--export-csv")}) {
+    if (given && options.compare_rounds == 0) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("{} needs times", option),
+                                  .fix = "give --compare 9, too"});
+    }
+  }
+  if (settings.fail_slower && settings.baseline.empty()) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "--fail-slower needs a run to compare with",
+                                .fix = "give --baseline REPORT, too"});
+  }
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
   }
@@ -620,6 +685,16 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   if (settings.plan) {
     options.files.inputs.push_back({*settings.plan, "the plan", {}});
+  }
+  if (!settings.baseline.empty()) {
+    TIDEGATE_TRY(settings.earlier, read_baseline(settings.baseline));
+    options.files.inputs.push_back({settings.baseline, "the baseline", {}});
+  }
+  for (const auto& [file, option] : {std::pair(settings.export_markdown, "--export-markdown"),
+                                     std::pair(settings.export_csv, "--export-csv")}) {
+    if (!file.empty()) {
+      options.files.outputs.push_back({file, option, {}});
+    }
   }
   device::SharedFlag ran; // kernels of the user's
   if (needs_device(settings)) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "app/options.hpp"
 #include "app/plan.hpp"
+#include "app/speed.hpp"
 #include "app/terminal.hpp"
 #include "engine/documents.hpp"
 #include "engine/run.hpp"
@@ -42,6 +43,11 @@ struct RunSettings {
   bool quiet = false;
   bool verbose = false;
   std::string_view format = "json";
+  std::string baseline;              // report of an earlier run
+  std::optional<Timings> earlier;    // its times
+  std::optional<double> fail_slower; // part by which a run may be slower than the baseline
+  std::string export_markdown;
+  std::string export_csv;
   engine::RunOptions options;
   PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };

@@ -1,5 +1,6 @@
 
 #include "app/run.hpp"
+#include "app/speed.hpp"
 #include "core/duration.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/text.hpp>
@@ -62,6 +63,16 @@ void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows)
   }
 }
 
+void add_baseline(const engine::ReportHead& report, Rows& rows) {
+  if (report.baseline) {
+    const engine::BaselineReport& baseline = *report.baseline;
+    rows.push_back(
+        {"  baseline",
+         speed_text({.ratio = baseline.speedup, .low = baseline.speedup_low, .high = baseline.speedup_high},
+                    baseline.verdict, baseline.file, baseline.rounds)});
+  }
+}
+
 // Wave programs.
 
 std::string verdict(const engine::RunReport& report) {
@@ -98,6 +109,21 @@ void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
 std::string spread_text(std::string_view what, double least, double median, double most) {
   return fmt::format("{:<14}  {} (from {} to {})", what, short_time_text(median), short_time_text(least),
                      short_time_text(most));
+}
+
+// Names the rounds that are far from the others, at most three.
+void add_outliers(std::string_view what, const std::vector<double>& rounds, double median,
+                  const std::vector<std::uint32_t>& outliers, Rows& rows) {
+  constexpr std::size_t most = 3;
+  for (std::size_t i = 0; i < std::min(outliers.size(), most); ++i) {
+    const double ns = rounds[outliers[i]];
+    rows.push_back({i == 0 ? "  outliers" : "",
+                    fmt::format("{}: round {} of {} took {}, {:.2g} times the median{}", what,
+                                outliers[i] + 1, rounds.size(), short_time_text(ns), ns / median,
+                                i + 1 == most && outliers.size() > most
+                                    ? fmt::format("; {} more", outliers.size() - most)
+                                    : std::string())});
+  }
 }
 
 void add_halos(const engine::HaloReport& halos, Rows& rows) {
@@ -189,13 +215,18 @@ void add_times(const engine::RunReport& report, Rows& rows) {
                    report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
   if (report.comparison) {
     const engine::Comparison& comparison = *report.comparison;
-    rows.push_back({"  compared", fmt::format("{:.2f} times as fast as plain launches, by the medians of {}",
-                                              comparison.speedup, plural(comparison.rounds, "round"))});
+    const Timings timings = *timings_of(report);
+    rows.push_back(
+        {"  compared", speed_text(timings.times_as_fast, timings.verdict, timings.other, comparison.rounds)});
     rows.push_back(
         {"", spread_text("this run", comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns)});
     rows.push_back({"", spread_text("plain launches", comparison.plain_min_ns, comparison.plain_ns,
                                     comparison.plain_max_ns)});
+    add_outliers("this run", comparison.run_rounds_ns, comparison.run_ns, comparison.run_outliers, rows);
+    add_outliers("plain launches", comparison.plain_rounds_ns, comparison.plain_ns, comparison.plain_outliers,
+                 rows);
   }
+  add_baseline(report, rows);
 }
 
 // Traversals.
@@ -211,11 +242,11 @@ std::string count_text(double count) {
   return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
 }
 
-std::string times_text(const traversal::RepeatedTimes& times) {
+std::string times_text(const traversal::RepeatedTimes& times, const Timings& timings) {
   return times.speedup
-             ? fmt::format("{:.2f} times as fast as a launch for each step: {} against {} (medians of {})",
-                           *times.speedup, short_time_text(times.run_ns), short_time_text(*times.launches_ns),
-                           times.rounds)
+             ? fmt::format("{}: {} against {}",
+                           speed_text(timings.times_as_fast, timings.verdict, timings.other, times.rounds),
+                           short_time_text(times.run_ns), short_time_text(*times.launches_ns))
              : fmt::format("{} (median of {})", short_time_text(times.run_ns), times.rounds);
 }
 
@@ -362,8 +393,9 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
                                             report.replay->agreed, report.replay->waves)});
   }
   if (report.comparison) {
-    rows.push_back({"  compared", times_text(*report.comparison)});
+    rows.push_back({"  compared", times_text(*report.comparison, *timings_of(report))});
   }
+  add_baseline(report, rows);
   add_written(report, rows);
   const auto where = [](const engine::StuckGroup& stuck) {
     return fmt::format("after wave {}", stuck.iteration);

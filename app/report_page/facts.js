@@ -173,9 +173,18 @@ function showSpeed(data) {
   const rows = [["this run", "run", comparison.run_rounds_ns, comparison.run_ns],
     ["plain launches", "plain", comparison.plain_rounds_ns, comparison.plain_ns]];
   const chart = element("div");
-  const {speedup, rounds: count} = comparison;
-  fill(box, element("p", {}, speedup >= 1 ? `${digits(speedup)} times as fast as plain launches, `
-    : `Plain launches are ${digits(1 / speedup)} times as fast, `, `by the medians of ${plural(count, "round")} in turn.`),
+  const {speedup, speedup_low: low, speedup_high: high, verdict, rounds: count} = comparison;
+  const faster = `${digits(speedup)} times as fast as plain launches (${digits(low)} to ${digits(high)}`;
+  const words = {
+    faster: `${faster} with 95 % confidence, ${plural(count, "round")} in turn).`,
+    slower: `${digits(1 / speedup)} times as slow as plain launches (${digits(1 / high)} to ${digits(1 / low)} with 95 % confidence, ${
+      plural(count, "round")} in turn).`,
+    no_difference: `No difference from plain launches is shown (${digits(low)} to ${digits(high)} times as fast with 95 % confidence, ${
+      plural(count, "round")} in turn).`,
+    same_launches: "The run is the same launches as the plain ones: what differs is chance.",
+    too_few_rounds: `${faster}, ${plural(count, "round")} in turn: too few for a verdict).`,
+  };
+  fill(box, element("p", {}, words[verdict]),
   chart,
   table(["", "#min", "#median", "#max"], rows.map(([name, key, rounds, middle]) => [name,
     figure(`comparison.${key}_rounds_ns.min`, least(rounds), time(least(rounds))),

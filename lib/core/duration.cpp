@@ -64,13 +64,4 @@ std::string seconds_text(std::uint64_t ns) {
   return fmt::format("{:.3g} s", static_cast<double>(ns) / 1e9);
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return values.size() % 2 == 1 ? *middle : (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 } // namespace tidegate

@@ -26,7 +26,4 @@ inline std::uint64_t elapsed_ns(std::chrono::steady_clock::time_point from,
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
 }
 
-// The middle value, or the mean of the two in the middle; 0 of none.
-double median(std::vector<double> values);
-
 } // namespace tidegate

@@ -134,6 +134,7 @@ template <>
 constinit const Document DocumentOf<VersionReport>::document = document_of<VersionReport>(
     "version_report", "Versions of the tool and of its libraries", Direction::output);
 
+using engine::BaselineReport;
 using engine::BoundsReport;
 using engine::BoundsViolation;
 using engine::BufferOffset;
@@ -263,12 +264,40 @@ constexpr Field comparison_fields[] = {
     required<&Comparison::run_ns>("run_ns", "median of this run's dispatch"),
     required<&Comparison::run_min_ns>("run_min_ns", "fastest round of this run"),
     required<&Comparison::run_max_ns>("run_max_ns", "slowest round of this run"),
-    required<&Comparison::speedup>("speedup", "plain_ns divided by run_ns"),
+    required<&Comparison::speedup>(
+        "speedup", "median over the rounds of the plain launches' time divided by this run's"),
+    required<&Comparison::speedup_low>(
+        "speedup_low", "lower end of the interval that holds the true median with 95 % confidence"),
+    required<&Comparison::speedup_high>("speedup_high", "upper end of that interval"),
+    required<&Comparison::verdict>(
+        "verdict",
+        "faster or slower than plain launches if the interval leaves out 1; same_launches: the run "
+        "is the same launches, and what differs is chance; too_few_rounds: fewer than six, so the "
+        "interval is the range of all rounds"),
     required<&Comparison::plain_rounds_ns>("plain_rounds_ns", "every round of the plain launches"),
     required<&Comparison::run_rounds_ns>("run_rounds_ns", "every round of this run"),
+    required<&Comparison::plain_outliers>(
+        "plain_outliers",
+        "rounds, from 0, in which the plain launches took far longer or shorter than usual"),
+    required<&Comparison::run_outliers>("run_outliers", "rounds in which this run did"),
 };
 template <>
 constinit const Record Description<Comparison>::record = record_of<Comparison>(comparison_fields);
+
+constexpr Field baseline_fields[] = {
+    required<&BaselineReport::file>("file", "report of the earlier run"),
+    required<&BaselineReport::rounds>("rounds", "timings of the earlier run"),
+    required<&BaselineReport::run_ns>("run_ns", "their median"),
+    required<&BaselineReport::speedup>("speedup",
+                                       "median of all ratios of an earlier time and one of this run"),
+    required<&BaselineReport::speedup_low>(
+        "speedup_low", "lower end of the interval that holds the true ratio with 95 % confidence"),
+    required<&BaselineReport::speedup_high>("speedup_high", "upper end of that interval"),
+    required<&BaselineReport::verdict>("verdict",
+                                       "faster or slower than the earlier run if the interval leaves out 1"),
+};
+template <>
+constinit const Record Description<BaselineReport>::record = record_of<BaselineReport>(baseline_fields);
 
 constexpr Field stuck_fields[] = {
     required<&StuckGroup::group>("group", "the work-group"),
@@ -565,6 +594,7 @@ constexpr Field run_report_fields[] = {
                                          "by group, bit n for source rule n of its waves or their ancestors"),
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
+    reported<&RunReport::baseline>("baseline", "with --baseline: times next to those of an earlier report"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: accesses outside buffers"),
     reported<&RunReport::halos>("halos", "with --check-halos: accesses beyond stated halos"),
     run_head.profile_file,

@@ -108,6 +108,8 @@ struct RunReportDocument {
 template <>
 inline constexpr Names Choices<engine::RunStatus>::names = engine::run_status_names;
 template <>
+inline constexpr Names Choices<SpeedVerdict>::names = speed_verdict_names;
+template <>
 inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
 template <>
 inline constexpr Names Choices<engine::Side>::names = engine::side_names;

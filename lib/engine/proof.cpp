@@ -3,6 +3,7 @@
 #include "core/duration.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
+#include "core/statistics.hpp"
 #include "engine/dispatch.hpp"
 
 #include <fmt/format.h>
@@ -118,20 +119,31 @@ std::pair<double, double> extremes(const std::vector<double>& values) {
   return {least, most};
 }
 
-// Times both ways alternately; if time is up, returns the rounds measured so far.
+// Times both ways in pairs of alternating order; if time is up, returns the rounds measured so far.
 std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
                                   BuiltProgram& built, const HostContents& first, Reference& reference,
                                   const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
   Comparison comparison;
+  std::vector<double> ratios;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     monitor.begin(Activity::comparing);
-    const PlainRun plain = reference.run(limits.deadline);
-    const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+    PlainRun plain;
+    ArenaRun run;
+    const bool plain_first =
+        round % 2 == 0; // a side that always came second would find other caches and clocks
+    for (const bool plain_now : {plain_first, !plain_first}) {
+      if (plain_now) {
+        plain = reference.run(limits.deadline);
+      } else {
+        run = run_in_arena(session, compiled, built, first, limits, monitor);
+      }
+    }
     if (!plain.in_time || run.outcome.status != RunStatus::done) {
       break;
     }
     comparison.plain_rounds_ns.push_back(static_cast<double>(plain.dispatch_ns));
     comparison.run_rounds_ns.push_back(static_cast<double>(run.outcome.dispatch_ns));
+    ratios.push_back(comparison.plain_rounds_ns.back() / std::max(comparison.run_rounds_ns.back(), 1.0));
   }
   comparison.rounds = comparison.run_rounds_ns.size();
   if (comparison.rounds == 0) {
@@ -141,7 +153,13 @@ std::optional<Comparison> compare(const device::Session& session, const Compiled
   comparison.run_ns = median(comparison.run_rounds_ns);
   std::tie(comparison.plain_min_ns, comparison.plain_max_ns) = extremes(comparison.plain_rounds_ns);
   std::tie(comparison.run_min_ns, comparison.run_max_ns) = extremes(comparison.run_rounds_ns);
-  comparison.speedup = comparison.plain_ns / comparison.run_ns;
+  comparison.plain_outliers = outliers(comparison.plain_rounds_ns);
+  comparison.run_outliers = outliers(comparison.run_rounds_ns);
+  const RatioEstimate estimated = paired_ratio(std::move(ratios));
+  comparison.speedup = estimated.ratio;
+  comparison.speedup_low = estimated.low;
+  comparison.speedup_high = estimated.high;
+  comparison.verdict = built.kernel ? verdict_of(estimated) : SpeedVerdict::same_launches;
   return comparison;
 }
 

@@ -1,5 +1,6 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
+#include "core/statistics.hpp"
 #include "engine/job.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"
@@ -130,9 +131,23 @@ struct Comparison {
   double plain_min_ns = 0, plain_max_ns = 0;
   double run_ns = 0;
   double run_min_ns = 0, run_max_ns = 0;
-  double speedup = 0; // plain time divided by run time
+  double speedup = 0; // plain time divided by run time: the median of the rounds, with its interval
+  double speedup_low = 0, speedup_high = 0;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
   std::vector<double> plain_rounds_ns;
   std::vector<double> run_rounds_ns;
+  std::vector<std::uint32_t> plain_outliers; // indices of rounds
+  std::vector<std::uint32_t> run_outliers;
+};
+
+// This run's times next to those of an earlier report; nothing pairs the rounds.
+struct BaselineReport {
+  std::string file;
+  std::uint64_t rounds = 0;
+  double run_ns = 0;  // median of the earlier run
+  double speedup = 1; // the earlier time divided by this run's, with its interval
+  double speedup_low = 1, speedup_high = 1;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
 };
 
 enum class Side : std::uint8_t { before, behind };
@@ -381,6 +396,7 @@ struct ReportHead {
   Telemetry telemetry;
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
+  std::optional<BaselineReport> baseline;
   std::optional<std::string> profile_file; // the profile that was used
   std::optional<std::string> policy_file;  // replaces the program's policy
 };

@@ -2,6 +2,7 @@
 
 #include "core/duration.hpp"
 #include "core/interrupt.hpp"
+#include "core/statistics.hpp"
 #include "device/driver_output.hpp"
 #include "device/monitor.hpp"
 #include "engine/report.hpp"

@@ -1,6 +1,6 @@
 #include "tune/statistics.hpp"
 
-#include "core/duration.hpp"
+#include "core/statistics.hpp"
 #include <tidegate/policy/tuning.hpp>
 
 #include <algorithm>
@@ -8,48 +8,20 @@
 #include <cstddef>
 
 namespace tidegate::tuning {
-namespace {
-
-// Returns P(at least `successes` heads in `trials` throws of a coin).
-double at_least(std::uint64_t successes, std::uint64_t trials) {
-  double probability = 1; // P(no heads) = 2^-trials
-  for (std::uint64_t i = 0; i < trials; ++i) {
-    probability /= 2;
-  }
-  double sum = 0;
-  for (std::uint64_t k = 0; k <= trials; ++k) {
-    sum += k >= successes ? probability : 0;
-    probability *= static_cast<double>(trials - k) / static_cast<double>(k + 1);
-  }
-  return std::min(sum, 1.0);
-}
-
-} // namespace
-
 Duel judge(const std::vector<double>& ratios) {
   Duel duel{.rounds = ratios.size()};
   if (ratios.empty()) {
     return duel;
   }
-  std::vector<double> sorted = ratios;
-  std::ranges::sort(sorted);
-  duel.ratio = median(sorted);
-
+  const RatioEstimate estimated = paired_ratio(ratios);
+  duel.ratio = estimated.ratio;
+  duel.ratio_low = estimated.low;
+  duel.ratio_high = estimated.high;
   const auto faster =
-      static_cast<std::uint64_t>(std::ranges::count_if(sorted, [](double r) { return r < 1; }));
+      static_cast<std::uint64_t>(std::ranges::count_if(ratios, [](double r) { return r < 1; }));
   const auto slower =
-      static_cast<std::uint64_t>(std::ranges::count_if(sorted, [](double r) { return r > 1; }));
+      static_cast<std::uint64_t>(std::ranges::count_if(ratios, [](double r) { return r > 1; }));
   duel.confidence = faster + slower == 0 ? 0 : 1 - at_least(faster, faster + slower);
-
-  // Drops as many ratios at both ends as 5 % allow: the true median is below the k-th of n values with the
-  // probability of fewer than k heads in n throws.
-  std::size_t outside = 0;
-  while (2 * outside + 2 < sorted.size() &&
-         2 * at_least(sorted.size() - outside - 1, sorted.size()) <= 1 - interval_confidence) {
-    ++outside;
-  }
-  duel.ratio_low = sorted[outside];
-  duel.ratio_high = sorted[sorted.size() - 1 - outside];
   return duel;
 }
 

@@ -19,8 +19,7 @@ using TimeIsUp = std::function<bool()>;
 // A configuration counts as faster only with this confidence and by this ratio. A program has seven knobs; 99
 // % for each means at least 93 % that none of them changed by chance.
 inline constexpr double required_confidence = 0.99;
-inline constexpr double required_ratio = 0.99;      // of the times
-inline constexpr double interval_confidence = 0.95; // for the interval of the median
+inline constexpr double required_ratio = 0.99; // of the times
 
 struct Duel {
   std::uint64_t rounds = 0;

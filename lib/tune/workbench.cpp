@@ -2,6 +2,7 @@
 
 #include "core/duration.hpp"
 #include "core/interrupt.hpp"
+#include "core/statistics.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_images.hpp"
 #include "engine/proof.hpp"

@@ -517,8 +517,10 @@ class Report(Small):
             inconsistent("/queues/0/items_remaining", "items_remaining is 4, and published_items only 3")])
         even = [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
                 for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
-        self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [inconsistent(
-            "/comparison/speedup", "speedup is 2.5, and plain_ns over run_ns 2")])
+        even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2)]
+        self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [
+            inconsistent("/comparison/speedup", "speedup is 2.5, and the median of the rounds' ratios 2"),
+            inconsistent("/comparison/speedup_low", "the interval does not hold speedup")])
         self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_max_ns", 51), ("comparison/plain_rounds_ns", [100])), [
             inconsistent("/comparison/plain_rounds_ns", "elements: 1, and rounds is 3"),
             inconsistent("/comparison/run_rounds_ns", "run_min_ns, run_ns and run_max_ns are not the least, the median and the largest of "
@@ -597,12 +599,48 @@ class Report(Small):
             rounds = comparison[f"{kind}_rounds_ns"]
             self.assertEqual((len(rounds), comparison[f"{kind}_ns"]), (3, sorted(rounds)[1]))
             self.assertEqual((comparison[f"{kind}_min_ns"], comparison[f"{kind}_max_ns"]), (min(rounds), max(rounds)))
-        self.assertAlmostEqual(comparison["speedup"], comparison["plain_ns"] / comparison["run_ns"])
+        ratios = sorted(plain / ours for plain, ours in zip(comparison["plain_rounds_ns"], comparison["run_rounds_ns"], strict=True))
+        self.assertEqual([comparison[f"speedup{end}"] for end in ("_low", "", "_high")], ratios)
+        self.assertEqual(comparison["verdict"], "too_few_rounds")
+        same = self.report_of(CHAIN, "--strategy", "plain", "--compare", "2")["comparison"]
+        self.assertEqual(same["verdict"], "same_launches")
+
+    def test_baseline(self) -> None:
+        """Times next to those of an earlier report, which the test makes a thousand times as fast, or as slow."""
+        def run_with(factor: float | None, *args: str) -> Result:
+            if factor is not None:
+                slower = json.loads(self.earlier)
+                slower["comparison"]["run_rounds_ns"] = [factor * ns for ns in slower["comparison"]["run_rounds_ns"]]
+                (self.folder / "earlier.json").write_text(json.dumps(slower))
+            return self.run_document(CHAIN, "--strategy", "launch", "--baseline", str(self.folder / "earlier.json"), *args)
+
+        self.earlier = self.run_document(CHAIN, "--strategy", "launch", "--compare", "6").stdout
+        fast = run_with(1000, "--compare", "6", "--fail-slower", "5%")
+        self.assertEqual((fast.rc, parse(fast.stdout)["baseline"]["verdict"]), (0, "faster"), fast.stderr)
+        slow = run_with(0.001, "--compare", "6", "--fail-slower", "5%")
+        self.assertEqual((slow.rc, parse(slow.stdout)["baseline"]["verdict"]), (1, "slower"))
+        self.assertIn("[slower_than_baseline]", slow.stderr)
+        self.assertTrue((self.folder / "b.npy").exists())
+        self.assertEqual(run_with(0.001, "--compare", "6").rc, 0)
+        for args, message in ((["--compare", "1"], "1 round here and 6 of the baseline are too few to compare them"),
+                              ([], "--baseline needs times")):
+            refused = run_with(None, *args)
+            self.assertEqual(refused.rc, 2)
+            self.assertIn(message, refused.stderr)
+        files = {kind: self.folder / f"times.{kind}" for kind in ("md", "csv")}
+        report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--export-markdown", str(files["md"]),
+                                         "--export-csv", str(files["csv"])).stdout)
+        self.assertEqual(files["md"].read_text().count("\n"), 4)
+        rows = [line.split(",") for line in files["csv"].read_text().splitlines()]
+        self.assertEqual(rows[0], ["round", "run_ns", "other_ns"])
+        self.assertEqual([float(row[1]) for row in rows[1:]], report["comparison"]["run_rounds_ns"])
+        self.assertEqual([float(row[2]) for row in rows[1:]], report["comparison"]["plain_rounds_ns"])
 
     def test_compare_as_a_table(self) -> None:
         table = self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--format", "table").stdout
         time = r"[0-9.]+ [nmu]?s"
-        self.assertRegex(table, r"  compared  [0-9.]+ times as fast as plain launches, by the medians of 2 rounds\n"
+        self.assertRegex(table, r"  compared  [0-9.]+ times as fast as plain launches "
+                                r"\([0-9.]+ to [0-9.]+; too few rounds for a verdict: 2 of 6\)\n"
                                 rf" +this run +{time} \(from {time} to {time}\)\n"
                                 rf" +plain launches +{time} \(from {time} to {time}\)\n")
 

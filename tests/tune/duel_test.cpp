@@ -1,5 +1,5 @@
 // Two ways timed in pairs: what is said of them, and how often that is wrong.
-#include "core/duration.hpp"
+#include "core/statistics.hpp"
 #include "tune/statistics.hpp"
 
 #include <doctest/doctest.h>

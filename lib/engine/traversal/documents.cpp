@@ -301,7 +301,14 @@ constexpr Field times_fields[] = {
     required<&RepeatedTimes::run_ns>("run_ns", "median of the traversal"),
     required<&RepeatedTimes::run_rounds_ns>("run_rounds_ns", "every round"),
     optional<&RepeatedTimes::launches_ns>("launches_ns", "median of the same with a launch for each step"),
-    optional<&RepeatedTimes::speedup>("speedup", "launches_ns divided by run_ns"),
+    optional<&RepeatedTimes::speedup>(
+        "speedup", "median over the rounds of the time with a launch for each step divided by the run's"),
+    optional<&RepeatedTimes::speedup_low>(
+        "speedup_low", "lower end of the interval that holds the true median with 95 % confidence"),
+    optional<&RepeatedTimes::speedup_high>("speedup_high", "upper end of that interval"),
+    optional<&RepeatedTimes::verdict>("verdict",
+                                      "faster or slower if the interval leaves out 1; too_few_rounds: "
+                                      "fewer than six, so the interval is the range of all rounds"),
     required<&RepeatedTimes::launches_rounds_ns>("launches_rounds_ns",
                                                  "every round with a launch for each step"),
 };
@@ -354,6 +361,8 @@ constexpr Field report_fields[] = {
         "converged", "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
     optional<&FrontierReport::rank_change>("rank_change", "total change by the last iteration"),
     optional<&FrontierReport::comparison>("comparison", "with --compare: times of more rounds"),
+    optional<&FrontierReport::baseline>("baseline",
+                                        "with --baseline: times next to those of an earlier report"),
     required<&FrontierReport::evidence>("evidence", "evidence of every chosen topology, at its first wave"),
     head.profile_file,
     head.policy_file,

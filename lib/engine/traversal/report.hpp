@@ -41,7 +41,9 @@ struct RepeatedTimes {
   double run_ns = 0; // median
   std::vector<double> run_rounds_ns;
   std::optional<double> launches_ns; // median with a launch for each step, if the run is persistent
-  std::optional<double> speedup;     // launches_ns divided by run_ns
+  std::optional<double> speedup;     // launches' time divided by the run's: the median, with its interval
+  std::optional<double> speedup_low, speedup_high;
+  std::optional<SpeedVerdict> verdict;
   std::vector<double> launches_rounds_ns;
 };
 

@@ -4,6 +4,7 @@
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
+#include "core/statistics.hpp"
 #include "device/monitor.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/resident.hpp"
@@ -251,24 +252,37 @@ RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& ke
                          const ResidentGraph& resident, const FrontierGeometry& geometry,
                          const engine::DispatchLimits& limits, std::uint64_t rounds,
                          engine::Monitor& monitor) {
-  RepeatedTimes times{.launches_ns = {}, .speedup = {}};
+  RepeatedTimes times{.launches_ns = {}, .speedup = {}, .speedup_low = {}, .speedup_high = {}, .verdict = {}};
   engine::DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
+  const bool compared = limits.arrivals_per_barrier != 0;
+  std::vector<double> ratios;
+  const auto timed = [&](const engine::DispatchLimits& way) -> std::optional<double> {
+    const TraversalOutcome once = traverse(session, kernel, resident, geometry, way, monitor);
+    return once.status == RunStatus::done ? std::optional(static_cast<double>(once.dispatch_ns))
+                                          : std::nullopt;
+  };
   for (; times.rounds < rounds; ++times.rounds) {
-    const TraversalOutcome once = traverse(session, kernel, resident, geometry, limits, monitor);
-    if (once.status != RunStatus::done) {
+    const bool launches_first = compared && times.rounds % 2 == 1;
+    const auto first = timed(launches_first ? launches : limits);
+    const auto second = compared ? timed(launches_first ? limits : launches) : first;
+    if (!first || !second) {
       break;
     }
-    times.run_rounds_ns.push_back(static_cast<double>(once.dispatch_ns));
-    if (limits.arrivals_per_barrier != 0) {
-      const TraversalOutcome stepwise = traverse(session, kernel, resident, geometry, launches, monitor);
-      times.launches_rounds_ns.push_back(static_cast<double>(stepwise.dispatch_ns));
+    times.run_rounds_ns.push_back(launches_first ? *second : *first);
+    if (compared) {
+      times.launches_rounds_ns.push_back(launches_first ? *first : *second);
+      ratios.push_back(times.launches_rounds_ns.back() / std::max(times.run_rounds_ns.back(), 1.0));
     }
   }
   times.run_ns = median(times.run_rounds_ns);
-  if (!times.launches_rounds_ns.empty()) {
+  if (!ratios.empty()) {
+    const RatioEstimate estimated = paired_ratio(std::move(ratios));
     times.launches_ns = median(times.launches_rounds_ns);
-    times.speedup = *times.launches_ns / std::max(times.run_ns, 1.0);
+    times.speedup = estimated.ratio;
+    times.speedup_low = estimated.low;
+    times.speedup_high = estimated.high;
+    times.verdict = verdict_of(estimated);
   }
   return times;
 }

@@ -1,0 +1,167 @@
+#include "app/speed.hpp"
+
+#include "app/serve.hpp"
+#include "core/duration.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+std::string factor_text(double ratio) {
+  constexpr double without_fraction = 100;
+  return fmt::format("{:.{}f}", ratio, ratio < without_fraction ? 2 : 0);
+}
+
+std::string range_text(double low, double high) {
+  return fmt::format("{} to {}", factor_text(low), factor_text(high));
+}
+
+RatioEstimate inverse(const RatioEstimate& estimate) {
+  return {.ratio = 1 / estimate.ratio,
+          .low = 1 / estimate.high,
+          .high = 1 / estimate.low,
+          .certain = estimate.certain};
+}
+
+} // namespace
+
+std::optional<Timings> timings_of(const engine::RunReport& report) {
+  if (!report.comparison) {
+    return {};
+  }
+  const engine::Comparison& compared = *report.comparison;
+  const bool same = compared.verdict == SpeedVerdict::same_launches;
+  return Timings{
+      .way = fmt::format(
+          "{}{}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
+          same ? ""
+               : fmt::format(", {}", policy::execution_mode_names[static_cast<std::size_t>(report.mode)])),
+      .other = "plain launches",
+      .run_ns = compared.run_rounds_ns,
+      .other_ns = compared.plain_rounds_ns,
+      .times_as_fast = {.ratio = compared.speedup,
+                        .low = compared.speedup_low,
+                        .high = compared.speedup_high},
+      .verdict = compared.verdict};
+}
+
+std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
+  if (!report.comparison) {
+    return {};
+  }
+  const traversal::RepeatedTimes& times = *report.comparison;
+  Timings timings{.way = fmt::format("{}, {}",
+                                     graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                                     engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
+                  .other = "a launch for each step",
+                  .run_ns = times.run_rounds_ns,
+                  .other_ns = times.launches_rounds_ns,
+                  .times_as_fast = {}};
+  if (times.speedup) {
+    timings.times_as_fast = {.ratio = *times.speedup, .low = *times.speedup_low, .high = *times.speedup_high};
+    timings.verdict = *times.verdict;
+  }
+  return timings;
+}
+
+std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
+                       std::uint64_t rounds) {
+  const std::string counted = plural(rounds, "round");
+  const std::string spread = range_text(times_as_fast.low, times_as_fast.high);
+  switch (verdict) {
+  case SpeedVerdict::faster:
+    return fmt::format("{} times as fast as {} ({} with 95 % confidence, {})",
+                       factor_text(times_as_fast.ratio), other, spread, counted);
+  case SpeedVerdict::slower: {
+    const RatioEstimate times_as_long = inverse(times_as_fast);
+    return fmt::format("takes {} times as long as {} ({} with 95 % confidence, {})",
+                       factor_text(times_as_long.ratio), other,
+                       range_text(times_as_long.low, times_as_long.high), counted);
+  }
+  case SpeedVerdict::no_difference:
+    return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
+                       spread, counted);
+  case SpeedVerdict::same_launches:
+    return fmt::format("the same launches as {}, so what differs is chance ({} times as fast, {})", other,
+                       spread, counted);
+  case SpeedVerdict::too_few_rounds:
+    return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)",
+                       factor_text(times_as_fast.ratio), other, spread, rounds);
+  }
+  return {};
+}
+
+Result<Timings> read_baseline(const std::string& file) {
+  TIDEGATE_TRY(const std::string text, read_document(file));
+  std::optional<Timings> timings;
+  const auto take = [&](const auto& report) { timings = timings_of(report); };
+  if (auto traversal = documents::decode<traversal::FrontierReport>(text)) {
+    take(*traversal);
+  } else {
+    auto waves = documents::decode<documents::RunReportDocument>(text);
+    if (!waves) {
+      return tl::unexpected(at_document(std::move(waves.error()), file, text));
+    }
+    take(waves->report);
+  }
+  if (!timings) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("the baseline {} has no timings", in_quotes(file)),
+                                .fix = "make it with `tidegate run --compare 9 -o FILE`"});
+  }
+  return *std::move(timings);
+}
+
+Result<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
+                                                const std::string& file) {
+  const RatioEstimate estimated = unpaired_ratio(run.run_ns, baseline.run_ns);
+  if (!estimated.certain) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = fmt::format("{} here and {} of the baseline are too few to compare them",
+                                     plural(run.run_ns.size(), "round"), baseline.run_ns.size()),
+              .fix = "give --compare 9 in both runs"});
+  }
+  return engine::BaselineReport{.file = file,
+                                .rounds = baseline.run_ns.size(),
+                                .run_ns = median(baseline.run_ns),
+                                .speedup = estimated.ratio,
+                                .speedup_low = estimated.low,
+                                .speedup_high = estimated.high,
+                                .verdict = verdict_of(estimated)};
+}
+
+std::string markdown_text(const Timings& timings) {
+  std::string text = "| way | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
+  const auto row = [&text](std::string_view way, const std::vector<double>& ns, const std::string& speed) {
+    const auto [least, most] = std::ranges::minmax(ns);
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", way, short_time_text(median(ns)),
+                        short_time_text(least), short_time_text(most), speed);
+  };
+  if (!timings.other_ns.empty()) {
+    row(timings.other, timings.other_ns, "1.00");
+  }
+  row(timings.way, timings.run_ns,
+      timings.other_ns.empty()
+          ? "-"
+          : fmt::format("{} ({})", factor_text(timings.times_as_fast.ratio),
+                        range_text(timings.times_as_fast.low, timings.times_as_fast.high)));
+  return text;
+}
+
+std::string csv_text(const Timings& timings) {
+  std::string text = timings.other_ns.empty() ? "round,run_ns\n" : "round,run_ns,other_ns\n";
+  for (std::size_t i = 0; i < timings.run_ns.size(); ++i) {
+    text += fmt::format("{},{:.0f}", i + 1, timings.run_ns[i]);
+    text += timings.other_ns.empty() ? "\n" : fmt::format(",{:.0f}\n", timings.other_ns[i]);
+  }
+  return text;
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,45 @@
+// What timings of two ways say: in words, next to an earlier report, and as files for other tools.
+#pragma once
+#include "core/statistics.hpp"
+#include "engine/run_report.hpp"
+#include "engine/traversal/report.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::app {
+
+// Rounds of a run, each next to one of another way.
+struct Timings {
+  std::string way;              // of the run
+  std::string_view other;       // "plain launches", or "a launch for each step"
+  std::vector<double> run_ns;   // every round
+  std::vector<double> other_ns; // none if there is no other way
+  RatioEstimate times_as_fast;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+};
+
+// Nothing without --compare.
+std::optional<Timings> timings_of(const engine::RunReport& report);
+std::optional<Timings> timings_of(const traversal::FrontierReport& report);
+
+// "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
+std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
+                       std::uint64_t rounds);
+
+// The rounds of an earlier report of either kind. Errors: of reading and decoding; invalid_usage for a report without
+// --compare.
+Result<Timings> read_baseline(const std::string& file);
+
+// This run next to an earlier one. Errors: invalid_usage if there are too few rounds for an interval.
+Result<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
+                                                const std::string& file);
+
+// A table of both ways in Markdown, and every round in comma-separated values.
+std::string markdown_text(const Timings& timings);
+std::string csv_text(const Timings& timings);
+
+} // namespace tidegate::app
