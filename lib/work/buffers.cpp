@@ -1,6 +1,7 @@
 // Converts numbers exactly or refuses them, and fills buffers by rules or from files.
 #include "core/files.hpp"
 #include "core/npy.hpp"
+#include "core/safetensors.hpp"
 #include "work/contents.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -24,12 +25,41 @@
 namespace tidegate::engine {
 namespace {
 
-bool is_npy(std::string_view path) {
-  return path.ends_with(".npy");
-}
-
 Error bad_file(const std::string& path, std::string message, std::string fix) {
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path};
+}
+
+// The buffer's type, if a tensor's type is one of them.
+std::optional<ElementType> type_of(const Tensor& tensor) {
+  constexpr std::array<std::string_view, element_type_names.size()> names{
+      "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
+  const auto found = std::ranges::find(names, tensor.type);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
+}
+
+Result<void> read_safetensors(std::vector<std::byte>& contents, const BufferSpec& buffer,
+                              const std::string& path) {
+  TIDEGATE_TRY(const Descriptor file, open_input(path));
+  TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
+  const bool raw = !is_signed_integer(buffer.type) && !is_float(buffer.type);
+  if (!raw && type_of(tensor) != buffer.type) {
+    return tl::unexpected(bad_file(
+        path, fmt::format("the tensor holds {}, the buffer {}", printable(tensor.type), name(buffer.type)),
+        "give the buffer the tensor's type, or an unsigned type, which takes its bytes as they are"));
+  }
+  if (tensor.bytes != contents.size()) {
+    return tl::unexpected(bad_file(path,
+                                   fmt::format("the tensor of shape {} has {}, the buffer {}",
+                                               shortened(shape_text(tensor.shape)),
+                                               plural(tensor.bytes, "byte"), contents.size()),
+                                   fmt::format("give the buffer the count {}, or name another tensor",
+                                               tensor.bytes / element_bytes(buffer.type))));
+  }
+  return read_tensor(file, path, tensor, contents);
+}
+
+bool is_npy(std::string_view path) {
+  return path.ends_with(".npy");
 }
 
 Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer, const std::string& path,
@@ -61,6 +91,9 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
 // Never returns "-", which means a standard stream.
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path) {
+  if (buffer.init && buffer.init->tensor) {
+    return read_safetensors(contents, buffer, path);
+  }
   constexpr std::size_t header_room = std::size_t{1} << 20U; // far more than numpy.save writes
   const bool npy = is_npy(path);
   // Reading stops at `most`: a larger file is wrong, whatever its size.

@@ -45,7 +45,11 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::iota>("iota", "an arithmetic progression"),
     optional<&BufferInit::random>("random", "uniform random values"),
     optional<&BufferInit::file>("file",
-                                ".npy file, for an image also .png, or raw bytes, relative to the program"),
+                                ".npy file, .safetensors file with a tensor, for an image also .png, or raw "
+                                "bytes, relative to the program"),
+    optional<&BufferInit::tensor>("tensor",
+                                  "name of a tensor in a .safetensors file, of the buffer's type and size; "
+                                  "unsigned buffers take the bytes of any type, such as BF16, as they are"),
 };
 template <>
 constinit const Record Description<BufferInit>::record = record_of<BufferInit>(init_fields);

@@ -201,6 +201,10 @@ Result<void> check_file(const ProgramBuffer& image, const std::string& file, std
 } // namespace
 
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec) {
+  if (spec.init && spec.init->tensor) {
+    return tl::unexpected(invalid_program("tensors are for buffers", "leave it out, or make this a buffer",
+                                          image.pointer + "/init/tensor"));
+  }
   if (spec.init && spec.init->file) {
     TIDEGATE_CHECK(check_file(image, *spec.init->file, image.pointer + "/init/file"));
   }

@@ -36,7 +36,8 @@ struct BufferInit {
   std::optional<Number> fill;
   std::optional<Iota> iota;
   std::optional<Random> random;
-  std::optional<std::string> file; // .npy or raw bytes; relative to the program
+  std::optional<std::string> file;   // .npy, .safetensors or raw bytes; relative to the program
+  std::optional<std::string> tensor; // of a .safetensors file
 };
 
 // The size determines the kind: image1d_t, image2d_t, image3d_t; with layers, an array of images.

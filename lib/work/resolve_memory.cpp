@@ -96,6 +96,15 @@ Result<void> check_init(const BufferInit& init, const std::string& pointer) {
         fmt::format("init needs exactly one of fill, iota, random and file, this one has {}", said),
         "give one of them, or leave init out", pointer + "/init"));
   }
+  const bool tensors = init.file && init.file->ends_with(".safetensors");
+  if (tensors && !init.tensor) {
+    return tl::unexpected(invalid_program("a .safetensors file holds many tensors",
+                                          "name one of them as tensor", pointer + "/init/file"));
+  }
+  if (init.tensor && !tensors) {
+    return tl::unexpected(invalid_program("tensor names a part of a .safetensors file",
+                                          "leave it out, or name such a file", pointer + "/init/tensor"));
+  }
   return {};
 }
 

@@ -1,0 +1,124 @@
+#include "core/safetensors.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <rapidjson/document.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace tidegate {
+namespace {
+
+constexpr std::uint64_t length_bytes = 8;
+constexpr std::uint64_t most_header_bytes = 100'000'000; // the format's own limit
+
+Error bad_file(const std::string& path, std::string message, std::string fix) {
+  return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path};
+}
+
+Error no_safetensors(const std::string& path, const std::string& why) {
+  return bad_file(path, "no .safetensors file: " + why, "check that it is the right file and complete");
+}
+
+Result<void> read_at(const Descriptor& file, const std::string& path, std::uint64_t offset,
+                     std::span<std::byte> room) {
+  constexpr std::size_t most = std::size_t{1} << 30U; // a call of Linux reads less than 2 GiB
+  while (!room.empty()) {
+    const ssize_t got =
+        ::pread(file.get(), room.data(), std::min(room.size(), most), static_cast<off_t>(offset));
+    if (got <= 0 && errno != EINTR) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::cannot_read,
+                .message = got == 0 ? "the file ends early" : std::system_category().message(errno),
+                .fix = "check the file",
+                .source = path});
+    }
+    const auto count = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    room = room.subspan(count);
+    offset += count;
+  }
+  return {};
+}
+
+// The names that are most like the one that is not there.
+std::string some_names(const rapidjson::Document& header) {
+  constexpr std::size_t most = 3;
+  std::string names;
+  std::size_t count = 0;
+  for (const auto& member : header.GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    if (name != "__metadata__" && count++ < most) {
+      names += (names.empty() ? "" : ", ") + in_quotes(name);
+    }
+  }
+  return fmt::format("it has {}{}", names, count > most ? fmt::format(" and {} more", count - most) : "");
+}
+
+} // namespace
+
+Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, const std::string& name) {
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) {
+    return tl::unexpected(no_safetensors(path, "its size is not known"));
+  }
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::uint64_t length = 0; // the format and all hosts are little-endian
+  if (size < length_bytes) {
+    return tl::unexpected(no_safetensors(path, "it is shorter than the length of a header"));
+  }
+  TIDEGATE_CHECK(read_at(file, path, 0, std::as_writable_bytes(std::span(&length, 1))));
+  if (length > std::min(most_header_bytes, size - length_bytes)) {
+    return tl::unexpected(no_safetensors(path, "its header would be longer than it"));
+  }
+  std::string text(length, '\0');
+  TIDEGATE_CHECK(read_at(file, path, length_bytes, std::as_writable_bytes(std::span(text))));
+  rapidjson::Document header;
+  header.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
+  if (header.HasParseError() || !header.IsObject()) {
+    return tl::unexpected(no_safetensors(path, "its header is no JSON object"));
+  }
+  const auto found =
+      header.FindMember(rapidjson::Value(name.data(), static_cast<rapidjson::SizeType>(name.size())));
+  if (found == header.MemberEnd() || name == "__metadata__") {
+    return tl::unexpected(
+        bad_file(path, fmt::format("there is no tensor {}", in_quotes(name)), some_names(header)));
+  }
+  const auto& entry = found->value;
+  const auto is_list = [&entry](const char* key) {
+    return entry.HasMember(key) && entry[key].IsArray() &&
+           std::ranges::all_of(entry[key].GetArray(), [](const auto& number) { return number.IsUint64(); });
+  };
+  if (!entry.IsObject() || !entry.HasMember("dtype") || !entry["dtype"].IsString() || !is_list("shape") ||
+      !is_list("data_offsets") || entry["data_offsets"].Size() != 2) {
+    return tl::unexpected(
+        no_safetensors(path, fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))));
+  }
+  const std::uint64_t begin = entry["data_offsets"][0].GetUint64();
+  const std::uint64_t end = entry["data_offsets"][1].GetUint64();
+  if (begin > end || end > size - length_bytes - length) {
+    return tl::unexpected(no_safetensors(path, fmt::format("{} lies outside of it", in_quotes(name))));
+  }
+  Tensor tensor{.type = entry["dtype"].GetString(),
+                .shape = {},
+                .offset = length_bytes + length + begin,
+                .bytes = end - begin};
+  for (const auto& extent : entry["shape"].GetArray()) {
+    tensor.shape.push_back(extent.GetUint64());
+  }
+  return tensor;
+}
+
+Result<void> read_tensor(const Descriptor& file, const std::string& path, const Tensor& tensor,
+                         std::span<std::byte> contents) {
+  return read_at(file, path, tensor.offset,
+                 contents.first(std::min<std::uint64_t>(contents.size(), tensor.bytes)));
+}
+
+} // namespace tidegate

@@ -1,0 +1,428 @@
+// The kernels of examples/programs/decode in CUDA, for the shape of scripts/bench/decode: milliseconds a token as launches and as a
+// CUDA graph that is replayed for each token. Prints both, and the tokens, which are those of decode.cl up to rounding.
+//
+// usage: nvcc -O3 -arch=native -o decode decode.cu && ./decode [TOKENS] [ROUNDS] [LAYERS]
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+constexpr int hidden = 2048, heads = 32, kv_heads = 8, feed_width = 8192, vocabulary = 128256;
+constexpr int lanes = 256, head_width = 64, share = heads / kv_heads, split_width = 32, choices = 32;
+constexpr int loads = feed_width / hidden;
+constexpr float theta = 500000.0f;
+
+void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) {
+    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));
+    std::exit(1);
+  }
+}
+
+struct Eight {
+  float4 lo, hi;
+};
+
+__device__ float4 pair_of(unsigned a, unsigned b) {
+  return make_float4(__uint_as_float(a << 16), __uint_as_float(a & 0xffff0000u), __uint_as_float(b << 16),
+                     __uint_as_float(b & 0xffff0000u));
+}
+__device__ Eight weights_of(uint4 words) {
+  return {pair_of(words.x, words.y), pair_of(words.z, words.w)};
+}
+__device__ Eight load(const float* from, unsigned index) {
+  const float4* const at = reinterpret_cast<const float4*>(from) + 2 * index;
+  return {at[0], at[1]};
+}
+__device__ float4 times(float4 a, float4 b) {
+  return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
+}
+__device__ float4 fused(float4 a, float4 b, float4 c) {
+  return make_float4(fmaf(a.x, b.x, c.x), fmaf(a.y, b.y, c.y), fmaf(a.z, b.z, c.z), fmaf(a.w, b.w, c.w));
+}
+__device__ float dot(Eight a, Eight b) {
+  const float4 sum = fused(a.hi, b.hi, times(a.lo, b.lo));
+  return (sum.x + sum.y) + (sum.z + sum.w);
+}
+
+__device__ void add_up(float* sums, unsigned lane, unsigned rows) {
+  __syncthreads();
+  for (unsigned left = lanes; left > 1;) {
+    const unsigned next = left > 8 ? left / 8 : 1;
+    for (unsigned i = lane; i < rows * next; i += lanes) {
+      float* const row = sums + i / next * lanes + i % next;
+      float sum = row[0];
+      for (unsigned part = next; part < left; part += next) {
+        sum += row[part];
+      }
+      row[0] = sum;
+    }
+    __syncthreads();
+    left = next;
+  }
+}
+
+__global__ void embed(const unsigned* token, const uint4* embedding, float* x) {
+  const Eight values = weights_of(embedding[token[0] * lanes + threadIdx.x]);
+  reinterpret_cast<float4*>(x)[2 * threadIdx.x] = values.lo;
+  reinterpret_cast<float4*>(x)[2 * threadIdx.x + 1] = values.hi;
+}
+
+// Eight rows of the input times its norm; the ninth sum is that of the squares.
+__device__ void eight_rows(float* sums, const uint4* words, const float* x, const uint4* norm, unsigned lane) {
+  const Eight own = load(x, lane);
+  const Eight factors = weights_of(norm[lane]);
+  const Eight scaled{times(own.lo, factors.lo), times(own.hi, factors.hi)};
+#pragma unroll
+  for (unsigned r = 0; r < 8; ++r) {
+    sums[r * lanes + lane] = dot(weights_of(words[r]), scaled);
+  }
+  sums[8 * lanes + lane] = dot(own, own);
+  add_up(sums, lane, 9);
+}
+
+__global__ void project(const float* x, const uint4* norm, const uint4* query, const uint4* key, const uint4* value,
+                        float* projected) {
+  __shared__ float sums[9 * lanes];
+  const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
+  constexpr unsigned keys = heads * head_width, values = keys + kv_heads * head_width;
+  const uint4* const rows = first < keys     ? query + first * lanes
+                            : first < values ? key + (first - keys) * lanes
+                                             : value + (first - values) * lanes;
+  uint4 words[8];
+#pragma unroll
+  for (unsigned r = 0; r < 8; ++r) {
+    words[r] = rows[r * lanes + lane];
+  }
+  eight_rows(sums, words, x, norm, lane);
+  if (lane < 8) {
+    projected[first + lane] = sums[lane * lanes] / sqrtf(sums[8 * lanes] / hidden + 1e-5f);
+  }
+}
+
+__device__ float rotated(const float* head, const float2* turn, unsigned d) {
+  const float2 t = turn[d % 32];
+  return d < 32 ? fmaf(head[d], t.x, -(head[d + 32] * t.y)) : fmaf(head[d], t.x, head[d - 32] * t.y);
+}
+
+__global__ void attend(const float* projected, const float2* rotation, float* keys, float* values, float* parts,
+                       float2* weights, const unsigned* at_position, unsigned positions) {
+  __shared__ __align__(16) float query[share * head_width];
+  __shared__ float score[share * split_width];
+  const unsigned splits = positions / split_width, position = *at_position;
+  const unsigned lane = threadIdx.x, shared = blockIdx.x / splits, split = blockIdx.x % splits;
+  const unsigned begin = split * split_width;
+  const unsigned count = position < begin ? 0 : min(position + 1 - begin, unsigned(split_width));
+  const float2* const turn = rotation + position * 32;
+  float* const key = keys + (shared * positions + begin) * head_width;
+  float* const value = values + (shared * positions + begin) * head_width;
+  if (position - begin < split_width && lane < head_width) {
+    const float* const now = projected + heads * head_width + shared * head_width;
+    key[(position - begin) * head_width + lane] = rotated(now, turn, lane);
+    value[(position - begin) * head_width + lane] = now[kv_heads * head_width + lane];
+  }
+  for (unsigned i = lane; i < share * head_width; i += lanes) {
+    query[i] = rotated(projected + (shared * share + i / head_width) * head_width, turn, i % head_width) * 0.125f;
+  }
+  __syncthreads();
+  for (unsigned i = lane; i < share * count; i += lanes) {
+    const unsigned head = i / count, at = i % count;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (unsigned d = 0; d < head_width / 4; ++d) {
+      sum = fused(reinterpret_cast<const float4*>(key)[at * 16 + d], reinterpret_cast<const float4*>(query)[head * 16 + d], sum);
+    }
+    score[head * split_width + at] = (sum.x + sum.y) + (sum.z + sum.w);
+  }
+  __syncthreads();
+  for (unsigned i = lane; i < share * head_width; i += lanes) {
+    const unsigned head = i / head_width, d = i % head_width;
+    float most = -INFINITY, total = 0, sum = 0;
+    for (unsigned at = 0; at < count; ++at) {
+      most = fmaxf(most, score[head * split_width + at]);
+    }
+    for (unsigned at = 0; at < count; ++at) {
+      const float weight = expf(score[head * split_width + at] - most);
+      total += weight;
+      sum = fmaf(weight, value[at * head_width + d], sum);
+    }
+    const unsigned part = (shared * share + head) * splits + split;
+    parts[part * head_width + d] = sum;
+    if (d == 0) {
+      weights[part] = make_float2(most, total);
+    }
+  }
+}
+
+__global__ void join(const float* x, const float* parts, const float2* weights, const uint4* output, float* joined,
+                     unsigned splits) {
+  __shared__ float sums[8 * lanes];
+  const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
+  uint4 words[8];
+#pragma unroll
+  for (unsigned r = 0; r < 8; ++r) {
+    words[r] = output[(first + r) * lanes + lane];
+  }
+  const unsigned head = lane / 8;
+  float most = -INFINITY, total = 0;
+  for (unsigned s = 0; s < splits; ++s) {
+    most = fmaxf(most, weights[head * splits + s].x);
+  }
+  Eight own{};
+  for (unsigned s = 0; s < splits; ++s) {
+    const float2 part = weights[head * splits + s];
+    const float scale = part.y == 0 ? 0 : expf(part.x - most);
+    const float4 scales = make_float4(scale, scale, scale, scale);
+    const Eight sums_of_part = load(parts, (head * splits + s) * 8 + lane % 8);
+    total = fmaf(scale, part.y, total);
+    own = {fused(scales, sums_of_part.lo, own.lo), fused(scales, sums_of_part.hi, own.hi)};
+  }
+  const float4 share_of = make_float4(1 / total, 1 / total, 1 / total, 1 / total);
+  own = {times(own.lo, share_of), times(own.hi, share_of)};
+#pragma unroll
+  for (unsigned r = 0; r < 8; ++r) {
+    sums[r * lanes + lane] = dot(weights_of(words[r]), own);
+  }
+  add_up(sums, lane, 8);
+  if (lane < 8) {
+    joined[first + lane] = x[first + lane] + sums[lane * lanes];
+  }
+}
+
+__global__ void feed(const float* x, const uint4* norm, const uint4* gate, const uint4* up, float* fed) {
+  __shared__ float sums[9 * lanes];
+  const unsigned lane = threadIdx.x, first = 4 * blockIdx.x;
+  uint4 words[8];
+#pragma unroll
+  for (unsigned r = 0; r < 4; ++r) {
+    words[r] = gate[(first + r) * lanes + lane];
+    words[r + 4] = up[(first + r) * lanes + lane];
+  }
+  eight_rows(sums, words, x, norm, lane);
+  if (lane < 4) {
+    const float scale = 1 / sqrtf(sums[8 * lanes] / hidden + 1e-5f);
+    const float opened = sums[lane * lanes] * scale;
+    fed[first + lane] = opened / (1 + expf(-opened)) * (sums[(lane + 4) * lanes] * scale);
+  }
+}
+
+__global__ void down(const float* x, const float* fed, const uint4* back, float* out) {
+  __shared__ float sums[2 * lanes];
+  const unsigned lane = threadIdx.x, first = 2 * blockIdx.x;
+  uint4 words[2 * loads];
+#pragma unroll
+  for (unsigned i = 0; i < 2 * loads; ++i) {
+    words[i] = back[(first * loads + i) * lanes + lane];
+  }
+  float sum[2] = {0, 0};
+#pragma unroll
+  for (unsigned i = 0; i < loads; ++i) {
+    const Eight own = load(fed, i * lanes + lane);
+    sum[0] += dot(weights_of(words[i]), own);
+    sum[1] += dot(weights_of(words[loads + i]), own);
+  }
+  sums[lane] = sum[0];
+  sums[lanes + lane] = sum[1];
+  add_up(sums, lane, 2);
+  if (lane < 2) {
+    out[first + lane] = x[first + lane] + sums[lane * lanes];
+  }
+}
+
+__global__ void weigh(const float* x, const uint4* norm, const uint4* embedding, float* likely, unsigned* best) {
+  __shared__ float sums[8 * lanes];
+  const unsigned lane = threadIdx.x, first = choices * blockIdx.x;
+  const Eight own = load(x, lane);
+  const Eight factors = weights_of(norm[lane]);
+  const Eight scaled{times(own.lo, factors.lo), times(own.hi, factors.hi)};
+  float most = -INFINITY;
+  unsigned at = first;
+  for (unsigned begin = first; begin < first + choices; begin += 8) {
+    uint4 words[8];
+#pragma unroll
+    for (unsigned r = 0; r < 8; ++r) {
+      words[r] = embedding[(begin + r) * lanes + lane];
+    }
+#pragma unroll
+    for (unsigned r = 0; r < 8; ++r) {
+      sums[r * lanes + lane] = dot(weights_of(words[r]), scaled);
+    }
+    add_up(sums, lane, 8);
+    for (unsigned r = 0; r < 8; ++r) {
+      at = sums[r * lanes] > most ? begin + r : at;
+      most = fmaxf(most, sums[r * lanes]);
+    }
+    __syncthreads();
+  }
+  if (lane == 0) {
+    likely[blockIdx.x] = most;
+    best[blockIdx.x] = at;
+  }
+}
+
+__global__ void choose(const float* likely, const unsigned* best, unsigned* token, unsigned* tokens, unsigned* position) {
+  __shared__ float most[lanes];
+  __shared__ unsigned at[lanes];
+  const unsigned lane = threadIdx.x;
+  most[lane] = -INFINITY;
+  at[lane] = 0xffffffffu;
+  for (unsigned i = lane; i < vocabulary / choices; i += lanes) {
+    if (likely[i] > most[lane]) {
+      most[lane] = likely[i];
+      at[lane] = best[i];
+    }
+  }
+  __syncthreads();
+  for (unsigned reach = lanes / 2; reach != 0; reach /= 2) {
+    if (lane < reach && (most[lane + reach] > most[lane] || (most[lane + reach] == most[lane] && at[lane + reach] < at[lane]))) {
+      most[lane] = most[lane + reach];
+      at[lane] = at[lane + reach];
+    }
+    __syncthreads();
+  }
+  if (lane == 0) {
+    token[0] = at[0];
+    tokens[(*position)++] = at[0];
+  }
+}
+
+__global__ void rotation_table(float2* rotation) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const float angle = powf(theta, -float(i % 32) / 32) * float(i / 32);
+  rotation[i] = make_float2(cosf(angle), sinf(angle));
+}
+
+__global__ void made_up(unsigned* words, unsigned seed, float center, float spread) {
+  const unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned two = 0;
+  for (unsigned part = 0; part < 2; ++part) {
+    unsigned hash = (2 * at + part) * 0x9e3779b9u ^ seed * 0x85ebca6bu;
+    hash = (hash ^ (hash >> 16)) * 0x7feb352du;
+    hash = (hash ^ (hash >> 15)) * 0x846ca68bu;
+    hash ^= hash >> 16;
+    const float value = center + (float(hash >> 8) * (1.0f / 8388608) - 1) * spread;
+    two |= ((__float_as_uint(value) + 0x8000u) >> 16) << 16 * part;
+  }
+  words[at] = two;
+}
+
+template <class T>
+T* room(std::size_t count) {
+  T* memory = nullptr;
+  check(cudaMalloc(&memory, count * sizeof(T)), "allocating");
+  check(cudaMemset(memory, 0, count * sizeof(T)), "clearing");
+  return memory;
+}
+
+unsigned seeds = 0; // weights in the order of scripts/bench/decode
+
+const uint4* weights(std::size_t elements, bool norm) {
+  auto* const words = room<unsigned>(elements / 2);
+  made_up<<<unsigned(elements / 2 / 64), 64>>>(words, seeds++, norm ? 1.0f : 0.0f,
+                                              norm ? 0.1f : float(2 * std::sqrt(3.0 / hidden)));
+  return reinterpret_cast<const uint4*>(words);
+}
+
+struct Layer {
+  const uint4 *norm1, *query, *key, *value, *output, *norm2, *gate, *up, *down;
+  float *keys, *values;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const unsigned tokens = argc > 1 ? std::atoi(argv[1]) : 128;
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
+  const int layer_count = argc > 3 ? std::atoi(argv[3]) : 16;
+  const unsigned positions = (tokens + split_width - 1) / split_width * split_width, splits = positions / split_width;
+  const uint4* const embedding = weights(std::size_t{vocabulary} * hidden, false);
+  const uint4* const norm = weights(hidden, true);
+  constexpr std::size_t square = std::size_t{hidden} * heads * head_width, kv = std::size_t{hidden} * kv_heads * head_width;
+  constexpr std::size_t wide = std::size_t{hidden} * feed_width;
+  std::vector<Layer> layers(layer_count);
+  for (Layer& layer : layers) {
+    layer.norm1 = weights(hidden, true);
+    layer.query = weights(square, false);
+    layer.key = weights(kv, false);
+    layer.value = weights(kv, false);
+    layer.output = weights(square, false);
+    layer.norm2 = weights(hidden, true);
+    layer.gate = weights(wide, false);
+    layer.up = weights(wide, false);
+    layer.down = weights(wide, false);
+    layer.keys = room<float>(kv_heads * head_width * positions);
+    layer.values = room<float>(kv_heads * head_width * positions);
+  }
+  auto* const rotation = room<float2>(positions * 32);
+  rotation_table<<<positions / 2, 64>>>(rotation);
+  auto* const x = room<float>(hidden);
+  auto* const joined = room<float>(hidden);
+  auto* const projected = room<float>(heads * head_width + 2 * kv_heads * head_width);
+  auto* const parts = room<float>(heads * splits * head_width);
+  auto* const shares = room<float2>(heads * splits);
+  auto* const fed = room<float>(feed_width);
+  auto* const likely = room<float>(vocabulary / choices);
+  auto* const best = room<unsigned>(vocabulary / choices);
+  auto* const token = room<unsigned>(1);
+  auto* const position = room<unsigned>(1);
+  auto* const chosen = room<unsigned>(tokens);
+  cudaStream_t stream{};
+  check(cudaStreamCreate(&stream), "making a stream");
+
+  const auto one_token = [&] {
+    embed<<<1, lanes, 0, stream>>>(token, embedding, x);
+    for (const Layer& layer : layers) {
+      project<<<(heads + 2 * kv_heads) * head_width / 8, lanes, 0, stream>>>(x, layer.norm1, layer.query, layer.key, layer.value, projected);
+      attend<<<kv_heads * splits, lanes, 0, stream>>>(projected, rotation, layer.keys, layer.values, parts, shares, position, positions);
+      join<<<hidden / 8, lanes, 0, stream>>>(x, parts, shares, layer.output, joined, splits);
+      feed<<<feed_width / 4, lanes, 0, stream>>>(joined, layer.norm2, layer.gate, layer.up, fed);
+      down<<<hidden / 2, lanes, 0, stream>>>(joined, fed, layer.down, x);
+    }
+    weigh<<<vocabulary / choices, lanes, 0, stream>>>(x, norm, embedding, likely, best);
+    choose<<<1, lanes, 0, stream>>>(likely, best, token, chosen, position);
+  };
+  cudaGraph_t graph{};
+  cudaGraphExec_t replay{};
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capturing");
+  one_token();
+  check(cudaStreamEndCapture(stream, &graph), "capturing");
+  check(cudaGraphInstantiate(&replay, graph, 0), "making the graph");
+
+  const unsigned first = 1;
+  const auto timed = [&](bool as_graph) {
+    check(cudaMemcpy(token, &first, sizeof first, cudaMemcpyHostToDevice), "starting");
+    check(cudaMemset(position, 0, sizeof(unsigned)), "starting");
+    check(cudaDeviceSynchronize(), "starting");
+    const auto start = std::chrono::steady_clock::now();
+    for (unsigned i = 0; i < tokens; ++i) {
+      if (as_graph) {
+        check(cudaGraphLaunch(replay, stream), "launching");
+      } else {
+        one_token();
+      }
+    }
+    check(cudaStreamSynchronize(stream), "decoding");
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / tokens;
+  };
+  std::vector<double> launches, graphs;
+  timed(false);
+  for (int i = 0; i < rounds; ++i) {
+    launches.push_back(timed(false));
+    graphs.push_back(timed(true));
+  }
+  std::vector<unsigned> found(tokens);
+  check(cudaMemcpy(found.data(), chosen, tokens * sizeof(unsigned), cudaMemcpyDeviceToHost), "reading the tokens");
+  std::printf("CUDA launches %.3f ms a token, CUDA graph %.3f\n", median(launches), median(graphs));
+  for (unsigned i = 0; i < tokens; ++i) {
+    std::printf("%u%c", found[i], i + 1 == tokens ? '\n' : ' ');
+  }
+}
