@@ -242,6 +242,46 @@ void check_items(const engine::RunReport& report, Sums& sums) {
   }
 }
 
+void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, Sums& sums) {
+  if (!report.hits) {
+    return;
+  }
+  const bool counted = report.status == engine::RunStatus::done ||
+                       report.status == engine::RunStatus::outputs_differ ||
+                       report.status == engine::RunStatus::hits_overflow;
+  std::uint64_t capacity = 0;
+  bool overflow = false;
+  for (std::size_t i = 0; i < report.hits->size(); ++i) {
+    const engine::HitsReport& hits = (*report.hits)[i];
+    const std::string pointer = fmt::format("/hits/{}/", i);
+    capacity += hits.capacity;
+    overflow |= overflows(hits);
+    if (hits.rule && !hits.grown_from) {
+      const engine::HitCapacityRule& rule = *hits.rule;
+      sums.equal(
+          pointer + "capacity", "capacity is", hits.capacity, "by its rule it is",
+          std::max<std::uint64_t>(rule.items * rule.expected_hits_per_item * rule.multiplier, rule.least));
+      if (evidence.promotion) {
+        sums.equal(pointer + "rule/items", "items is", rule.items, "queue_len of the evidence is",
+                   evidence.promotion->queue_len);
+      }
+    }
+    sums.hold(!counted || hits.hits, pointer + "hits", "the run was done, and has no count of hits");
+    if (hits.hits) {
+      sums.equal(pointer + "dropped", "dropped is", hits.dropped.value_or(0),
+                 "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
+      sums.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
+                 "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
+    }
+  }
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
+             "capacities of the lists are together",
+             std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max()));
+  sums.hold(overflow == (report.status == engine::RunStatus::hits_overflow), "/hits",
+            fmt::format("{} list overflowed, and the status is {}", overflow ? "a" : "no",
+                        engine::run_status_names[static_cast<std::size_t>(report.status)]));
+}
+
 void check_rounds(const engine::Comparison& comparison, Sums& sums) {
   const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
                         double most) {
@@ -347,6 +387,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
   Sums sums(errors);
   check_end(report, differs, sums);
   check_items(report, sums);
+  check_hits(report, evidence, sums);
   check_telemetry(report, sums);
   if (report.comparison) {
     check_rounds(*report.comparison, sums);

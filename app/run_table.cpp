@@ -163,6 +163,16 @@ void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
   }
 }
 
+std::string hits_text(const engine::HitsReport& hits) {
+  const std::string room = fmt::format("room for {}", hits.capacity);
+  if (!hits.hits) {
+    return fmt::format("{}: {}", in_quotes(hits.list), room);
+  }
+  return fmt::format("{}: {}, {}{}{}", in_quotes(hits.list), *hits.hits, room,
+                     *hits.dropped == 0 ? "" : fmt::format(", {} DROPPED", *hits.dropped),
+                     hits.grown_from ? fmt::format(", grown from {}", *hits.grown_from) : "");
+}
+
 std::string queue_text(const engine::QueueReport& queue, bool planned) {
   std::string text = fmt::format("{}: {}", queue.wave, plural(queue.items, "item"));
   if (queue.deduped_items != 0) {
@@ -321,6 +331,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+  }
+  for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
+    rows.push_back({"  hits", hits_text(hits)});
   }
   for (const engine::QueueReport& queue : report.queues) {
     rows.push_back({"  queue", queue_text(queue, planned)});

@@ -105,6 +105,7 @@ enum class ExitCode : int {
   X(queue_fault, negative)                                                                                   \
   X(queue_stalled, negative)                                                                                 \
   X(requeue_queue_full, negative)                                                                            \
+  X(hits_overflow, negative)                                                                                 \
   X(interrupted, interrupted)                                                                                \
   X(host_out_of_memory, environment)                                                                         \
   /* everything else */                                                                                      \

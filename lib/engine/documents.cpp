@@ -147,6 +147,8 @@ using engine::FirstRun;
 using engine::Geometry;
 using engine::HaloReport;
 using engine::HaloViolation;
+using engine::HitCapacityRule;
+using engine::HitsReport;
 using engine::HotOpReport;
 using engine::MemoryReport;
 using engine::OutputParity;
@@ -183,7 +185,8 @@ template <>
 constinit const Record Description<Difference>::record = record_of<Difference>(difference_fields);
 
 constexpr Field parity_fields[] = {
-    required<&OutputParity::checked>("checked", "output buffers that were compared byte for byte"),
+    required<&OutputParity::checked>(
+        "checked", "output buffers that were compared byte for byte; lists of hits in any order"),
     required<&OutputParity::equal>("equal", "whether all of them were equal"),
     optional<&OutputParity::first_difference>("first_difference", "first difference"),
     required<&OutputParity::differing_elements>("differing_elements", "number of elements that differ"),
@@ -390,6 +393,35 @@ constexpr Field fallback_fields[] = {
 };
 template <>
 constinit const Record Description<FallbackReport>::record = record_of<FallbackReport>(fallback_fields);
+
+constexpr Field hit_rule_fields[] = {
+    required<&HitCapacityRule::items>("items", "tiles and items of queues of the whole run"),
+    required<&HitCapacityRule::expected_hits_per_item>("expected_hits_per_item", "as the program states it"),
+    required<&HitCapacityRule::multiplier>("multiplier",
+                                           "the policy's hit_capacity_multiplier; 1 where memory is short"),
+    required<&HitCapacityRule::least>("least", "the policy's min_hit_capacity"),
+};
+template <>
+constinit const Record Description<HitCapacityRule>::record = record_of<HitCapacityRule>(hit_rule_fields);
+
+constexpr Field hits_report_fields[] = {
+    required<&HitsReport::list>("list", "its name"),
+    required<&HitsReport::capacity>("capacity", "hits that have room"),
+    optional<&HitsReport::rule>(
+        "rule", "numbers that the capacity is derived from: the product of the first three, and at least the "
+                "last; left out if the program states it"),
+    required<&HitsReport::on_overflow>("on_overflow", "what the program says about hits without room"),
+    required<&HitsReport::sorted>("sorted", "whether the output is sorted; otherwise its order may change"),
+    optional<&HitsReport::hits>("hits",
+                                "hits that were appended, as the device counted them; left out, as are "
+                                "the next two, if the run was not done"),
+    optional<&HitsReport::dropped>("dropped", "hits of these without room"),
+    optional<&HitsReport::needed_capacity>("needed_capacity", "capacity with room for all of them"),
+    optional<&HitsReport::grown_from>(
+        "grown_from", "first capacity, if the program ran again; the counts are those of the last run"),
+};
+template <>
+constinit const Record Description<HitsReport>::record = record_of<HitsReport>(hits_report_fields);
 
 constexpr Field queue_fault_fields[] = {
     required<&QueueFaultReport::item>("item", "first item that failed, counted from 0 in the given order"),
@@ -602,6 +634,7 @@ constexpr Field run_report_fields[] = {
     run_head.files_written,
     run_head.stuck_groups,
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),
+    reported<&RunReport::hits>("hits", "lists of hits; left out without one"),
     reported<&RunReport::queues>("queues", "waves of work items"),
     reported<&RunReport::priority>("priority", "requeue accounting of all queues, and whether to read it out "
                                                "and reset it now"),

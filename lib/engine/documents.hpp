@@ -112,6 +112,8 @@ inline constexpr Names Choices<SpeedVerdict>::names = speed_verdict_names;
 template <>
 inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
 template <>
+inline constexpr Names Choices<engine::HitOverflow>::names = engine::hit_overflow_names;
+template <>
 inline constexpr Names Choices<engine::Side>::names = engine::side_names;
 template <>
 inline constexpr Names Choices<engine::Strategy>::names = engine::strategy_names;

@@ -43,6 +43,20 @@ std::optional<std::chrono::nanoseconds> patience(const CompiledProgram& compiled
              : std::nullopt;
 }
 
+// Counts the hits of a finished run. One list without room for all its hits ends the run, unless it is to be cut there.
+std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
+  std::vector<HitsReport> counted;
+  for (std::size_t i = 0; i < program.buffers.size() && run.outcome.status == RunStatus::done; ++i) {
+    if (program.buffers[i].hits) {
+      counted.push_back(program.buffers[i].hits->count(run.outputs[i]));
+    }
+  }
+  if (std::ranges::any_of(counted, overflows)) {
+    run.outcome.status = RunStatus::hits_overflow;
+  }
+  return counted;
+}
+
 BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
                             const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
   try {
@@ -97,6 +111,8 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   }
   monitor.deadline = limits.deadline;
 
+  std::vector<HitsReport> hits = count_hits(compiled.program, run);
+
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   const bool prove_it = options.verify || options.compare_rounds != 0;
@@ -116,6 +132,7 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
                          .generated_kernel = built.kernel.has_value(),
                          .residency = residency,
                          .run = std::move(run),
+                         .hits = std::move(hits),
                          .proof = std::move(proof),
                          .files_written = std::move(files_written)};
 }

@@ -21,7 +21,8 @@ struct ExecutedProgram {
   bool generated_kernel = false; // false if every stage is plain
   Residency residency;
   ArenaRun run;
-  std::optional<Proof> proof; // if requested and the run was done
+  std::vector<HitsReport> hits; // of a run that was done
+  std::optional<Proof> proof;   // if requested and the run was done
   std::vector<WrittenFile> files_written;
 };
 

@@ -49,6 +49,55 @@ struct Warning {
   std::string pointer; // into the program
 };
 
+// What happens where a list has no room for all hits: the run fails, the list keeps what it has room for, or the program
+// runs again with the room that was needed.
+enum class HitOverflow : std::uint8_t { error, truncate, grow };
+inline constexpr std::array<std::string_view, 3> hit_overflow_names{"error", "truncate", "grow"};
+
+// The policy's capacity of a list: items * expected_hits_per_item * multiplier, and at least `least`.
+struct HitCapacityRule {
+  std::uint64_t items = 0; // of the whole run: tiles, and items of queues
+  std::uint32_t expected_hits_per_item = 1;
+  std::uint32_t multiplier = 1;
+  std::uint32_t least = 0;
+};
+
+inline constexpr std::uint64_t most_hits = (std::uint64_t{1} << 31U) - 1; // capacity of a list
+
+// The report of a list of hits. The counts are known after a run.
+struct HitsReport {
+  std::string list;
+  std::uint64_t capacity = 0;
+  std::optional<HitCapacityRule> rule; // of a capacity that the program does not state
+  HitOverflow on_overflow = HitOverflow::error;
+  bool sorted = false;
+  std::optional<std::uint64_t> hits; // that waves appended
+  std::optional<std::uint64_t> dropped;
+  std::optional<std::uint64_t> needed_capacity;
+  std::optional<std::uint64_t> grown_from; // the first capacity, if the program ran again
+};
+
+// True if the list has no room for all hits, and is not to be cut there.
+inline bool overflows(const HitsReport& hits) {
+  return hits.dropped.value_or(0) != 0 && hits.on_overflow != HitOverflow::truncate;
+}
+
+struct HitsDifference {
+  std::uint64_t hits = 0;  // that only one of two lists has
+  std::uint64_t first = 0; // index of the first of them in the sorted list
+  std::string expected, found;
+};
+
+// A list of hits, whose elements are in no order (layout: kernels/wave/hits.cl). Functions take its contents.
+struct ProgramHits {
+  HitsReport report;       // before a run
+  std::uint32_t width = 1; // elements of a hit
+  std::function<HitsReport(std::span<const std::byte> contents)> count = {};
+  // Compares the hits in any order; of lists without room for all hits, only their numbers.
+  std::function<HitsDifference(std::span<const std::byte> expected, std::span<const std::byte> found)>
+      compare = {};
+};
+
 // Memory that waves read and write: a buffer, or an image, whose elements are those of its file, row by row.
 struct ProgramBuffer {
   std::string name;
@@ -59,12 +108,15 @@ struct ProgramBuffer {
   bool swapped = false;
   std::optional<ImageShape> image{};
   bool in_registers = false; // used by one wave, in registers: it needs no memory
-  // Returns its contents before the first wave; empty if there are none.
+  // Returns its contents before the first wave, or their start, before undefined bytes; empty if there are none.
   std::function<Result<std::vector<std::byte>>()> first = {};
   // The file that gets its contents after the last wave, and the function that writes it.
   std::optional<std::string> output = {};
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};
+  std::shared_ptr<const ProgramHits> hits = {};
 
+  // True if its last contents are read back.
+  [[nodiscard]] bool is_result() const { return output || hits; }
   // Neither its first nor its last contents matter.
   [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
   // Images have separate memory.

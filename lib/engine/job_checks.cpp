@@ -316,8 +316,7 @@ std::vector<Warning> find_hazards(const Job& program) {
   }
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
-  if (std::ranges::none_of(program.buffers,
-                           [](const ProgramBuffer& buffer) { return buffer.output.has_value(); })) {
+  if (std::ranges::none_of(program.buffers, &ProgramBuffer::is_result)) {
     warnings.push_back({.message = "the program keeps none of its results",
                         .fix = "give a buffer an output, such as \"output\": \"result.npy\"",
                         .pointer = "/buffers"});

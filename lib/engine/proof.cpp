@@ -63,11 +63,23 @@ OutputParity compare_outputs(const Job& program, const HostContents& expected, c
   bool floats = true;
   std::uint64_t largest = 0;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (!program.buffers[i].output) {
+    if (!program.buffers[i].is_result()) {
       continue;
     }
     ++parity.checked;
     if (same_bytes(expected[i], found[i])) {
+      continue;
+    }
+    if (program.buffers[i].hits) {
+      const HitsDifference difference = program.buffers[i].hits->compare(expected[i], found[i]);
+      parity.differing_elements += difference.hits;
+      floats = floats && difference.hits == 0;
+      if (!parity.first_difference && difference.hits != 0) {
+        parity.first_difference = Difference{.buffer = program.buffers[i].name,
+                                             .element = difference.first,
+                                             .expected = difference.expected,
+                                             .found = difference.found};
+      }
       continue;
     }
     const ElementType type = program.buffers[i].type;
@@ -201,7 +213,7 @@ PlainRun Reference::run(Clock::time_point deadline) {
 
   result.outputs = output_room(session_, program_, 0);
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    if (program_.buffers[i].output) {
+    if (program_.buffers[i].is_result()) {
       const std::uint32_t owner = storage_[iterations % storage_.size()][i];
       if (program_.buffers[i].image) {
         download_image(session_, images[owner], *program_.buffers[i].image, result.outputs[i]);
@@ -232,7 +244,8 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
   if (again.in_time && rerun.outcome.status == RunStatus::done) {
     proof.parity.likely_cause =
-        likely_cause(proof.parity, again.outputs == plain.outputs, rerun.outputs == outputs);
+        likely_cause(proof.parity, compare_outputs(compiled.written, plain.outputs, again.outputs).equal,
+                     compare_outputs(compiled.written, outputs, rerun.outputs).equal);
   }
   return proof;
 }

@@ -19,17 +19,35 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
+std::uint32_t queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {
+  std::uint64_t items = 0; // tiles, and published items of queues
+  std::uint64_t repeated = 0;
+  for (const ProgramWave& wave : waves) {
+    items = saturating_add(items, wave.items());
+    repeated += wave.section == Section::each ? wave.items() : 0;
+  }
+  std::uint64_t queued = 0;
+  if (__builtin_mul_overflow(repeated, iterations, &queued)) {
+    queued = longest_queue;
+  }
+  queued = saturating_add(queued, items - repeated);
+  return static_cast<std::uint32_t>(std::min(queued, longest_queue));
+}
+
 policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLimits& adapter,
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot) {
   std::uint64_t tiles = 0;
-  std::uint64_t items = 0; // tiles, and published items of queues
-  std::uint64_t repeated = 0;
   for (const ProgramWave& wave : program.waves) {
-    const std::uint64_t own = wave.items();
     tiles = saturating_add(tiles, wave.range.tiles());
-    items = saturating_add(items, own);
-    repeated += wave.section == Section::each ? own : 0;
+  }
+  std::uint64_t hit_capacity = 0;
+  std::uint64_t hit_bytes = 0; // the policy adds its own count
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.hits) {
+      hit_capacity = saturating_add(hit_capacity, buffer.hits->report.capacity);
+      hit_bytes = saturating_add(hit_bytes, buffer.bytes);
+    }
   }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -38,21 +56,18 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
     edges = saturating_add(edges, dependency.tile_local() ? after : before * after);
   }
   policy::LaunchRequest request;
-  std::uint64_t queued = 0;
-  if (__builtin_mul_overflow(repeated, program.iterations, &queued)) {
-    queued = longest_queue;
-  }
-  queued = saturating_add(queued, items - repeated);
-  request.queue_len = static_cast<std::uint32_t>(std::min(queued, longest_queue));
+  request.queue_len = queued_items(program.waves, program.iterations);
   request.max_workgroup_size_x = adapter.max_workgroup_size_x;
   request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
   request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
-  request.requested_hit_capacity = 1; // waves write to buffers, not to a list of hits
+  // The capacities of lists follow from the policy before (work/hits.cpp); without lists 0 would ask for one.
+  request.requested_hit_capacity = static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(hit_capacity, 1, std::numeric_limits<std::uint32_t>::max()));
   request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
   request.graph_edge_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(edges, ~std::uint32_t{0}));
   request.hot_opcode_count = hot.opcodes;
   request.hot_window_count = hot.windows;
-  request.resident_device_bytes = resident_bytes;
+  request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes);
   request.device_memory_budget_bytes = budget_bytes;
   return request;
 }

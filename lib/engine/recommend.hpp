@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,9 @@ struct HotCounts {
   std::uint32_t opcodes = 0;
   std::uint32_t windows = 0;
 };
+
+// Returns the items of a whole run: tiles, and items of queues; at most 2^28.
+std::uint32_t queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations);
 
 // Describes the program to the policy. The tiles of all iterations are the items of the queue, those of one
 // iteration the nodes of the graph, and the dependencies between them its edges: a tile waits for every tile

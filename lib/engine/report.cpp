@@ -96,6 +96,19 @@ Ending ending_of(const RunReport& report) {
   return ending;
 }
 
+Error overflow_error(const HitsReport& hits) {
+  const std::uint64_t needed = *hits.needed_capacity;
+  const bool fits = needed <= most_hits;
+  return {.code = ErrorCode::hits_overflow,
+          .message = fmt::format("the list {} holds {} of {}", in_quotes(hits.list), hits.capacity,
+                                 plural(*hits.hits, "hit")),
+          .fix =
+              fits ? fmt::format(R"(give it "capacity": {}, or "on_overflow": "grow" or "truncate")", needed)
+                   : fmt::format(R"(a list holds {} at most: append less, or say "on_overflow": "truncate")",
+                                 most_hits),
+          .pointer = "/hits/" + pointer_token(hits.list)};
+}
+
 Error difference_error(const OutputParity& parity, const RunOptions& options) {
   const Difference& difference = *parity.first_difference;
   return {.code = ErrorCode::outputs_differ,
@@ -408,6 +421,12 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.topology_evidence = compiled.recommendation.topology_evidence;
   report.promotion_evidence = compiled.recommendation.promotion_evidence;
   report.assumed_macros = compiled.written.assumed_macros;
+  for (const ProgramBuffer& buffer : compiled.program.buffers) {
+    if (buffer.hits) {
+      report.hits = report.hits.value_or(std::vector<HitsReport>());
+      report.hits->push_back(buffer.hits->report);
+    }
+  }
   add_queues(report, compiled.program);
   report.program = summary_of(compiled);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
@@ -525,8 +544,8 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
           compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
   telemetry.occupancy_proxy_bps =
       residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
-  telemetry.readback_buffers = static_cast<std::uint64_t>(std::ranges::count_if(
-      compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.output.has_value(); }));
+  telemetry.readback_buffers =
+      static_cast<std::uint64_t>(std::ranges::count_if(compiled.program.buffers, &ProgramBuffer::is_result));
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
   if (executed.proof && executed.proof->in_time) {
     report.output_parity = executed.proof->parity;
@@ -545,6 +564,12 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report_measured(report, compiled, executed);
   report.status = status_of(executed);
   report_queues(report, compiled.program, executed.run.queues);
+  if (!executed.hits.empty()) {
+    report.hits = executed.hits;
+  }
+  if (report.status == RunStatus::hits_overflow) {
+    report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
+  }
   if (report.status == RunStatus::outputs_differ) {
     report.error = difference_error(*report.output_parity, options);
   }

@@ -81,10 +81,11 @@ enum class RunStatus : std::uint8_t {
   outside_halo,   // --check-halos: a wave reaches beyond a stated halo
   unchecked,      // --check-halos: no halo is stated, or some accesses could not be watched
   queue_failed,   // an item failed, or the remaining items make no progress
+  hits_overflow,  // a list has no room for all hits
 };
-inline constexpr std::array<std::string_view, 11> run_status_names{
-    "done",    "planned",       "deadline",     "interrupted", "hang",        "outputs_differ",
-    "checked", "out_of_bounds", "outside_halo", "unchecked",   "queue_failed"};
+inline constexpr std::array<std::string_view, 12> run_status_names{
+    "done",    "planned",       "deadline",     "interrupted", "hang",         "outputs_differ",
+    "checked", "out_of_bounds", "outside_halo", "unchecked",   "queue_failed", "hits_overflow"};
 
 // A work-group whose wait timed out.
 struct StuckGroup {
@@ -424,6 +425,7 @@ struct RunReport : ReportHead {
   std::optional<BoundsReport> bounds; // --check-bounds
   std::optional<HaloReport> halos;    // --check-halos
   std::vector<FallbackReport> fallbacks;
+  std::optional<std::vector<HitsReport>> hits; // of a program with lists
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend

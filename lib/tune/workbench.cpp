@@ -168,9 +168,8 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
 }
 
 std::size_t Workbench::outputs() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(configurations_.front().compiled.written.buffers,
-                            [](const auto& buffer) { return buffer.output.has_value(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(configurations_.front().compiled.written.buffers,
+                                                        &engine::ProgramBuffer::is_result));
 }
 
 void Workbench::limit(CompiledProgram& compiled) const {
@@ -224,8 +223,10 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
   const engine::PlainRun again = reference_->run(Clock::now() + std::chrono::nanoseconds(most_ns));
   const engine::ArenaRun rerun = run(configuration, most_ns);
   if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
+    const engine::Job& program = configuration.compiled.written;
     parity.likely_cause =
-        engine::likely_cause(parity, again.outputs == expected_, rerun.outputs == done.outputs);
+        engine::likely_cause(parity, engine::compare_outputs(program, expected_, again.outputs).equal,
+                             engine::compare_outputs(program, done.outputs, rerun.outputs).equal);
   }
   Error error = different_from_plain(parity);
   if (!different_) {

@@ -5,6 +5,7 @@
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
+#include "work/hits.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -516,12 +517,12 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
                                          const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,
                                          const FindBuffer& find_buffer, const FindImage& find_image,
-                                         const std::string& pointer) {
+                                         const FindBuffer& find_hits, const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const std::size_t values = count_values(argument);
-  const std::size_t said = values + (argument.buffer ? 1U : 0U) + (argument.image ? 1U : 0U) +
-                           (argument.sampler ? 1U : 0U) + (argument.local_bytes ? 1U : 0U) +
-                           (argument.null ? 1U : 0U);
+  const std::size_t said = values + (argument.buffer ? 1U : 0U) + (argument.hits ? 1U : 0U) +
+                           (argument.image ? 1U : 0U) + (argument.sampler ? 1U : 0U) +
+                           (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
   if (said != 1) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_program,
@@ -551,6 +552,12 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
   }
   if (argument.buffer) {
     return resolve_buffer(argument, parameter, unit, buffers, find_buffer, pointer);
+  }
+  if (argument.hits) {
+    TIDEGATE_TRY(const std::uint32_t list, find_hits(*argument.hits, pointer + "/hits"));
+    TIDEGATE_CHECK(check_hits_parameter(buffers[list], parameter, unit, pointer));
+    return ProgramArgument{
+        .kind = ProgramArgument::Kind::buffer, .buffer = list, .access = Access::read_write, .value = {}};
   }
   if (values != 0) {
     return resolve_value(argument, parameter, unit, pointer);

@@ -57,12 +57,12 @@ Error argument_mismatch(std::string message, std::string fix, const std::string&
 // Returns the index of the named buffer.
 using FindBuffer = std::function<Result<std::uint32_t>(const std::string& name, const std::string& pointer)>;
 
-// Resolves an argument at its place `pointer` in the program. Error: argument_mismatch with both types when
-// argument and parameter differ.
+// Resolves an argument at its place `pointer` in the program; `find_hits` finds lists of hits. Error:
+// argument_mismatch with both types when argument and parameter differ.
 Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                          const opencl_c::TranslationUnit& unit,
                                          std::span<const ProgramBuffer> buffers,
                                          const FindBuffer& find_buffer, const FindImage& find_image,
-                                         const std::string& pointer);
+                                         const FindBuffer& find_hits, const std::string& pointer);
 
 } // namespace tidegate::engine

@@ -117,12 +117,14 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
   return {};
 }
 
-Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path) {
+Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
+                          std::uint64_t width) {
   auto file = Output::open(path, FileKinds::no_named_pipes);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
-  const std::array<std::uint64_t, 1> shape{contents.size() / element_bytes(type)};
+  const std::array<std::uint64_t, 2> rows{contents.size() / element_bytes(type) / width, width};
+  const std::span<const std::uint64_t> shape(rows.data(), width == 1 ? 1 : 2);
   const std::string header = is_npy(path) ? npy_header(type, shape) : std::string();
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
   return file->write(header).and_then([&] { return file->write(data); }).and_then([&] {

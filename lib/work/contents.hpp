@@ -23,8 +23,10 @@ namespace tidegate::engine {
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path);
 
-// Writes the contents of a buffer to the file, completely or not at all.
-Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path);
+// Writes the contents of a buffer to the file, completely or not at all; as rows of `width` elements if there are
+// several.
+Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
+                          std::uint64_t width = 1);
 
 // Stores element_bytes(type) bytes. Integers must be exact; floats are rounded to nearest, ties to even.
 // Error: out_of_range if the number is too large for the type, or a fraction for an integer type.

@@ -10,6 +10,7 @@ using engine::BufferInit;
 using engine::BufferSpec;
 using engine::CopySpec;
 using engine::FillSpec;
+using engine::HitsSpec;
 using engine::ImageSpec;
 using engine::Iota;
 using engine::IterationSpec;
@@ -78,6 +79,26 @@ constexpr Field image_fields[] = {
 };
 template <>
 constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>(image_fields);
+
+constexpr Field hits_fields[] = {
+    required<&HitsSpec::type>(
+        "type", "type of an element; a vector or structure is several elements, of the type of its members"),
+    defaulted<&HitsSpec::width>("width", "elements of a hit").between(1, 64),
+    optional<&HitsSpec::capacity>("capacity", "hits that have room; left out, what the policy derives")
+        .between(1, engine::most_hits),
+    optional<&HitsSpec::expected_hits_per_item>(
+        "expected_hits_per_item",
+        "for the policy: hits of a tile (virtual work-group), or of an item of a queue; left out, 1"),
+    defaulted<&HitsSpec::on_overflow>(
+        "on_overflow", "without room for all hits: the run fails, the list is cut, or the program runs again "
+                       "with the room that was needed"),
+    defaulted<&HitsSpec::sorted>("sorted", "whether the output is in ascending order, so that runs repeat"),
+    optional<&HitsSpec::output>(
+        "output", "file of the hits found, written when the run succeeds: .npy, or else raw bytes"),
+    optional<&HitsSpec::note>("note", note_meaning),
+};
+template <>
+constinit const Record Description<HitsSpec>::record = record_of<HitsSpec>(hits_fields);
 
 constexpr Field sampler_fields[] = {
     defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
@@ -148,7 +169,8 @@ constinit const Record Description<QueueItem>::record = record_of<QueueItem>(que
 constexpr Field queue_fields[] = {
     required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
     required<&QueueSpec::buffers>("buffers",
-                                  "names of buffers; input_handle and output_handle are places in this list"),
+                                  "names of buffers, and of lists of hits for outputs; input_handle and "
+                                  "output_handle are places in this list"),
     optional<&QueueSpec::items>("items", "the items themselves"),
     optional<&QueueSpec::file>("file", "file of items, relative to the program: lines of JSON if it ends in "
                                        ".ndjson or .jsonl, else four u32 an item"),
@@ -171,6 +193,8 @@ constexpr Field argument_fields[] = {
         "halo", "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
                 "or a number for each dimension; left out, it is derived where that is certain")
         .or_single(),
+    optional<&ArgumentSpec::hits>("hits",
+                                  "name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
     defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
     optional<&ArgumentSpec::image>("image", "name of an image"),
     optional<&ArgumentSpec::sampler>("sampler", "how an image is read, for a sampler_t"),
@@ -248,6 +272,7 @@ constinit const Record Description<Until>::record = record_of<Until>(until_field
 constexpr Field program_fields[] = {
     required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
     defaulted<&WaveProgram::images>("images", "its images, by name"),
+    defaulted<&WaveProgram::hits>("hits", "its lists of hits, by name"),
     required<&WaveProgram::ops>("ops", "the kernels that it runs, by name"),
     required<&WaveProgram::waves>("waves", "each one kernel over one NDRange"),
     optional<&WaveProgram::dependencies>("dependencies",

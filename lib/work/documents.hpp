@@ -1,5 +1,6 @@
 // JSON description of wave programs.
 #pragma once
+#include "engine/documents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
 

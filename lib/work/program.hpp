@@ -60,6 +60,18 @@ struct BufferSpec {
   std::optional<std::string> note{}; // here and below: for people
 };
 
+// A bounded list that waves append to. Without a capacity it has that of the launch policy.
+struct HitsSpec {
+  ElementType type = ElementType::u32;
+  std::uint32_t width = 1;               // elements of a hit: of a vector, or the members of a structure
+  std::optional<std::uint64_t> capacity; // hits
+  std::optional<std::uint32_t> expected_hits_per_item;
+  HitOverflow on_overflow = HitOverflow::error;
+  bool sorted = false;               // the output is
+  std::optional<std::string> output; // .npy or raw bytes; relative to the program
+  std::optional<std::string> note{};
+};
+
 struct OpSpec {
   std::string source;                         // path, relative to the program
   std::optional<std::string> kernel;          // default: the name of the op
@@ -79,12 +91,13 @@ struct IterationSpec {
   std::optional<std::uint64_t> modulo;
 };
 
-// Exactly one of buffer, image, sampler, null, local_bytes and a value is set; several numbers make a vector.
+// Exactly one of buffer, hits, image, sampler, null, local_bytes and a value is set; several numbers make a vector.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; default: from the kernel's signature
   bool reinterpret = false;     // the kernel deliberately reads the buffer's elements as another type
   std::optional<std::vector<Number>> halo; // tile t touches only the buffer's elements of tiles t - N … t + N
+  std::optional<std::string> hits;         // a list
   bool null = false;                       // the null pointer
   std::optional<std::string> image;
   std::optional<SamplerSpec> sampler;
@@ -154,6 +167,7 @@ struct Until { // ends the repetition after an iteration that leaves this value 
 struct WaveProgram {
   std::vector<std::pair<std::string, BufferSpec>> buffers;
   std::vector<std::pair<std::string, ImageSpec>> images;
+  std::vector<std::pair<std::string, HitsSpec>> hits;
   std::vector<std::pair<std::string, OpSpec>> ops;
   std::vector<WaveSpec> waves;
   std::optional<std::vector<ProgramDependency>> dependencies; // default: derived

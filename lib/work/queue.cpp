@@ -7,6 +7,7 @@
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/contents.hpp"
+#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -379,6 +380,7 @@ struct DrainText {
   std::string handles; // of the buffers
   std::string parameters;
   std::string arguments;
+  std::string prelude; // of lists of hits
   bool requeues = false;
   std::uint32_t lanes = 1;
   std::uint32_t items_per_lane = 1;
@@ -389,9 +391,9 @@ SourceFrame frame_of(const DrainText& drain) {
   return {.before = fmt::format(
               "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
               "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
-              "#define TG_QUEUE_PER_LANE {}u\n{}",
+              "#define TG_QUEUE_PER_LANE {}u\n{}{}",
               drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
-              drain.items_per_lane, device::kernel_source("wave/queue.cl")),
+              drain.items_per_lane, device::kernel_source("wave/queue.cl"), drain.prelude),
           .after = device::with_place(
               "wave/queue.cl, the ops",
               fmt::format(
@@ -453,6 +455,20 @@ Result<void> check_elements(const QueueCombination& items, const QueueOp& op, co
             .pointer = pointer});
 }
 
+// Checks an op that appends to a list of hits.
+void check_appending(const QueueOp& op, const ProgramBuffer& list, const auto& refuse) {
+  const std::string why = hits_output_refused(list, op.output);
+  if (!why.empty()) {
+    refuse(ErrorCode::argument_mismatch, fmt::format("runs {}, which {}", in_quotes(op.name), why),
+           "give the list the type of the parameter, and its width");
+  } else if (op.traits.pure) { // of identical items only one would append
+    refuse(ErrorCode::invalid_item,
+           fmt::format("runs {}, which is pure, on the list of hits {}", in_quotes(op.name),
+                       in_quotes(list.name)),
+           "leave pure out: an op that appends to a list is not");
+  }
+}
+
 // Checks each combination of handles once.
 Result<void> check_handles(const std::vector<QueueCombination>& combinations,
                            std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
@@ -486,8 +502,17 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
             "handles count the buffers that the queue lists, from 0 on");
       }
     }
+    if (there && buffers[items.input].hits) {
+      refuse(ErrorCode::invalid_item,
+             fmt::format("reads the list of hits {}", in_quotes(buffers[items.input].name)),
+             "give lists of hits as outputs only");
+      continue;
+    }
     if (there && items.op < ops.size() && ops[items.op].op != nullptr) {
       const QueueOp& op = *ops[items.op].op;
+      if (buffers[items.output].hits) {
+        check_appending(op, buffers[items.output], refuse);
+      }
       errors.check(check_elements(items, op, op.input, buffers[items.input], pointer));
       errors.check(check_elements(items, op, op.output, buffers[items.output], pointer));
     }
@@ -622,6 +647,9 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   std::vector<const QueueOp*> used;
   std::vector<QueueOpTraits> traits(ops.size());
   DrainText drain;
+  if (std::ranges::any_of(buffers, [](const ProgramBuffer& buffer) { return buffer.hits != nullptr; })) {
+    drain.prelude = hits_frame().before;
+  }
   std::set<std::string> functions;
   for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
     const QueueOp* const op = ops[handle].op;

@@ -4,6 +4,7 @@
 
 #include "engine/groups.hpp"
 #include "engine/job.hpp"
+#include "work/hits.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -77,7 +78,8 @@ Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, c
   if (units_by_key.contains(key)) {
     return find_name("source", key, units_by_key, pointer);
   }
-  auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer);
+  auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer,
+                        input.program.hits.empty() ? SourceFrame{} : hits_frame());
   units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : unsound;
   if (!unit) {
     return tl::unexpected(std::move(unit.error()));
@@ -375,6 +377,12 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
       files.inputs.push_back({path_in(job.folder, *wave.queue->file), "a file of work items", {}});
     }
   }
+  const auto add_output = [&](const std::optional<std::string>& file, const std::string& what,
+                              const std::string& pointer) {
+    if (file) {
+      files.outputs.push_back({path_in(job.folder, *file), "the output of " + what, pointer + "/output"});
+    }
+  };
   const auto add = [&](const std::string& name, const auto& spec, std::string_view kind) {
     const std::string pointer = fmt::format("/{}s/{}", kind, pointer_token(name));
     if (spec.init && spec.init->file) {
@@ -382,17 +390,16 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
                               fmt::format("the input of {} {}", kind, in_quotes(name)),
                               pointer + "/init/file"});
     }
-    if (spec.output) {
-      files.outputs.push_back({path_in(job.folder, *spec.output),
-                               fmt::format("the output of {} {}", kind, in_quotes(name)),
-                               pointer + "/output"});
-    }
+    add_output(spec.output, fmt::format("{} {}", kind, in_quotes(name)), pointer);
   };
   for (const auto& [name, spec] : program.buffers) {
     add(name, spec, "buffer");
   }
   for (const auto& [name, spec] : program.images) {
     add(name, spec, "image");
+  }
+  for (const auto& [name, spec] : program.hits) {
+    add_output(spec.output, "hits " + in_quotes(name), "/hits/" + pointer_token(name));
   }
   return files;
 }

@@ -90,6 +90,7 @@ struct ProgramMemory {
   std::vector<ProgramBuffer> buffers; // images are among them, with the bytes of their file form
   NameIndex buffer_index;
   NameIndex image_index;
+  NameIndex hits_index; // lists of hits, also among the buffers
 };
 
 // Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
@@ -111,6 +112,9 @@ Result<std::uint32_t> find_argument_buffer(const ResolveInput& input, const Prog
                                            const std::string& name, const std::string& pointer);
 Result<std::uint32_t> find_image(const ResolveInput& input, const ProgramMemory& memory,
                                  const std::string& name, const std::string& pointer);
+
+Result<std::uint32_t> find_hits(const ResolveInput& input, const ProgramMemory& memory,
+                                const std::string& name, const std::string& pointer);
 
 // Wave names, for resolving dependencies.
 struct WaveNames {

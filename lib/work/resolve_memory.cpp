@@ -1,5 +1,6 @@
 // Checks sizes, contents and files of each buffer and image, then swaps and `until`.
 #include "work/contents.hpp"
+#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -234,21 +235,40 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   return buffer;
 }
 
+// `other` names what else has the name.
+Error both_called(std::string_view other, const std::string& name, const std::string& pointer) {
+  return {.code = ErrorCode::duplicate_name,
+          .message = fmt::format("{} are both called {}", other, in_quotes(name)),
+          .fix = "rename one of them",
+          .pointer = pointer};
+}
+
 Result<ProgramBuffer> resolve_named_image(const ResolveInput& input, const NameIndex& buffers,
                                           const std::string& name, const ImageSpec& spec,
                                           const std::string& pointer) {
   if (buffers.contains(name)) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::duplicate_name,
-              .message = fmt::format("a buffer and an image are both called {}", in_quotes(name)),
-              .fix = "rename one of them",
-              .pointer = pointer});
+    return tl::unexpected(both_called("a buffer and an image", name, pointer));
   }
   TIDEGATE_CHECK(input.wholly_read(pointer));
   TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, input.folder, pointer));
   TIDEGATE_CHECK(files_in_scope(input, spec.init, spec.output, pointer));
   TIDEGATE_CHECK(check_data_files(image, spec.init, input.folder, input.files));
   return image;
+}
+
+Result<ProgramBuffer> resolve_list(const ResolveInput& input, const ProgramMemory& memory,
+                                   const std::string& name, const HitsSpec& spec,
+                                   const std::string& pointer) {
+  const bool buffer = memory.buffer_index.contains(name);
+  if (buffer || memory.image_index.contains(name)) {
+    return tl::unexpected(
+        both_called(buffer ? "a buffer and a list of hits" : "an image and a list of hits", name, pointer));
+  }
+  TIDEGATE_CHECK(input.wholly_read(pointer));
+  TIDEGATE_CHECK(files_in_scope(input, {}, spec.output, pointer));
+  ProgramBuffer list = resolve_hits(name, spec, input.folder, pointer);
+  TIDEGATE_CHECK(check_data_files(list, {}, input.folder, input.files));
+  return list;
 }
 
 void add_memory(const std::string& name, Result<ProgramBuffer> made, std::vector<ProgramBuffer>& memory,
@@ -304,6 +324,10 @@ ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors) {
                resolve_named_image(input, memory.buffer_index, name, spec, "/images/" + pointer_token(name)),
                memory.buffers, memory.image_index, errors);
   }
+  for (const auto& [name, spec] : input.program.hits) {
+    add_memory(name, resolve_list(input, memory, name, spec, "/hits/" + pointer_token(name)), memory.buffers,
+               memory.hits_index, errors);
+  }
   return memory;
 }
 
@@ -353,7 +377,25 @@ Result<std::uint32_t> find_buffer(const ResolveInput& input, const ProgramMemory
       !input.unread.cover("/buffers")) {
     return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
   }
+  if (!memory.buffer_index.contains(name) && memory.hits_index.contains(name) &&
+      !input.unread.cover("/buffers")) {
+    return tl::unexpected(other_memory(name, "a list of hits, and no buffer",
+                                       fmt::format("kernels append to it: {{\"hits\": {}}}", in_quotes(name)),
+                                       pointer));
+  }
   return input.find_in("/buffers", "buffer", name, memory.buffer_index, pointer);
+}
+
+Result<std::uint32_t> find_hits(const ResolveInput& input, const ProgramMemory& memory,
+                                const std::string& name, const std::string& pointer) {
+  if (!memory.hits_index.contains(name) && memory.buffer_index.contains(name) &&
+      !input.unread.cover("/hits")) {
+    return tl::unexpected(other_memory(
+        name, "a buffer, and no list of hits",
+        fmt::format("give {{\"buffer\": {}}}, or make it one of the program's hits", in_quotes(name)),
+        pointer));
+  }
+  return input.find_in("/hits", "list of hits", name, memory.hits_index, pointer);
 }
 
 Result<std::uint32_t> find_argument_buffer(const ResolveInput& input, const ProgramMemory& memory,

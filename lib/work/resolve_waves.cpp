@@ -1,6 +1,8 @@
 // Resolves each kind of wave (kernel, fill or copy, queue) to an op, an NDRange and arguments.
+#include "engine/recommend.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
+#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
@@ -40,7 +42,7 @@ Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function&
   return {};
 }
 
-// Checks only that the named buffers and images exist.
+// Checks only that the named buffers, images and lists exist.
 Result<void> argument_names(const ResolveInput& input, const ProgramMemory& memory, const WaveSpec& spec,
                             const std::string& pointer) {
   ErrorList errors;
@@ -53,6 +55,9 @@ Result<void> argument_names(const ResolveInput& input, const ProgramMemory& memo
       errors.check(
           find_image(input, memory, *spec.args[i].image, fmt::format("{}/args/{}/image", pointer, i)));
     }
+    if (spec.args[i].hits) {
+      errors.check(find_hits(input, memory, *spec.args[i].hits, fmt::format("{}/args/{}/hits", pointer, i)));
+    }
   }
   return errors.result();
 }
@@ -64,9 +69,9 @@ Result<void> sizes_read(const ResolveInput& input, const std::string& pointer) {
   return {};
 }
 
-Result<void> add_halo(ProgramArgument& argument, const std::vector<Number>& halo, const NdRange& range,
-                      const std::string& pointer) {
-  if (argument.kind != ProgramArgument::Kind::buffer) {
+Result<void> add_halo(ProgramArgument& argument, bool is_list, const std::vector<Number>& halo,
+                      const NdRange& range, const std::string& pointer) {
+  if (argument.kind != ProgramArgument::Kind::buffer || is_list) {
     return tl::unexpected(invalid_program("a halo needs a buffer", "leave it out", pointer));
   }
   TIDEGATE_TRY(argument.halo, stated_halo(halo, range, pointer));
@@ -100,13 +105,16 @@ Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memo
   const auto buffer = [&](const std::string& name, const std::string& at) {
     return find_argument_buffer(input, memory, name, at);
   };
+  const auto hits = [&](const std::string& name, const std::string& at) {
+    return find_hits(input, memory, name, at);
+  };
   for (std::size_t i = 0; i < spec.args.size(); ++i) {
     const opencl_c::Parameter& parameter = kernel.parameters[i];
-    auto argument = resolve_argument(spec.args[i], parameter, unit, memory.buffers, buffer, image,
+    auto argument = resolve_argument(spec.args[i], parameter, unit, memory.buffers, buffer, image, hits,
                                      fmt::format("{}/args/{}", pointer, i));
     if (spec.args[i].halo && argument && range) {
-      errors.check(
-          add_halo(*argument, *spec.args[i].halo, *range, fmt::format("{}/args/{}/halo", pointer, i)));
+      errors.check(add_halo(*argument, spec.args[i].hits.has_value(), *spec.args[i].halo, *range,
+                            fmt::format("{}/args/{}/halo", pointer, i)));
     }
     if (errors.check(argument)) {
       wave.arguments.push_back(std::move(*argument));
@@ -167,7 +175,9 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
   std::vector<ProgramBuffer> buffers;
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < spec.queue->buffers.size(); ++i) {
-    TIDEGATE_TRY(const std::uint32_t place, find_name("buffer", spec.queue->buffers[i], memory.buffer_index,
+    const bool is_list = memory.hits_index.contains(spec.queue->buffers[i]);
+    TIDEGATE_TRY(const std::uint32_t place, find_name("buffer", spec.queue->buffers[i],
+                                                      is_list ? memory.hits_index : memory.buffer_index,
                                                       fmt::format("{}/queue/buffers/{}", pointer, i)));
     if (std::ranges::find(indices, place) != indices.end()) {
       return tl::unexpected(Error{
@@ -324,8 +334,22 @@ Result<ProgramWave> resolve_wave(const ResolveInput& input, ProgramMemory& memor
   }
   TIDEGATE_CHECK(errors.result());
   wave->rules = rules;
-  wave->bytes = spec.bytes ? *spec.bytes : envelope(memory.buffers, *wave);
   return wave;
+}
+
+// Gives lists their capacities, which the policy derives from the waves.
+void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
+                ErrorList& errors) {
+  const WaveProgram& program = input.program;
+  HitSources sources{.items = queued_items(waves, program.repeat.value_or(1)),
+                     .endless = program.until && !program.repeat,
+                     .budget_bytes = program.device_memory_budget_bytes};
+  for (const ProgramBuffer& buffer : memory.buffers) {
+    sources.memory_bytes += buffer.hits ? 0 : buffer.bytes;
+  }
+  for (const auto& [name, spec] : program.hits) {
+    errors.check(size_list(memory.buffers[memory.hits_index.at(name)], spec, sources, program.policy));
+  }
 }
 
 } // namespace
@@ -352,6 +376,13 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
                                   : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
     resolved.waves.back().name = spec.name.value_or("");
     resolved.waves.back().section = spec.section;
+  }
+  if (errors.result()) { // otherwise waves or lists may be missing
+    size_lists(input, memory, resolved.waves, errors);
+  }
+  for (std::size_t i = 0; i < resolved.waves.size(); ++i) {
+    const auto& stated = input.program.waves[i].bytes;
+    resolved.waves[i].bytes = stated ? *stated : envelope(memory.buffers, resolved.waves[i]);
   }
   resolved.buffers = std::move(memory.buffers);
   resolved.units = std::move(ops.units);

@@ -52,7 +52,7 @@ class Check(unittest.TestCase):
             if not folder.exists():
                 shutil.copytree(path.parent, folder)
             document = json.loads(path.read_text())
-            named = frozenset(("buffers", "images", "ops", "struct") if kind == "wave_program" else ())
+            named = frozenset(("buffers", "images", "hits", "ops", "struct") if kind == "wave_program" else ())
             lines = [changed(document, *mistake) for mistake in mistakes(document, named)]
             stream = folder / "wrong.ndjson"
             stream.write_text("\n".join(lines))

@@ -14,6 +14,7 @@ import atexit
 import functools
 import itertools
 import json
+import math
 import os
 import shutil
 import struct
@@ -113,7 +114,7 @@ def read_array(path: Path, type_: str) -> list[Any]:
         if header["descr"] != NPY_TYPES[type_] or header["fortran_order"] or end % 64:
             raise AssertionError(f"{path}: {header}, {end} bytes")
         data = data[end:]
-        if len(data) != header["shape"][0] * array.array(CODES[type_]).itemsize:
+        if len(data) != math.prod(header["shape"]) * array.array(CODES[type_]).itemsize:
             raise AssertionError(f"{path}: {header} but {len(data)} bytes")
     return array.array(CODES[type_], data).tolist()
 

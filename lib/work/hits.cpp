@@ -1,0 +1,308 @@
+#include "work/hits.hpp"
+
+#include "core/npy.hpp"
+#include "device/kernels.hpp"
+#include "opencl_c/type_layout.hpp"
+#include "opencl_c/words.hpp"
+#include "wave/hits_state.h"
+#include "work/arguments.hpp"
+#include "work/contents.hpp"
+#include <tidegate/core/text.hpp>
+#include <tidegate/policy/launch_policy.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+static_assert(most_hits == TG_HITS_LIMIT - 1);
+
+using Bytes = std::span<const std::byte>;
+
+// The form of a list's hits.
+struct Shape {
+  ElementType type = ElementType::u32;
+  std::uint32_t width = 1;
+
+  [[nodiscard]] std::uint64_t hit_bytes() const { return std::uint64_t{width} * element_bytes(type); }
+  // The first hit is element `header() / hit_bytes()` of an array of hits.
+  [[nodiscard]] std::uint64_t header() const {
+    return (TG_HITS_BYTES + hit_bytes() - 1) / hit_bytes() * hit_bytes();
+  }
+};
+
+std::string text(const Shape& shape) {
+  return shape.width == 1 ? std::string(name(shape.type))
+                          : fmt::format("{} of {}", shape.width, name(shape.type));
+}
+
+// Returns how many hits were appended, those without room included.
+std::uint64_t appended(Bytes list) {
+  std::array<std::uint32_t, TG_HITS_MORE + 2> words{};
+  std::memcpy(words.data(), list.data(), sizeof words);
+  return words[TG_HITS_COUNT] + words[TG_HITS_MORE] + (std::uint64_t{words[TG_HITS_MORE + 1]} << 32U);
+}
+
+Bytes kept(Bytes list, const Shape& shape, std::uint64_t capacity) {
+  return list.subspan(shape.header(), std::min(appended(list), capacity) * shape.hit_bytes());
+}
+
+// Integers whose order is that of the elements: signed integers start at the lowest, and floats are in their total
+// order, as their bits without the sign are. A second call gives the bits back.
+std::uint64_t sign_bit(ElementType type) {
+  return std::uint64_t{1} << (8 * element_bytes(type) - 1);
+}
+std::uint64_t key_of(std::uint64_t bits, ElementType type) {
+  if (is_float(type)) {
+    const std::uint64_t all = sign_bit(type) | (sign_bit(type) - 1);
+    return (bits & sign_bit(type)) != 0 ? bits ^ all : bits | sign_bit(type);
+  }
+  return is_signed_integer(type) ? bits ^ sign_bit(type) : bits;
+}
+
+// Sorts hits by their elements, the first element first.
+std::vector<std::byte> sorted(Bytes hits, const Shape& shape) {
+  const std::size_t size = element_bytes(shape.type);
+  std::vector<std::uint64_t> keys(hits.size() / size);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::uint64_t bits = 0; // little-endian, as .npy files are written
+    std::memcpy(&bits, hits.data() + i * size, size);
+    keys[i] = key_of(bits, shape.type);
+  }
+  std::vector<std::size_t> order(keys.size() / shape.width);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const auto row = [&](std::size_t hit) { return std::span(keys).subspan(hit * shape.width, shape.width); };
+    return std::ranges::lexicographical_compare(row(a), row(b));
+  });
+  std::vector<std::byte> result(hits.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    std::memcpy(result.data() + i * shape.hit_bytes(), hits.data() + order[i] * shape.hit_bytes(),
+                shape.hit_bytes());
+  }
+  return result;
+}
+
+std::string hit_text(Bytes hits, std::size_t index, const Shape& shape) {
+  if (index * shape.hit_bytes() >= hits.size()) {
+    return "no hit";
+  }
+  std::vector<std::string> elements;
+  for (std::uint32_t i = 0; i < shape.width; ++i) {
+    elements.push_back(
+        element_text(shape.type, hits.data() + index * shape.hit_bytes() + i * element_bytes(shape.type)));
+  }
+  return shape.width == 1 ? elements.front() : fmt::format("({})", fmt::join(elements, ", "));
+}
+
+// Returns the differences between sorted hits, of which equal ones pair up.
+HitsDifference difference(Bytes expected, Bytes found, const Shape& shape) {
+  const std::uint64_t size = shape.hit_bytes();
+  std::size_t first = 0;
+  while ((first + 1) * size <= std::min(expected.size(), found.size()) &&
+         std::memcmp(expected.data() + first * size, found.data() + first * size, size) == 0) {
+    ++first;
+  }
+  const std::size_t more = std::max(expected.size(), found.size()) / size;
+  if (first == more) {
+    return {};
+  }
+  std::uint64_t hits = 0;
+  for (std::size_t i = first; i < more; ++i) {
+    const bool both = (i + 1) * size <= std::min(expected.size(), found.size());
+    hits += both && std::memcmp(expected.data() + i * size, found.data() + i * size, size) == 0 ? 0U : 1U;
+  }
+  return {.hits = hits,
+          .first = first,
+          .expected = hit_text(expected, first, shape),
+          .found = hit_text(found, first, shape)};
+}
+
+HitsDifference compare(Bytes expected, Bytes found, const Shape& shape, std::uint64_t capacity) {
+  const std::uint64_t all_expected = appended(expected);
+  const std::uint64_t all_found = appended(found);
+  if (std::max(all_expected, all_found) <= capacity) {
+    return difference(sorted(kept(expected, shape, capacity), shape),
+                      sorted(kept(found, shape, capacity), shape), shape);
+  }
+  // Which hits had room depends on the order in which they came.
+  if (all_expected == all_found) {
+    return {};
+  }
+  const auto [less, more] = std::minmax(all_expected, all_found);
+  return {.hits = more - less,
+          .first = less,
+          .expected = plural(all_expected, "hit"),
+          .found = plural(all_found, "hit")};
+}
+
+Result<std::uint32_t> derived_capacity(const HitsSpec& spec, const HitSources& sources,
+                                       const policy::LaunchPolicy& policy, HitCapacityRule& rule) {
+  constexpr std::uint64_t full_bps = 10'000;
+  policy::LaunchRequest request;
+  request.queue_len = sources.items;
+  request.max_workgroup_size_x = request.max_compute_workgroups_per_dimension =
+      request.max_compute_invocations_per_workgroup = 1; // its geometry does not matter here
+  request.expected_hits_per_item = spec.expected_hits_per_item.value_or(1);
+  if (sources.budget_bytes != 0) {
+    const double part = static_cast<double>(sources.memory_bytes) / static_cast<double>(sources.budget_bytes);
+    request.memory_pressure_bps = static_cast<std::uint16_t>(std::min(part, 1.0) * full_bps);
+  }
+  TIDEGATE_TRY(const policy::LaunchDecision decision, policy::decide(policy, request));
+  rule = {.items = request.queue_len,
+          .expected_hits_per_item = std::max(request.expected_hits_per_item, 1U),
+          .multiplier = decision.hit_multiplier,
+          .least = policy.min_hit_capacity};
+  return decision.recommendation.hit_capacity;
+}
+
+} // namespace
+
+SourceFrame hits_frame() {
+  return {.before = device::kernel_source("wave/hits.cl"), .after = {}};
+}
+
+ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,
+                           const std::string& pointer) {
+  ProgramHits hits{.report = {.list = name,
+                              .rule = {},
+                              .on_overflow = spec.on_overflow,
+                              .sorted = spec.sorted,
+                              .hits = {},
+                              .dropped = {},
+                              .needed_capacity = {},
+                              .grown_from = {}},
+                   .width = spec.width};
+  ProgramBuffer list{.name = name,
+                     .pointer = pointer,
+                     .type = spec.type,
+                     .hits = std::make_shared<const ProgramHits>(std::move(hits))};
+  if (spec.output) {
+    list.output = path_in(folder, *spec.output);
+  }
+  return list;
+}
+
+Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSources& sources,
+                       const policy::LaunchPolicy& policy) {
+  ProgramHits hits = *list.hits;
+  if (spec.capacity) {
+    hits.report.capacity = *spec.capacity;
+  } else {
+    if (sources.endless) {
+      return tl::unexpected(
+          invalid_program("its capacity cannot be derived: the program repeats without a bound",
+                          "give it a capacity, or the program a repeat", list.pointer));
+    }
+    auto capacity = derived_capacity(spec, sources, policy, hits.report.rule.emplace());
+    if (!capacity || *capacity > most_hits) {
+      Error error = capacity ? Error{.code = ErrorCode::overflow,
+                                     .message = fmt::format("the policy derives a capacity of {}", *capacity),
+                                     .fix = {}}
+                             : std::move(capacity.error());
+      error.fix =
+          "give it a capacity, or lower its expected_hits_per_item or the policy's hit_capacity_multiplier";
+      error.pointer = list.pointer;
+      return tl::unexpected(std::move(error));
+    }
+    hits.report.capacity = *capacity;
+  }
+  const Shape shape{.type = spec.type, .width = spec.width};
+  const std::uint64_t capacity = hits.report.capacity;
+  hits.count = [report = hits.report](Bytes contents) {
+    HitsReport counted = report;
+    counted.hits = appended(contents);
+    counted.dropped = *counted.hits - std::min(*counted.hits, counted.capacity);
+    counted.needed_capacity = std::max<std::uint64_t>(*counted.hits, 1);
+    return counted;
+  };
+  hits.compare = [shape, capacity](Bytes expected, Bytes found) {
+    return compare(expected, found, shape, capacity);
+  };
+  list.hits = std::make_shared<const ProgramHits>(std::move(hits));
+  list.bytes = shape.header() + (capacity + 1) * shape.hit_bytes(); // one more for hits without room
+  list.count = list.bytes / element_bytes(shape.type);
+  list.first = [capacity] {
+    std::vector<std::byte> header(TG_HITS_BYTES);
+    const auto words = static_cast<std::uint32_t>(capacity);
+    std::memcpy(header.data() + TG_HITS_CAPACITY * sizeof words, &words, sizeof words);
+    return Result<std::vector<std::byte>>(std::move(header));
+  };
+  if (list.output) {
+    list.write = [shape, capacity, path = *list.output, sort = spec.sorted](Bytes contents) {
+      const Bytes hits_found = kept(contents, shape, capacity);
+      return sort ? write_buffer(shape.type, sorted(hits_found, shape), path, shape.width)
+                  : write_buffer(shape.type, hits_found, path, shape.width);
+    };
+  }
+  return {};
+}
+
+Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
+                                  const opencl_c::TranslationUnit& unit, const std::string& pointer) {
+  const std::string declaration = opencl_c::resolved_text(unit, parameter);
+  const auto refused = [&](const std::string& why, std::string fix) {
+    return tl::unexpected(argument_mismatch(why, std::move(fix), pointer));
+  };
+  if (!parameter.is_pointer || parameter.space != opencl_c::AddressSpace::global || parameter.is_const) {
+    return refused(fmt::format("the argument is the list of hits {}, the kernel's parameter is {}",
+                               in_quotes(list.name), in_quotes(declaration)),
+                   parameter.is_pointer && parameter.is_const
+                       ? "let the kernel take a pointer to what it may change"
+                       : "give " + wanted_argument(parameter, unit));
+  }
+  const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+  if (!layout) {
+    return refused(
+        fmt::format("the size of a hit in {} is not certain: {}", in_quotes(declaration), layout.error()),
+        "let the kernel take a pointer to a number, a vector or a structure of numbers");
+  }
+  const Shape shape{.type = list.type, .width = list.hits->width};
+  const auto arithmetic = opencl_c::arithmetic_type(layout->name);
+  if (layout->bytes == shape.hit_bytes() &&
+      (!arithmetic || element_type_of(arithmetic->scalar) == shape.type)) {
+    return {};
+  }
+  return refused(
+      fmt::format("a hit of the list {} is {}, {}, the kernel's parameter is {} with elements of {}",
+                  in_quotes(list.name), text(shape), plural(shape.hit_bytes(), "byte"),
+                  in_quotes(declaration), plural(layout->bytes, "byte")),
+      "give the list the type of the parameter, and its width");
+}
+
+std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Parameter& output) {
+  const auto type = opencl_c::arithmetic_type(output.type);
+  const Shape shape{.type = list.type, .width = list.hits->width};
+  return type && element_type_of(type->scalar) == shape.type && type->bytes() == shape.hit_bytes()
+             ? ""
+             : fmt::format("appends to the list {} with hits of {}, its parameter {} points to {}",
+                           in_quotes(list.name), text(shape), in_quotes(output.name), output.type);
+}
+
+std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits) {
+  WaveProgram result = program;
+  bool any = false;
+  for (const HitsReport& counted : hits) {
+    if (!overflows(counted)) {
+      continue;
+    }
+    const auto spec = std::ranges::find(result.hits, counted.list, &std::pair<std::string, HitsSpec>::first);
+    if (counted.on_overflow != HitOverflow::grow || *counted.needed_capacity > most_hits) {
+      return {};
+    }
+    spec->second.capacity = counted.needed_capacity;
+    any = true;
+  }
+  return any ? std::optional(std::move(result)) : std::nullopt;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,286 @@
+"""tidegate run: lists of hits, whose contents Python computes again: exact room, too little of it in each of the three ways,
+none found, several lists, queue ops, repetition; and every way in which a list is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import Any
+
+from support import EXAMPLES, Document, parse, run, unplaced
+from test_run import Programs, buffer, environment, program, read_array, wave
+
+OPS = """
+kernel void multiples(global const uint* in, uint of, global uint* found) {
+  if (in[get_global_id(0)] % of == 0) TIDEGATE_HIT(found, in[get_global_id(0)]);
+}
+// Work-items leave at different times, and hits come from a helper, in a loop and from branches.
+void put(global ulong* list, uint i) { TIDEGATE_HIT(list, (ulong)i << 32 | i); }
+kernel void divisors(global const uint* in, global ulong* found, global float2* halves) {
+  const size_t i = get_global_id(0);
+  if (in[i] % 5 == 0) return;
+  for (uint d = 2; d * d <= in[i]; ++d) {
+    if (in[i] % d == 0) put(found, in[i] * 1000 + d);
+  }
+  if (in[i] % 2) { TIDEGATE_HIT(halves, (float2)(in[i] / 2.0f, -1)); }
+  else TIDEGATE_HIT(halves, (float2)(in[i], 1));
+}
+struct pair { uint a, b, c; };
+kernel void structures(global struct pair* list) {
+  struct pair hit = {get_global_id(0), 1, 2};
+  TIDEGATE_HIT(list, hit);
+}
+kernel void signs(global int* list) { TIDEGATE_HIT(list, (int)get_global_id(0) - 4); }
+kernel void read(global const uint* list) {}
+kernel void number(uint list) {}
+"""
+QUEUE = """
+uint squares(global const uint* in, global uint* out, uint i) {
+  if (in[i] % 3 == 0) TIDEGATE_HIT(out, in[i] * in[i]);
+  return TIDEGATE_DONE;
+}
+uint twice(global const uint* in, global uint* out, uint i) {
+  TIDEGATE_HIT(out, in[i]);
+  return in[i] == i ? TIDEGATE_DONE : TIDEGATE_FAULT(1);
+}
+"""
+WAYS = tuple(("--strategy", strategy, "--mode", mode) for strategy, mode in
+             (("plain", "jit"), ("launch", "interpreter"), ("barrier", "jit"), ("counters", "interpreter")))
+
+
+def hits(type_: str = "u32", **rest: Any) -> Document:
+    return {"type": type_, "output": "found.npy", **rest}
+
+
+class Hits(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+        self.file("queue.cl", QUEUE)
+
+    def multiples(self, of: int, n: int = 4096, **found: Any) -> Document:
+        return program({"in": buffer(count=n, init={"iota": {}})},
+                       wave("multiples", "in", of, {"hits": "found"}, size=n, local=64), hits={"found": hits(**found)})
+
+    def row(self, report: Document, index: int = 0) -> tuple[int, int, int, int]:
+        row = report["hits"][index]
+        return row["capacity"], row["hits"], row["dropped"], row["needed_capacity"]
+
+    def sound(self, report: Document) -> None:
+        """`check` finds nothing wrong with the report."""
+        path = self.file("report.json", json.dumps(report))
+        self.assertEqual(run("check", str(path)).rc, 0)
+
+
+class Found(Hits):
+    def test_every_strategy(self) -> None:
+        """The sorted output has the same bytes each time; the list has exactly the room that is needed."""
+        written = set()
+        for way in WAYS:
+            with self.subTest(way=way):
+                report = self.report_of(self.multiples(7, capacity=586, sorted=True), "--verify", *way)
+                self.assertEqual(self.row(report), (586, 586, 0, 586))
+                self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
+                self.assertEqual(report["output_parity"], {"checked": 1, "equal": True, "differing_elements": 0})
+                self.sound(report)
+                written.add((self.folder / "found.npy").read_bytes())
+        self.assertEqual(len(written), 1)
+
+    def test_unsorted(self) -> None:
+        """Without `sorted` the order is the device's affair; the comparisons of --verify and of the first run do not mind it."""
+        report = self.report_of(self.multiples(5), "--verify", "--compare", "2")
+        self.assertEqual(sorted(self.output("found.npy")), list(range(0, 4096, 5)))
+        self.assertEqual(report["output_parity"]["equal"], True)
+        self.assertEqual(report["hits"][0]["sorted"], False)
+
+    def test_none(self) -> None:
+        document = self.multiples(7)
+        document["buffers"]["in"]["init"] = {"fill": 1}
+        report = self.report_of(document, "--verify")
+        self.assertEqual(self.row(report), (1024, 0, 0, 1))
+        self.assertEqual(self.output("found.npy"), [])
+        self.assertIn(b"'shape': (0,)", (self.folder / "found.npy").read_bytes())
+
+    def test_several_lists(self) -> None:
+        """Two lists of one kernel, and hits in divergent control flow."""
+        n = 512
+        document = program({"in": buffer(count=n, init={"iota": {"start": 1}})},
+                           wave("divisors", "in", {"hits": "found"}, {"hits": "halves"}, size=n, local=32),
+                           hits={"found": hits("u64", sorted=True, expected_hits_per_item=200),
+                                 "halves": hits("f32", width=2, sorted=True, output="halves.npy")})
+        numbers = [i for i in range(1, n + 1) if i % 5]
+        found = sorted(i * 1000 + d for i in numbers for d in range(2, n) if d * d <= i and i % d == 0)
+        halves = sorted((i / 2, -1.0) if i % 2 else (float(i), 1.0) for i in numbers)
+        for way in WAYS:
+            with self.subTest(way=way):
+                report = self.report_of(document, "--verify", *way)
+                self.assertEqual(self.output("found.npy", "u64"), [hit << 32 | hit for hit in found])
+                self.assertEqual(self.output("halves.npy", "f32"), [value for pair in halves for value in pair])
+                self.assertIn(f"'shape': ({len(halves)}, 2)".encode(), (self.folder / "halves.npy").read_bytes())
+                self.assertEqual([row["list"] for row in report["hits"]], ["found", "halves"])
+                self.assertEqual(report["telemetry"]["hit_capacity"], sum(row["capacity"] for row in report["hits"]))
+                self.sound(report)
+
+    def test_structures_and_signs(self) -> None:
+        document = program({}, wave("structures", {"hits": "found"}, size=64, local=16), wave("signs", {"hits": "signs"}, size=8),
+                           hits={"found": hits(width=3, sorted=True), "signs": hits("i32", sorted=True, output="signs.raw")})
+        self.report_of(document, "--verify")
+        self.assertEqual(self.output("found.npy"), [part for i in range(64) for part in (i, 1, 2)])
+        self.assertEqual(self.output("signs.raw", "i32"), list(range(-4, 4)))
+
+    def test_repeated(self) -> None:
+        """Hits of all waves and iterations are in the list, which is empty when the program starts."""
+        for way in WAYS:
+            document = self.multiples(512, sorted=True)
+            document.update(repeat=3, waves=[*document["waves"], wave("multiples", "in", 1024, {"hits": "found"}, size=4096, local=64, phase="after")])
+            report = self.report_of(document, "--verify", "--compare", "2", *way)
+            self.assertEqual(self.output("found.npy"), sorted([*range(0, 4096, 512)] * 3 + [*range(0, 4096, 1024)]))
+            self.assertEqual(report["hits"][0]["rule"]["items"], 3 * 64 + 64)
+
+    def test_queues(self) -> None:
+        """An op of a queue appends to its output."""
+        n = 300
+        items = [{"op_handle": i % 2, "input_handle": 0, "output_handle": 1 + i % 2, "param": i} for i in range(n)]
+        document = {"buffers": {"in": buffer(count=n, init={"iota": {}})},
+                    "hits": {"found": hits(sorted=True), "all": hits(output="all.npy", sorted=True)},
+                    "ops": {name: {"source": "queue.cl", "queue": True} for name in ("squares", "twice")},
+                    "waves": [{"queue": {"ops": ["squares", "twice"], "buffers": ["in", "found", "all"], "items": items}}]}
+        for way in WAYS:
+            report = self.report_of(document, "--verify", *way)
+            self.assertEqual(self.output("found.npy"), [i * i for i in range(0, n, 2) if i % 3 == 0])
+            self.assertEqual(self.output("all.npy"), list(range(1, n, 2)))
+            self.assertEqual(report["hits"][0]["rule"]["items"], n)
+            self.sound(report)
+        for change, code, words in (
+                ({"pure": True}, "invalid_item", 'item 0 runs "squares", which is pure, on the list of hits "found"'),
+                ({}, "argument_mismatch", 'item 0 runs "squares", which appends to the list "found" with hits of f32, its parameter "out" points to uint')):
+            refused = json.loads(json.dumps(document))
+            refused["ops"]["squares"].update(change)
+            refused["hits"]["found"]["type"] = "u32" if change else "f32"
+            result = self.run_document(refused)
+            self.assertEqual(result.rc, 3, result.stderr)
+            self.assertIn(f"{words} [{code}]", result.stderr)
+        document["waves"][0]["queue"]["items"] = [{"op_handle": 0, "input_handle": 1, "output_handle": 1, "param": 0}]
+        self.assertIn('item 0 reads the list of hits "found" [invalid_item]', self.run_document(document).stderr)
+
+    def test_example(self) -> None:
+        """Every occurrence in the text, by Python's own search."""
+        folder = self.folder / "search"
+        shutil.copytree(EXAMPLES / "programs" / "search", folder)
+        text = (folder / "text.txt").read_text()
+        patterns = [line.rstrip() for line in (folder / "patterns.txt").read_text().splitlines()]
+        expected = sorted((at, number) for number, pattern in enumerate(patterns) for at in range(len(text))
+                          if text.startswith(pattern, at))
+        for way in WAYS:
+            result = run("run", str(folder / "program.json"), "--verify", *way, env=environment())
+            self.assertEqual((result.rc, result.stderr), (0, ""))
+            self.assertEqual(read_array(folder / "found.npy", "u32"), [part for hit in expected for part in hit])
+
+
+class Overflow(Hits):
+    def test_error(self) -> None:
+        for way in WAYS:
+            result = self.run_document(self.multiples(7, capacity=500), "--verify", *way)
+            self.assertEqual(result.rc, 1)
+            self.assertIn('error: the list "found" holds 500 of 586 hits [hits_overflow]\n', unplaced(result.stderr))
+            self.assertIn('  at: /hits/found\n  fix: give it "capacity": 586, or "on_overflow": "grow" or "truncate"\n', result.stderr)
+            report = parse(result.stdout)
+            self.assertEqual((report["status"], report["items_remaining"]), ("hits_overflow", 0))
+            self.assertEqual(self.row(report), (500, 586, 86, 586))
+            self.assertFalse((self.folder / "found.npy").exists())
+            self.sound(report)
+
+    def test_truncate(self) -> None:
+        for way in WAYS:
+            report = self.report_of(self.multiples(7, capacity=500, on_overflow="truncate", sorted=True), "--verify", *way)
+            found = self.output("found.npy")
+            self.assertEqual((len(set(found)), found), (500, sorted(found)))
+            self.assertLessEqual(set(found), set(range(0, 4096, 7)))
+            self.assertEqual(self.row(report), (500, 586, 86, 586))
+            self.assertEqual(report["output_parity"]["equal"], True)
+            self.sound(report)
+
+    def test_grow(self) -> None:
+        for way in WAYS:
+            report = self.report_of(self.multiples(7, capacity=1, on_overflow="grow", sorted=True), "--verify", *way)
+            self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
+            self.assertEqual(self.row(report), (586, 586, 0, 586))
+            self.assertEqual(report["hits"][0]["grown_from"], 1)
+            self.sound(report)
+
+    def test_one_of_several(self) -> None:
+        """A list that may grow does not help one that may not."""
+        document = program({"in": buffer(count=512, init={"iota": {"start": 1}})},
+                           wave("divisors", "in", {"hits": "found"}, {"hits": "halves"}, size=512, local=32),
+                           hits={"found": hits("u64", capacity=1, on_overflow="grow"),
+                                 "halves": hits("f32", width=2, capacity=2, output="halves.npy")})
+        result = self.run_document(document)
+        self.assertEqual(result.rc, 1)
+        self.assertIn("[hits_overflow]", result.stderr)
+        self.assertEqual(list(self.folder.glob("*.npy")), [])
+
+    def test_derived(self) -> None:
+        """The policy's capacity: items * expected hits * multiplier, and at least a least number; short of memory, once."""
+        for change, rest, capacity in (({}, {}, 1024), ({"expected_hits_per_item": 10}, {}, 64 * 10 * 2),
+                                       ({}, {"policy": {"min_hit_capacity": 1, "hit_capacity_multiplier": 5}}, 64 * 5),
+                                       ({"expected_hits_per_item": 20},
+                                        {"device_memory_budget_bytes": 120000, "policy": {"memory_pressure_threshold_bps": 1000, "scratch_bytes_per_hit": 4}}, 64 * 20)):
+            document = {**self.multiples(7, **change), **rest}
+            path = self.file("program.json", json.dumps(document))
+            report = parse(run("run", str(path), "--dry-run", env=environment()).stdout)
+            self.assertEqual(report["hits"][0]["capacity"], capacity)
+            self.assertNotIn("hits", report["hits"][0])
+            self.assertEqual(report["telemetry"]["hit_capacity"], capacity)
+            self.sound(report)
+
+
+class Refused(Hits):
+    def refused(self, document: Document, *lines: str, code: int = 3) -> None:
+        path = self.file("program.json", json.dumps(document))
+        result = run("check", str(path), env=environment())
+        self.assertEqual(result.rc, code, result.stderr)
+        text = unplaced(result.stderr)
+        for line in lines:
+            self.assertIn(line, text)
+
+    def changed(self, args: list[Any], op: str = "multiples", **found: Any) -> Document:
+        return program({"in": buffer(count=64, init={"iota": {}})}, wave(op, *args, size=64, local=64), hits={"found": hits(**found)})
+
+    def test_names(self) -> None:
+        self.refused(self.changed(["in", 7, {"hits": "fuond"}]), 'error: there is no list of hits "fuond" [unknown_name]\n',
+                     'at: /waves/0/args/2/hits\n  fix: did you mean "found"?')
+        self.refused(self.changed(["in", 7, {"hits": "in"}]), 'error: "in" is a buffer, and no list of hits [invalid_program]\n')
+        self.refused(self.changed(["in", 7, {"buffer": "found"}]), 'error: "found" is a list of hits, and no buffer [invalid_program]\n',
+                     'fix: kernels append to it: {"hits": "found"}')
+        document = self.changed(["in", 7, {"hits": "found"}])
+        document["buffers"]["found"] = buffer()
+        self.refused(document, 'error: a buffer and a list of hits are both called "found" [duplicate_name]\n')
+
+    def test_arguments(self) -> None:
+        self.refused(self.changed([{"hits": "found"}], "number"),
+                     'the argument is the list of hits "found", the kernel\'s parameter is "uint list" [argument_mismatch]\n', 'fix: give {"u32": …}')
+        self.refused(self.changed([{"hits": "found"}], "read"),
+                     'parameter is "global const uint* list" [argument_mismatch]\n', "fix: let the kernel take a pointer to what it may change")
+        self.refused(self.changed(["in", 7, {"hits": "found"}], type_="f32"),
+                     'a hit of the list "found" is f32, 4 bytes, the kernel\'s parameter is "global uint* found" with elements of 4 bytes [argument_mismatch]\n',
+                     "fix: give the list the type of the parameter, and its width")
+        self.refused(self.changed([{"hits": "found"}], "structures", width=4), 'is 4 of u32, 16 bytes, the kernel\'s parameter is "global struct pair* list" with elements of 12 bytes')
+        self.refused(self.changed(["in", 7, {"hits": "found", "halo": 1}]), "a halo needs a buffer [invalid_program]\n")
+        self.refused(self.changed(["in", 7, {"hits": "found", "access": "write"}]), "access needs a buffer [invalid_program]\n")
+        self.refused(self.changed(["in", 7, {"hits": "found", "u32": 1}]), "an argument needs exactly one value, this one has 2 [invalid_program]\n")
+
+    def test_capacities(self) -> None:
+        self.refused(self.changed(["in", 7, {"hits": "found"}], capacity=0), "/hits/found/capacity")
+        self.refused(self.changed(["in", 7, {"hits": "found"}], width=0), "/hits/found/width")
+        endless = {**self.changed(["in", 7, {"hits": "found"}]), "until": {"buffer": "in", "equals": 1}}
+        self.refused(endless, "its capacity cannot be derived: the program repeats without a bound [invalid_program]\n", "fix: give it a capacity, or the program a repeat")
+        self.refused(self.changed(["in", 7, {"hits": "found"}], expected_hits_per_item=2**32 - 1),
+                     "hit_capacity does not fit its integer type [overflow]\n", "at: /hits/found\n", code=1)
+        self.refused(self.changed(["in", 7, {"hits": "found"}], output="in.npy") | {"buffers": {"in": buffer(count=64, init={"iota": {}}, output="in.npy")}}, "in.npy")
+
+    def test_outside(self) -> None:
+        self.refused(self.changed(["in", 7, {"hits": "found"}], output="../found.npy"), "[outside_folder]")
+
+
+del Programs
