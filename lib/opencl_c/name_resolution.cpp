@@ -325,6 +325,9 @@ private:
       return false;
     }
     const std::string& word = token().text;
+    if (word == "asm" || word == "__asm__" || word == "__asm") { // "asm volatile (…)" declares nothing
+      return false;
+    }
     if (word == "typedef" || is_qualifier(word) || is_type_word(word)) {
       return true;
     }

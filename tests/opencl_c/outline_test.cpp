@@ -557,6 +557,17 @@ TEST_CASE("renaming in prototypes, in calls of helpers with an item, and in call
                  "int u1_a(tg_item tg_self) { return tg_get_work_dim(tg_self); }"));
 }
 
+TEST_CASE("assembler declares no names") {
+  CHECK(
+      outlined(
+          "uint f(uint x) { uint lane; asm volatile (\"mov.u32 %0, %1;\" : \"=r\"(lane) : \"r\"(x), \"r\"(lane)); "
+          "if (lane == x) { lane = 1; } return lane + x; } kernel void k() { f(1); }",
+          {{"f", "u0_f"}, {"lane", "u0_lane"}, {"x", "u0_x"}}) ==
+      expected(
+          "uint u0_f(uint x) { uint lane; asm volatile (\"mov.u32 %0, %1;\" : \"=r\"(lane) : \"r\"(x), \"r\"(lane)); "
+          "if (lane == x) { lane = 1; } return lane + x; } KERNEL k(tg_item tg_self) { u0_f(1); }"));
+}
+
 TEST_CASE("members of every shape keep their name") {
   const Renamed renamed{{"item", "u0_item"}, {"size", "u0_size"}, {"kind", "u0_kind"}};
   CHECK(outlined("enum { size = 2 }; enum kind { item }; struct s { int item[size], size; enum kind kind; "
