@@ -2,74 +2,111 @@
 // needs for all of them. Eight kernels; all have work-groups of LANES work-items, so that all waves share a launch.
 //
 // The shape comes from the options: HIDDEN is 8 * LANES, heads have 64 elements, FEED is a multiple of HIDDEN. Weights are
-// bf16 in rows, eight to a load of 16 bytes: a work-item asks for all its loads of several rows at once, keeps its part of
-// the input in registers, and the rows' sums are added up over the work-group in a tree.
+// bf16 in rows, eight to a load of 16 bytes. A work-group has eight rows at a time, a team of work-items for each; a work-item
+// asks for all its loads of a row at once, before it looks at the input, which the teams share in local memory.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define HEAD 64
 #define SHARE (HEADS / KV_HEADS) // query heads that share a head of keys and values
 #define SPLIT 32                 // positions that a work-group attends to
 #define SPLITS (POSITIONS / SPLIT)
-#define LOADS (FEED / HIDDEN) // of a row of `down`, for each work-item
+#define TEAM (LANES / 8)     // work-items of a row
+#define ROW (HIDDEN / 8)     // loads of a row
+#define LOADS (ROW / TEAM)   // of a work-item, of a row
+#define LINE (TEAM + 1)      // a row of sums in local memory, so that teams do not meet in a bank
 #define EPSILON 1e-5f
 
-float8 weights_of(uint4 words) { // bf16 is the upper half of a float
-  return (float8)(as_float(words.x << 16), as_float(words.x & 0xffff0000u), as_float(words.y << 16),
-                  as_float(words.y & 0xffff0000u), as_float(words.z << 16), as_float(words.z & 0xffff0000u),
-                  as_float(words.w << 16), as_float(words.w & 0xffff0000u));
+float4 pair_of(uint a, uint b) { // bf16 is the upper half of a float
+  return (float4)(as_float(a << 16), as_float(a & 0xffff0000u), as_float(b << 16), as_float(b & 0xffff0000u));
 }
 
-float dot8(float8 a, float8 b) {
-  float4 sum = fma(a.hi, b.hi, a.lo * b.lo);
-  return (sum.x + sum.y) + (sum.z + sum.w);
+float sum_of(float4 a) {
+  return (a.x + a.y) + (a.z + a.w);
 }
 
-// Adds up `rows` values of each work-item: the sum of row r is in sums[r * LANES].
-void add_up(local float* sums, uint lane, uint rows) {
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint left = LANES; left > 1;) {
-    const uint next = left > 8 ? left / 8 : 1;
-    for (uint i = lane; i < rows * next; i += LANES) {
-      local float* const row = sums + i / next * LANES + i % next;
-      float sum = row[0];
-      for (uint part = next; part < left; part += next) {
-        sum += row[part];
-      }
-      row[0] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    left = next;
+// Asks for a work-item's part of a row.
+void ask(uint4* words, global const uint4* row, uint lane) {
+  for (uint i = 0; i < LOADS; ++i) {
+    words[i] = row[i * TEAM + lane % TEAM];
   }
 }
 
-kernel void embed(global const uint* token, global const uint4* embedding, global float* x) {
-  vstore8(weights_of(embedding[token[0] * LANES + get_global_id(0)]), get_global_id(0), x);
+// A work-item's part of its row times the input, of which `low` and `high` have four elements each of every eight.
+float4 times(const uint4* words, local const float4* low, local const float4* high, uint lane) {
+  float4 sum = 0;
+  for (uint i = 0; i < LOADS; ++i) {
+    sum = fma(pair_of(words[i].x, words[i].y), low[i * TEAM + lane % TEAM], sum);
+    sum = fma(pair_of(words[i].z, words[i].w), high[i * TEAM + lane % TEAM], sum);
+  }
+  return sum;
 }
 
-// Queries, keys and values of the normalised input: eight rows a work-group. The ninth sum is that of the squares.
+// The input times its norm, and the squares of each eight of its elements.
+void normalise(global const float* x, global const uint4* norm, local float4* low, local float4* high, local float* squares,
+               uint lane) {
+  const float4 a = vload4(2 * lane, x);
+  const float4 b = vload4(2 * lane + 1, x);
+  const uint4 factors = norm[lane];
+  low[lane] = a * pair_of(factors.x, factors.y);
+  high[lane] = b * pair_of(factors.z, factors.w);
+  squares[lane] = sum_of(fma(b, b, a * a));
+}
+
+// Puts a team's sums next to each other; those of all squares are row 8.
+void leave(local float* sums, float sum, local const float* squares, uint lane) {
+  sums[lane / TEAM * LINE + lane % TEAM] = sum;
+  if (lane < TEAM) {
+    float part = 0;
+    for (uint i = lane; i < ROW; i += TEAM) {
+      part += squares[i];
+    }
+    sums[8 * LINE + lane] = part;
+  }
+}
+
+// Adds up a row of sums, after a barrier.
+float added_up(local const float* sums, uint row) {
+  float sum = 0;
+  for (uint i = 0; i < TEAM; ++i) {
+    sum += sums[row * LINE + i];
+  }
+  return sum;
+}
+
+// One over the root of the mean of the squares.
+float scale_of(local const float* sums) {
+  return 1 / sqrt(added_up(sums, 8) / HIDDEN + EPSILON);
+}
+
+// The input of the first token.
+kernel void embed(global const uint* token, global const uint4* embedding, global float* x) {
+  const uint lane = get_local_id(0);
+  const uint4 words = embedding[token[0] * ROW + lane];
+  vstore4(pair_of(words.x, words.y), 2 * lane, x);
+  vstore4(pair_of(words.z, words.w), 2 * lane + 1, x);
+}
+
+// Queries, keys and values of the normalised input: eight rows a work-group.
 kernel void project(global const float* x, global const uint4* norm, global const uint4* query, global const uint4* key,
                     global const uint4* value, global float* projected) {
-  local float sums[9 * LANES];
+  local float4 low[ROW], high[ROW];
+  local float squares[ROW];
+  local float sums[9 * LINE];
   const uint lane = get_local_id(0);
   const uint first = 8 * get_group_id(0);
   const uint keys = HEADS * HEAD;
   const uint values = keys + KV_HEADS * HEAD;
-  global const uint4* const rows = first < keys     ? query + first * LANES
-                                   : first < values ? key + (first - keys) * LANES
-                                                    : value + (first - values) * LANES;
-  uint4 words[8];
-  for (uint r = 0; r < 8; ++r) {
-    words[r] = rows[r * LANES + lane];
-  }
-  const float8 own = vload8(lane, x);
-  const float8 scaled = own * weights_of(norm[lane]);
-  for (uint r = 0; r < 8; ++r) {
-    sums[r * LANES + lane] = dot8(weights_of(words[r]), scaled);
-  }
-  sums[8 * LANES + lane] = dot8(own, own);
-  add_up(sums, lane, 9);
+  uint4 words[LOADS];
+  global const uint4* const rows = first < keys     ? query + first * ROW
+                                   : first < values ? key + (first - keys) * ROW
+                                                    : value + (first - values) * ROW;
+  ask(words, rows + lane / TEAM * ROW, lane);
+  normalise(x, norm, low, high, squares, lane);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  leave(sums, sum_of(times(words, low, high, lane)), squares, lane);
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (lane < 8) {
-    projected[first + lane] = sums[lane * LANES] / sqrt(sums[8 * LANES] / HIDDEN + EPSILON);
+    projected[first + lane] = added_up(sums, lane) * scale_of(sums);
   }
 }
 
@@ -137,130 +174,174 @@ kernel void attend(global const float* projected, global const float2* rotation,
 // Joins the parts of each head, and adds their projection to the input: eight rows a work-group.
 kernel void join(global const float* x, global const float* parts, global const float2* weights, global const uint4* output,
                  global float* joined) {
-  local float sums[8 * LANES];
+  local float4 low[ROW], high[ROW];
+  local float sums[8 * LINE];
   const uint lane = get_local_id(0);
   const uint first = 8 * get_group_id(0);
-  uint4 words[8];
-  for (uint r = 0; r < 8; ++r) {
-    words[r] = output[(first + r) * LANES + lane];
-  }
-  const uint head = lane / (HEAD / 8);
+  uint4 words[LOADS];
+  ask(words, output + (first + lane / TEAM) * ROW, lane);
+  const uint head = lane / (HEAD / 8); // of the eight elements that this work-item joins
   float most = -INFINITY;
   for (uint s = 0; s < SPLITS; ++s) {
     most = fmax(most, weights[head * SPLITS + s].x);
   }
   float total = 0;
-  float8 own = 0;
+  float4 a = 0;
+  float4 b = 0;
   for (uint s = 0; s < SPLITS; ++s) {
     const float2 part = weights[head * SPLITS + s];
     const float scale = part.y == 0 ? 0 : exp(part.x - most);
+    const uint at = ((head * SPLITS + s) * (HEAD / 8) + lane % (HEAD / 8)) * 2;
     total = fma(scale, part.y, total);
-    own = fma((float8)scale, vload8((head * SPLITS + s) * (HEAD / 8) + lane % (HEAD / 8), parts), own);
+    a = fma((float4)scale, vload4(at, parts), a);
+    b = fma((float4)scale, vload4(at + 1, parts), b);
   }
-  own /= total;
-  for (uint r = 0; r < 8; ++r) {
-    sums[r * LANES + lane] = dot8(weights_of(words[r]), own);
-  }
-  add_up(sums, lane, 8);
+  low[lane] = a / total;
+  high[lane] = b / total;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  sums[lane / TEAM * LINE + lane % TEAM] = sum_of(times(words, low, high, lane));
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (lane < 8) {
-    joined[first + lane] = x[first + lane] + sums[lane * LANES];
+    joined[first + lane] = x[first + lane] + added_up(sums, lane);
   }
 }
 
-// The gated layer of the normalised input: four rows of each matrix a work-group.
+// The gated layer of the normalised input, FEED_ROWS rows of each matrix a work-group, four at a time: while they are worked on,
+// the next ones are on their way.
 kernel void feed(global const float* x, global const uint4* norm, global const uint4* gate, global const uint4* up,
                  global float* fed) {
-  local float sums[9 * LANES];
+  local float4 low[ROW], high[ROW];
+  local float squares[ROW];
+  local float sums[2][9 * LINE];
   const uint lane = get_local_id(0);
-  const uint first = 4 * get_group_id(0);
-  uint4 words[8];
-  for (uint r = 0; r < 4; ++r) {
-    words[r] = gate[(first + r) * LANES + lane];
-    words[r + 4] = up[(first + r) * LANES + lane];
-  }
-  const float8 own = vload8(lane, x);
-  const float8 scaled = own * weights_of(norm[lane]);
-  for (uint r = 0; r < 8; ++r) {
-    sums[r * LANES + lane] = dot8(weights_of(words[r]), scaled);
-  }
-  sums[8 * LANES + lane] = dot8(own, own);
-  add_up(sums, lane, 9);
-  if (lane < 4) {
-    const float scale = 1 / sqrt(sums[8 * LANES] / HIDDEN + EPSILON);
-    const float opened = sums[lane * LANES] * scale;
-    fed[first + lane] = opened / (1 + exp(-opened)) * (sums[(lane + 4) * LANES] * scale);
+  const uint first = FEED_ROWS * get_group_id(0);
+  const uint team = lane / TEAM;
+  global const uint4* const own_row = (team < 4 ? gate : up) + (first + team % 4) * ROW;
+  uint4 words[LOADS];
+  ask(words, own_row, lane);
+  normalise(x, norm, low, high, squares, lane);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint row = 0; row < FEED_ROWS; row += 4) {
+    uint4 next[LOADS];
+    if (row + 4 < FEED_ROWS) {
+      ask(next, own_row + (row + 4) * ROW, lane);
+    }
+    local float* const own = sums[row / 4 % 2];
+    leave(own, sum_of(times(words, low, high, lane)), squares, lane);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < 4) {
+      const float scale = scale_of(own);
+      const float opened = added_up(own, lane) * scale;
+      fed[first + row + lane] = opened / (1 + exp(-opened)) * (added_up(own, lane + 4) * scale);
+    }
+    for (uint i = 0; i < LOADS; ++i) {
+      words[i] = next[i];
+    }
   }
 }
 
-// The way back to HIDDEN elements, added to the input: two rows a work-group.
+// The way back to HIDDEN elements, added to the input: eight rows a work-group, a part of them after the other.
 kernel void down(global const float* x, global const float* fed, global const uint4* back, global float* out) {
-  local float sums[2 * LANES];
+  local float4 low[2][ROW], high[2][ROW];
+  local float sums[8 * LINE];
   const uint lane = get_local_id(0);
-  const uint first = 2 * get_group_id(0);
-  uint4 words[2 * LOADS];
-  for (uint i = 0; i < 2 * LOADS; ++i) {
-    words[i] = back[(first * LOADS + i) * LANES + lane];
+  const uint first = 8 * get_group_id(0);
+  global const uint4* const own_row = back + (first + lane / TEAM) * (FEED / 8);
+  uint4 words[LOADS];
+  ask(words, own_row, lane);
+  float4 sum = 0;
+  for (uint part = 0; part < FEED / HIDDEN; ++part) {
+    uint4 next[LOADS];
+    if (part + 1 < FEED / HIDDEN) {
+      ask(next, own_row + (part + 1) * ROW, lane);
+    }
+    low[part % 2][lane] = vload4((part * ROW + lane) * 2, fed);
+    high[part % 2][lane] = vload4((part * ROW + lane) * 2 + 1, fed);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum += times(words, low[part % 2], high[part % 2], lane);
+    for (uint i = 0; i < LOADS; ++i) {
+      words[i] = next[i];
+    }
   }
-  float sum[2] = {0, 0};
-  for (uint i = 0; i < LOADS; ++i) {
-    const float8 own = vload8(i * LANES + lane, fed);
-    sum[0] += dot8(weights_of(words[i]), own);
-    sum[1] += dot8(weights_of(words[LOADS + i]), own);
-  }
-  sums[lane] = sum[0];
-  sums[LANES + lane] = sum[1];
-  add_up(sums, lane, 2);
-  if (lane < 2) {
-    out[first + lane] = x[first + lane] + sums[lane * LANES];
+  sums[lane / TEAM * LINE + lane % TEAM] = sum_of(sum);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane < 8) {
+    out[first + lane] = x[first + lane] + added_up(sums, lane);
   }
 }
 
-#define CHOICES 32 // tokens that a work-group of `weigh` looks at
-
-// The best of CHOICES tokens and how likely it is; the square sum scales all alike, so it changes no order.
+// The best of the CHOICES tokens that a work-group looks at, eight at a time, and how likely it is; the scale of the norm changes no order.
 kernel void weigh(global const float* x, global const uint4* norm, global const uint4* embedding, global float* likely,
-                 global uint* best) {
-  local float sums[8 * LANES];
+                  global uint* best) {
+  local float4 low[ROW], high[ROW];
+  local float squares[ROW];
+  local float sums[2][8 * LINE];
+  local float each_most[8];
+  local uint each_at[8];
   const uint lane = get_local_id(0);
   const uint first = CHOICES * get_group_id(0);
-  const float8 scaled = vload8(lane, x) * weights_of(norm[lane]);
-  float most = -INFINITY;
-  uint at = first;
-  for (uint begin = first; begin < first + CHOICES; begin += 8) {
-    uint4 words[8];
-    for (uint r = 0; r < 8; ++r) {
-      words[r] = embedding[(begin + r) * LANES + lane];
+  global const uint4* const own_row = embedding + (first + lane / TEAM) * ROW;
+  uint4 words[LOADS];
+  ask(words, own_row, lane);
+  normalise(x, norm, low, high, squares, lane);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  float most = -INFINITY; // of every eighth row, for the first eight work-items
+  uint at = 0;
+  for (uint row = 0; row < CHOICES; row += 8) {
+    uint4 next[LOADS];
+    if (row + 8 < CHOICES) {
+      ask(next, own_row + (row + 8) * ROW, lane);
     }
-    for (uint r = 0; r < 8; ++r) {
-      sums[r * LANES + lane] = dot8(weights_of(words[r]), scaled);
-    }
-    add_up(sums, lane, 8);
-    for (uint r = 0; r < 8; ++r) {
-      at = sums[r * LANES] > most ? begin + r : at;
-      most = fmax(most, sums[r * LANES]);
-    }
+    local float* const own = sums[row / 8 % 2];
+    own[lane / TEAM * LINE + lane % TEAM] = sum_of(times(words, low, high, lane));
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < 8) {
+      const float found = added_up(own, lane);
+      at = found > most ? first + row + lane : at;
+      most = fmax(most, found);
+    }
+    for (uint i = 0; i < LOADS; ++i) {
+      words[i] = next[i];
+    }
   }
+  if (lane < 8) {
+    each_most[lane] = most;
+    each_at[lane] = at;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (lane == 0) {
+    for (uint i = 1; i < 8; ++i) {
+      if (each_most[i] > most || (each_most[i] == most && each_at[i] < at)) {
+        most = each_most[i];
+        at = each_at[i];
+      }
+    }
     likely[get_group_id(0)] = most;
     best[get_group_id(0)] = at;
   }
 }
 
-// The most likely token, the first of equal ones, is the next, except where the prompt goes on. One work-group.
-kernel void choose(global const float* likely, global const uint* best, global const uint* prompt, global uint* token,
-                   global uint* tokens, uint position, uint prompt_length) {
+#define GROUPS (VOCABULARY / CHOICES)                 // of `weigh`
+#define ANSWERS ((GROUPS + LANES - 1) / LANES) // that a work-item of `choose` looks at
+
+// The most likely token, the first of equal ones, is the next, except where the prompt goes on; its embedding is the next
+// input. One work-group.
+kernel void choose(global const float* likely, global const uint* best, global const uint* prompt, global const uint4* embedding,
+                   global uint* token, global uint* tokens, global float* x, uint position, uint prompt_length) {
   local float most[LANES];
   local uint at[LANES];
   const uint lane = get_local_id(0);
-  most[lane] = -INFINITY;
-  at[lane] = 0xffffffffu;
-  for (uint i = lane; i < VOCABULARY / CHOICES; i += LANES) {
-    if (likely[i] > most[lane]) {
-      most[lane] = likely[i];
-      at[lane] = best[i];
-    }
+  float answers[ANSWERS];
+  for (uint i = 0; i < ANSWERS; ++i) {
+    answers[i] = i * LANES + lane < GROUPS ? likely[i * LANES + lane] : -INFINITY;
   }
+  uint first = 0;
+  for (uint i = 1; i < ANSWERS; ++i) {
+    first = answers[i] > answers[0] ? i : first;
+    answers[0] = fmax(answers[0], answers[i]);
+  }
+  most[lane] = answers[0];
+  at[lane] = first * LANES + lane < GROUPS ? best[first * LANES + lane] : 0xffffffffu;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint reach = LANES / 2; reach != 0; reach /= 2) {
     if (lane < reach && (most[lane + reach] > most[lane] || (most[lane + reach] == most[lane] && at[lane + reach] < at[lane]))) {
@@ -269,11 +350,14 @@ kernel void choose(global const float* likely, global const uint* best, global c
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+  const uint next = position + 1 < prompt_length ? prompt[position + 1] : at[0];
   if (lane == 0) {
-    const uint next = position + 1 < prompt_length ? prompt[position + 1] : at[0];
     token[0] = next;
     tokens[position] = next;
   }
+  const uint4 words = embedding[next * ROW + lane];
+  vstore4(pair_of(words.x, words.y), 2 * lane, x);
+  vstore4(pair_of(words.z, words.w), 2 * lane + 1, x);
 }
 
 // Before the first token: how far each pair of elements turns at each position.

@@ -24,84 +24,106 @@ void check(cudaError_t status, const char* what) {
   }
 }
 
-struct Eight {
-  float4 lo, hi;
-};
+constexpr int team_width = lanes / 8, row_loads = hidden / 8, own_loads = row_loads / team_width, line = team_width + 1;
+constexpr int feed_rows = 32, groups = vocabulary / choices, answers_each = (groups + lanes - 1) / lanes;
 
 __device__ float4 pair_of(unsigned a, unsigned b) {
   return make_float4(__uint_as_float(a << 16), __uint_as_float(a & 0xffff0000u), __uint_as_float(b << 16),
                      __uint_as_float(b & 0xffff0000u));
 }
-__device__ Eight weights_of(uint4 words) {
-  return {pair_of(words.x, words.y), pair_of(words.z, words.w)};
-}
-__device__ Eight load(const float* from, unsigned index) {
-  const float4* const at = reinterpret_cast<const float4*>(from) + 2 * index;
-  return {at[0], at[1]};
-}
-__device__ float4 times(float4 a, float4 b) {
-  return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
-}
 __device__ float4 fused(float4 a, float4 b, float4 c) {
   return make_float4(fmaf(a.x, b.x, c.x), fmaf(a.y, b.y, c.y), fmaf(a.z, b.z, c.z), fmaf(a.w, b.w, c.w));
 }
-__device__ float dot(Eight a, Eight b) {
-  const float4 sum = fused(a.hi, b.hi, times(a.lo, b.lo));
-  return (sum.x + sum.y) + (sum.z + sum.w);
+__device__ float4 product(float4 a, float4 b) {
+  return make_float4(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w);
+}
+__device__ float sum_of(float4 a) {
+  return (a.x + a.y) + (a.z + a.w);
+}
+__device__ float4 load(const float* from, unsigned index) {
+  return reinterpret_cast<const float4*>(from)[index];
 }
 
-__device__ void add_up(float* sums, unsigned lane, unsigned rows) {
-  __syncthreads();
-  for (unsigned left = lanes; left > 1;) {
-    const unsigned next = left > 8 ? left / 8 : 1;
-    for (unsigned i = lane; i < rows * next; i += lanes) {
-      float* const row = sums + i / next * lanes + i % next;
-      float sum = row[0];
-      for (unsigned part = next; part < left; part += next) {
-        sum += row[part];
-      }
-      row[0] = sum;
-    }
-    __syncthreads();
-    left = next;
+__device__ void ask(uint4* words, const uint4* row, unsigned lane) {
+#pragma unroll
+  for (unsigned i = 0; i < own_loads; ++i) {
+    words[i] = row[i * team_width + lane % team_width];
   }
+}
+
+// The input in local memory, in two parts of four of every eight elements.
+struct Input {
+  float4 low[row_loads], high[row_loads];
+};
+
+__device__ float4 times(const uint4* words, const Input& input, unsigned lane) {
+  float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (unsigned i = 0; i < own_loads; ++i) {
+    sum = fused(pair_of(words[i].x, words[i].y), input.low[i * team_width + lane % team_width], sum);
+    sum = fused(pair_of(words[i].z, words[i].w), input.high[i * team_width + lane % team_width], sum);
+  }
+  return sum;
+}
+
+__device__ void normalise(const float* x, const uint4* norm, Input& input, float* squares, unsigned lane) {
+  const float4 a = load(x, 2 * lane), b = load(x, 2 * lane + 1);
+  const uint4 factors = norm[lane];
+  input.low[lane] = product(a, pair_of(factors.x, factors.y));
+  input.high[lane] = product(b, pair_of(factors.z, factors.w));
+  squares[lane] = sum_of(fused(b, b, product(a, a)));
+}
+
+__device__ void leave(float* sums, float sum, const float* squares, unsigned lane) {
+  sums[lane / team_width * line + lane % team_width] = sum;
+  if (squares != nullptr && lane < team_width) {
+    float part = 0;
+    for (unsigned i = lane; i < row_loads; i += team_width) {
+      part += squares[i];
+    }
+    sums[8 * line + lane] = part;
+  }
+}
+
+__device__ float added_up(const float* sums, unsigned row) {
+  float sum = 0;
+  for (unsigned i = 0; i < team_width; ++i) {
+    sum += sums[row * line + i];
+  }
+  return sum;
+}
+
+__device__ float scale_of(const float* sums) {
+  return 1 / sqrtf(added_up(sums, 8) / hidden + 1e-5f);
+}
+
+__device__ void put_embedding(const uint4* embedding, unsigned token, float* x, unsigned lane) {
+  const uint4 words = embedding[std::size_t{token} * row_loads + lane];
+  reinterpret_cast<float4*>(x)[2 * lane] = pair_of(words.x, words.y);
+  reinterpret_cast<float4*>(x)[2 * lane + 1] = pair_of(words.z, words.w);
 }
 
 __global__ void embed(const unsigned* token, const uint4* embedding, float* x) {
-  const Eight values = weights_of(embedding[token[0] * lanes + threadIdx.x]);
-  reinterpret_cast<float4*>(x)[2 * threadIdx.x] = values.lo;
-  reinterpret_cast<float4*>(x)[2 * threadIdx.x + 1] = values.hi;
-}
-
-// Eight rows of the input times its norm; the ninth sum is that of the squares.
-__device__ void eight_rows(float* sums, const uint4* words, const float* x, const uint4* norm, unsigned lane) {
-  const Eight own = load(x, lane);
-  const Eight factors = weights_of(norm[lane]);
-  const Eight scaled{times(own.lo, factors.lo), times(own.hi, factors.hi)};
-#pragma unroll
-  for (unsigned r = 0; r < 8; ++r) {
-    sums[r * lanes + lane] = dot(weights_of(words[r]), scaled);
-  }
-  sums[8 * lanes + lane] = dot(own, own);
-  add_up(sums, lane, 9);
+  put_embedding(embedding, token[0], x, threadIdx.x);
 }
 
 __global__ void project(const float* x, const uint4* norm, const uint4* query, const uint4* key, const uint4* value,
                         float* projected) {
-  __shared__ float sums[9 * lanes];
+  __shared__ Input input;
+  __shared__ float squares[row_loads], sums[9 * line];
   const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
   constexpr unsigned keys = heads * head_width, values = keys + kv_heads * head_width;
-  const uint4* const rows = first < keys     ? query + first * lanes
-                            : first < values ? key + (first - keys) * lanes
-                                             : value + (first - values) * lanes;
-  uint4 words[8];
-#pragma unroll
-  for (unsigned r = 0; r < 8; ++r) {
-    words[r] = rows[r * lanes + lane];
-  }
-  eight_rows(sums, words, x, norm, lane);
+  const uint4* const rows = first < keys     ? query + first * row_loads
+                            : first < values ? key + (first - keys) * row_loads
+                                             : value + (first - values) * row_loads;
+  uint4 words[own_loads];
+  ask(words, rows + lane / team_width * row_loads, lane);
+  normalise(x, norm, input, squares, lane);
+  __syncthreads();
+  leave(sums, sum_of(times(words, input, lane)), squares, lane);
+  __syncthreads();
   if (lane < 8) {
-    projected[first + lane] = sums[lane * lanes] / sqrtf(sums[8 * lanes] / hidden + 1e-5f);
+    projected[first + lane] = added_up(sums, lane) * scale_of(sums);
   }
 }
 
@@ -160,122 +182,155 @@ __global__ void attend(const float* projected, const float2* rotation, float* ke
 
 __global__ void join(const float* x, const float* parts, const float2* weights, const uint4* output, float* joined,
                      unsigned splits) {
-  __shared__ float sums[8 * lanes];
+  __shared__ Input input;
+  __shared__ float sums[8 * line];
   const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
-  uint4 words[8];
-#pragma unroll
-  for (unsigned r = 0; r < 8; ++r) {
-    words[r] = output[(first + r) * lanes + lane];
-  }
+  uint4 words[own_loads];
+  ask(words, output + (first + lane / team_width) * row_loads, lane);
   const unsigned head = lane / 8;
   float most = -INFINITY, total = 0;
   for (unsigned s = 0; s < splits; ++s) {
     most = fmaxf(most, weights[head * splits + s].x);
   }
-  Eight own{};
+  float4 a = make_float4(0, 0, 0, 0), b = a;
   for (unsigned s = 0; s < splits; ++s) {
     const float2 part = weights[head * splits + s];
     const float scale = part.y == 0 ? 0 : expf(part.x - most);
     const float4 scales = make_float4(scale, scale, scale, scale);
-    const Eight sums_of_part = load(parts, (head * splits + s) * 8 + lane % 8);
+    const unsigned at = ((head * splits + s) * 8 + lane % 8) * 2;
     total = fmaf(scale, part.y, total);
-    own = {fused(scales, sums_of_part.lo, own.lo), fused(scales, sums_of_part.hi, own.hi)};
+    a = fused(scales, load(parts, at), a);
+    b = fused(scales, load(parts, at + 1), b);
   }
-  const float4 share_of = make_float4(1 / total, 1 / total, 1 / total, 1 / total);
-  own = {times(own.lo, share_of), times(own.hi, share_of)};
-#pragma unroll
-  for (unsigned r = 0; r < 8; ++r) {
-    sums[r * lanes + lane] = dot(weights_of(words[r]), own);
-  }
-  add_up(sums, lane, 8);
+  input.low[lane] = make_float4(a.x / total, a.y / total, a.z / total, a.w / total);
+  input.high[lane] = make_float4(b.x / total, b.y / total, b.z / total, b.w / total);
+  __syncthreads();
+  leave(sums, sum_of(times(words, input, lane)), nullptr, lane);
+  __syncthreads();
   if (lane < 8) {
-    joined[first + lane] = x[first + lane] + sums[lane * lanes];
+    joined[first + lane] = x[first + lane] + added_up(sums, lane);
+  }
+}
+
+// Rows one after the other: while one is worked on, the next one is on its way.
+template <unsigned count, class Row, class Done>
+__device__ void rows_in_turn(const Input& input, float (*sums)[9 * line], const float* squares, unsigned lane, Row row_at,
+                             Done done) {
+  uint4 words[own_loads], next[own_loads];
+  ask(words, row_at(0), lane);
+  __syncthreads();
+  for (unsigned row = 0; row < count; ++row) {
+    if (row + 1 < count) {
+      ask(next, row_at(row + 1), lane);
+    }
+    float* const own = sums[row % 2];
+    leave(own, sum_of(times(words, input, lane)), squares, lane);
+    __syncthreads();
+    done(row, own);
+#pragma unroll
+    for (unsigned i = 0; i < own_loads; ++i) {
+      words[i] = next[i];
+    }
   }
 }
 
 __global__ void feed(const float* x, const uint4* norm, const uint4* gate, const uint4* up, float* fed) {
-  __shared__ float sums[9 * lanes];
-  const unsigned lane = threadIdx.x, first = 4 * blockIdx.x;
-  uint4 words[8];
-#pragma unroll
-  for (unsigned r = 0; r < 4; ++r) {
-    words[r] = gate[(first + r) * lanes + lane];
-    words[r + 4] = up[(first + r) * lanes + lane];
-  }
-  eight_rows(sums, words, x, norm, lane);
-  if (lane < 4) {
-    const float scale = 1 / sqrtf(sums[8 * lanes] / hidden + 1e-5f);
-    const float opened = sums[lane * lanes] * scale;
-    fed[first + lane] = opened / (1 + expf(-opened)) * (sums[(lane + 4) * lanes] * scale);
-  }
+  __shared__ Input input;
+  __shared__ float squares[row_loads], sums[2][9 * line];
+  const unsigned lane = threadIdx.x, first = feed_rows * blockIdx.x, team = lane / team_width;
+  const uint4* const own_row = (team < 4 ? gate : up) + (first + team % 4) * row_loads;
+  normalise(x, norm, input, squares, lane);
+  rows_in_turn<feed_rows / 4>(
+      input, sums, squares, lane, [&](unsigned row) { return own_row + row * 4 * row_loads; },
+      [&](unsigned row, const float* own) {
+        if (lane < 4) {
+          const float scale = scale_of(own), opened = added_up(own, lane) * scale;
+          fed[first + row * 4 + lane] = opened / (1 + expf(-opened)) * (added_up(own, lane + 4) * scale);
+        }
+      });
 }
 
 __global__ void down(const float* x, const float* fed, const uint4* back, float* out) {
-  __shared__ float sums[2 * lanes];
-  const unsigned lane = threadIdx.x, first = 2 * blockIdx.x;
-  uint4 words[2 * loads];
+  __shared__ Input input[2];
+  __shared__ float sums[8 * line];
+  const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
+  const uint4* const own_row = back + (first + lane / team_width) * (feed_width / 8);
+  uint4 words[own_loads], next[own_loads];
+  ask(words, own_row, lane);
+  float sum = 0;
+  for (unsigned part = 0; part < loads; ++part) {
+    if (part + 1 < loads) {
+      ask(next, own_row + (part + 1) * row_loads, lane);
+    }
+    input[part % 2].low[lane] = load(fed, (part * row_loads + lane) * 2);
+    input[part % 2].high[lane] = load(fed, (part * row_loads + lane) * 2 + 1);
+    __syncthreads();
+    sum += sum_of(times(words, input[part % 2], lane));
 #pragma unroll
-  for (unsigned i = 0; i < 2 * loads; ++i) {
-    words[i] = back[(first * loads + i) * lanes + lane];
+    for (unsigned i = 0; i < own_loads; ++i) {
+      words[i] = next[i];
+    }
   }
-  float sum[2] = {0, 0};
-#pragma unroll
-  for (unsigned i = 0; i < loads; ++i) {
-    const Eight own = load(fed, i * lanes + lane);
-    sum[0] += dot(weights_of(words[i]), own);
-    sum[1] += dot(weights_of(words[loads + i]), own);
-  }
-  sums[lane] = sum[0];
-  sums[lanes + lane] = sum[1];
-  add_up(sums, lane, 2);
-  if (lane < 2) {
-    out[first + lane] = x[first + lane] + sums[lane * lanes];
+  leave(sums, sum, nullptr, lane);
+  __syncthreads();
+  if (lane < 8) {
+    out[first + lane] = x[first + lane] + added_up(sums, lane);
   }
 }
 
 __global__ void weigh(const float* x, const uint4* norm, const uint4* embedding, float* likely, unsigned* best) {
-  __shared__ float sums[8 * lanes];
+  __shared__ Input input;
+  __shared__ float squares[row_loads], sums[2][9 * line], each_most[8];
+  __shared__ unsigned each_at[8];
   const unsigned lane = threadIdx.x, first = choices * blockIdx.x;
-  const Eight own = load(x, lane);
-  const Eight factors = weights_of(norm[lane]);
-  const Eight scaled{times(own.lo, factors.lo), times(own.hi, factors.hi)};
+  const uint4* const own_row = embedding + (first + lane / team_width) * row_loads;
+  normalise(x, norm, input, squares, lane);
   float most = -INFINITY;
-  unsigned at = first;
-  for (unsigned begin = first; begin < first + choices; begin += 8) {
-    uint4 words[8];
-#pragma unroll
-    for (unsigned r = 0; r < 8; ++r) {
-      words[r] = embedding[(begin + r) * lanes + lane];
-    }
-#pragma unroll
-    for (unsigned r = 0; r < 8; ++r) {
-      sums[r * lanes + lane] = dot(weights_of(words[r]), scaled);
-    }
-    add_up(sums, lane, 8);
-    for (unsigned r = 0; r < 8; ++r) {
-      at = sums[r * lanes] > most ? begin + r : at;
-      most = fmaxf(most, sums[r * lanes]);
-    }
-    __syncthreads();
+  unsigned at = 0;
+  rows_in_turn<choices / 8>(
+      input, sums, nullptr, lane, [&](unsigned row) { return own_row + row * 8 * row_loads; },
+      [&](unsigned row, const float* own) {
+        if (lane < 8) {
+          const float found = added_up(own, lane);
+          at = found > most ? first + row * 8 + lane : at;
+          most = fmaxf(most, found);
+        }
+      });
+  if (lane < 8) {
+    each_most[lane] = most;
+    each_at[lane] = at;
   }
+  __syncthreads();
   if (lane == 0) {
+    for (unsigned i = 1; i < 8; ++i) {
+      if (each_most[i] > most || (each_most[i] == most && each_at[i] < at)) {
+        most = each_most[i];
+        at = each_at[i];
+      }
+    }
     likely[blockIdx.x] = most;
     best[blockIdx.x] = at;
   }
 }
 
-__global__ void choose(const float* likely, const unsigned* best, unsigned* token, unsigned* tokens, unsigned* position) {
+__global__ void choose(const float* likely, const unsigned* best, const uint4* embedding, unsigned* token, unsigned* tokens, float* x,
+                       unsigned* position) {
   __shared__ float most[lanes];
   __shared__ unsigned at[lanes];
   const unsigned lane = threadIdx.x;
-  most[lane] = -INFINITY;
-  at[lane] = 0xffffffffu;
-  for (unsigned i = lane; i < vocabulary / choices; i += lanes) {
-    if (likely[i] > most[lane]) {
-      most[lane] = likely[i];
-      at[lane] = best[i];
-    }
+  float answers[answers_each];
+#pragma unroll
+  for (unsigned i = 0; i < answers_each; ++i) {
+    answers[i] = i * lanes + lane < groups ? likely[i * lanes + lane] : -INFINITY;
   }
+  unsigned first = 0;
+#pragma unroll
+  for (unsigned i = 1; i < answers_each; ++i) {
+    first = answers[i] > answers[0] ? i : first;
+    answers[0] = fmaxf(answers[0], answers[i]);
+  }
+  most[lane] = answers[0];
+  at[lane] = first * lanes + lane < groups ? best[first * lanes + lane] : 0xffffffffu;
   __syncthreads();
   for (unsigned reach = lanes / 2; reach != 0; reach /= 2) {
     if (lane < reach && (most[lane + reach] > most[lane] || (most[lane + reach] == most[lane] && at[lane + reach] < at[lane]))) {
@@ -288,6 +343,7 @@ __global__ void choose(const float* likely, const unsigned* best, unsigned* toke
     token[0] = at[0];
     tokens[(*position)++] = at[0];
   }
+  put_embedding(embedding, at[0], x, lane);
 }
 
 __global__ void rotation_table(float2* rotation) {
@@ -379,16 +435,15 @@ int main(int argc, char** argv) {
   check(cudaStreamCreate(&stream), "making a stream");
 
   const auto one_token = [&] {
-    embed<<<1, lanes, 0, stream>>>(token, embedding, x);
     for (const Layer& layer : layers) {
       project<<<(heads + 2 * kv_heads) * head_width / 8, lanes, 0, stream>>>(x, layer.norm1, layer.query, layer.key, layer.value, projected);
       attend<<<kv_heads * splits, lanes, 0, stream>>>(projected, rotation, layer.keys, layer.values, parts, shares, position, positions);
       join<<<hidden / 8, lanes, 0, stream>>>(x, parts, shares, layer.output, joined, splits);
-      feed<<<feed_width / 4, lanes, 0, stream>>>(joined, layer.norm2, layer.gate, layer.up, fed);
-      down<<<hidden / 2, lanes, 0, stream>>>(joined, fed, layer.down, x);
+      feed<<<feed_width / feed_rows, lanes, 0, stream>>>(joined, layer.norm2, layer.gate, layer.up, fed);
+      down<<<hidden / 8, lanes, 0, stream>>>(joined, fed, layer.down, x);
     }
     weigh<<<vocabulary / choices, lanes, 0, stream>>>(x, norm, embedding, likely, best);
-    choose<<<1, lanes, 0, stream>>>(likely, best, token, chosen, position);
+    choose<<<1, lanes, 0, stream>>>(likely, best, embedding, token, chosen, x, position);
   };
   cudaGraph_t graph{};
   cudaGraphExec_t replay{};
@@ -401,6 +456,7 @@ int main(int argc, char** argv) {
   const auto timed = [&](bool as_graph) {
     check(cudaMemcpy(token, &first, sizeof first, cudaMemcpyHostToDevice), "starting");
     check(cudaMemset(position, 0, sizeof(unsigned)), "starting");
+    embed<<<1, lanes, 0, stream>>>(token, embedding, x);
     check(cudaDeviceSynchronize(), "starting");
     const auto start = std::chrono::steady_clock::now();
     for (unsigned i = 0; i < tokens; ++i) {
