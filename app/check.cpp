@@ -231,8 +231,19 @@ void check_items(const engine::RunReport& report, Sums& sums) {
     const std::string pointer = fmt::format("/queues/{}/", i);
     sums.equal(pointer + "items", "deduped_items and published_items are together",
                queue.deduped_items + queue.published_items, "items is", queue.items);
-    sums.at_most(pointer + "items_remaining", "items_remaining", queue.items_remaining, "published_items",
-                 queue.published_items);
+    if (queue.publishing) {
+      const engine::PublishingReport& counted = *queue.publishing;
+      sums.equal(pointer + "publishing/executed_items", "executed_items and items_remaining are together",
+                 counted.executed_items + queue.items_remaining, "given_items and published_items are",
+                 counted.given_items + counted.published_items);
+      if (done) {
+        sums.at_most(pointer + "publishing/needed_capacity", "needed_capacity", counted.needed_capacity,
+                     "capacity", counted.capacity);
+      }
+    } else {
+      sums.at_most(pointer + "items_remaining", "items_remaining", queue.items_remaining, "published_items",
+                   queue.published_items);
+    }
   }
   if (report.priority) {
     sums.equal("/priority/requeue_count", "requeue_count is", report.priority->accounting.requeue_count,

@@ -178,7 +178,12 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
   if (queue.deduped_items != 0) {
     text += fmt::format(", {} of them identical to others", queue.deduped_items);
   }
-  if (queue.requeues && !planned) {
+  if (queue.publishing) {
+    text += fmt::format("; {} published, {} run, room for {} needed of {}", queue.publishing->published_items,
+                        queue.publishing->executed_items, queue.publishing->needed_capacity,
+                        queue.publishing->capacity);
+  }
+  if ((queue.requeues || queue.publishing) && !planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
                         plural(queue.aged_promotions, "aged promotion"));
   }

@@ -182,6 +182,8 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
           ? "plain launches do not repeat themselves either: look for work-items that race"
       : cause == engine::DifferenceCause::rounding
           ? "the compiler rounds differently in the two kernels: --set fp-contract=off makes them equal"
+      : cause == engine::DifferenceCause::item_order
+          ? "they depend on the order of published items: look for ops whose result depends on which item runs first"
           : "this may be a bug in tidegate: please report it";
   if (first_run.difference_file) {
     fix += ", with " + *first_run.difference_file;

@@ -17,15 +17,59 @@
 // items of a priority wait equally long, so the accounting takes a few words per priority. An item may wait
 // for data that any other item writes: the next round sees it.
 //
-// Generated definitions precede this file: TG_QUEUE_HANDLES (a case for each buffer), TG_QUEUE_BUFFERS and
-// TG_QUEUE_ARGUMENTS (the buffers, each after a comma), TG_QUEUE_IN_ROUNDS, TG_QUEUE_LANES,
-// TG_QUEUE_PER_LANE. The user's file follows it, so that its macros affect no other code, and then
+// If ops publish items, kernels/wave/publish.cl has the kernels.
+//
+// Generated definitions precede this file: TG_QUEUE_PUBLISHES, TG_QUEUE_HANDLES (a case for each
+// buffer), TG_QUEUE_BUFFERS and TG_QUEUE_ARGUMENTS (the buffers, each after a comma), TG_QUEUE_IN_ROUNDS,
+// TG_QUEUE_LANES, TG_QUEUE_PER_LANE. The user's file follows it, so that its macros affect no other code, and then
 // tg_queue_run() with a case for each op.
 #include "wave/queue_state.h"
 
 #define TIDEGATE_QUEUE 1
 enum { TIDEGATE_DONE = 0, TIDEGATE_REQUEUE = 1 };
 #define TIDEGATE_FAULT(code) (0x80000000u | (uint)(code))
+
+void tg_queue_fail(global uint* state, uint place, uint param, uint result) {
+  if (atomic_cmpxchg(&state[TG_QUEUE_FAULT], 0u, 1u) == 0u) {
+    state[TG_QUEUE_FAULT_PLACE] = place;
+    state[TG_QUEUE_FAULT_PARAM] = param;
+    state[TG_QUEUE_FAULT_RESULT] = result;
+  }
+  atomic_inc(&state[TG_QUEUE_FAULTS]);
+}
+
+void tg_queue_count(global uint* counter, uint more) { // 64 bits in two words
+  counter[0] += more;
+  counter[1] += counter[0] < more ? 1u : 0u;
+}
+
+// Selects the priorities that run next; waiting improves a priority's rank.
+void tg_queue_choose(global uint* state, uint threshold) {
+  uint best = TG_QUEUE_PRIORITIES;
+  uint counts_as[TG_QUEUE_PRIORITIES];
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    const uint steps = (state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p]) / max(threshold, 1u);
+    counts_as[p] = state[TG_QUEUE_WAITING + p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, steps);
+    best = min(best, counts_as[p]);
+  }
+  state[TG_QUEUE_RUNNING] = 0;
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    if (counts_as[p] == best && best != TG_QUEUE_PRIORITIES) {
+      const uint age = state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p];
+      state[TG_QUEUE_RUNNING] |= 1u << p;
+      state[TG_QUEUE_MAX_AGE] = max(state[TG_QUEUE_MAX_AGE], age);
+      tg_queue_count(&state[TG_QUEUE_AGED], best < p ? state[TG_QUEUE_WAITING + p] : 0u);
+    }
+  }
+}
+
+#if TG_QUEUE_PUBLISHES
+#include "wave/publish.cl"
+#else
+// An op that publishes is in the user's file, but not in this queue.
+typedef local uint* tidegate_publisher;
+#define TIDEGATE_PUBLISH(op, input, output, param) (void)publisher
+#define TIDEGATE_PUBLISH_AT(priority, op, input, output, param) (void)publisher
 
 uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param);
 
@@ -34,14 +78,6 @@ global void* tg_queue_buffer(uint handle TG_QUEUE_BUFFERS) {
     TG_QUEUE_HANDLES
     default: return 0;
   }
-}
-
-void tg_queue_fail(global uint* state, uint place, uint result) {
-  if (atomic_cmpxchg(&state[TG_QUEUE_FAULT], 0u, 1u) == 0u) {
-    state[TG_QUEUE_FAULT_PLACE] = place;
-    state[TG_QUEUE_FAULT_RESULT] = result;
-  }
-  atomic_inc(&state[TG_QUEUE_FAULTS]);
 }
 
 // Returns parameter `at` of a tile { op, input, output, priority, index of its first item, items, param, 1 if
@@ -71,7 +107,7 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
         again |= 1u << i;
         state[TG_QUEUE_LAST_REQUEUED] = tile.s4 + at; // any one item is enough for the report
       } else if (result != TIDEGATE_DONE) {
-        tg_queue_fail(state, tile.s4 + at, result);
+        tg_queue_fail(state, tile.s4 + at, 0u, result);
       }
     }
   }
@@ -97,37 +133,12 @@ kernel void tidegate_queue_drain(global const uint8* tiles, global const uint* p
     if (at < tile.s5) {
       const uint result = tg_queue_run(tile.s0, in, out, own[i]);
       if (result != TIDEGATE_DONE) {
-        tg_queue_fail(state, tile.s4 + at, result);
+        tg_queue_fail(state, tile.s4 + at, 0u, result);
       }
     }
   }
 }
 #endif
-
-void tg_queue_count(global uint* counter, uint more) { // 64 bits in two words
-  counter[0] += more;
-  counter[1] += counter[0] < more ? 1u : 0u;
-}
-
-// Selects the priorities that run next; waiting improves a priority's rank.
-void tg_queue_choose(global uint* state, uint threshold) {
-  uint best = TG_QUEUE_PRIORITIES;
-  uint counts_as[TG_QUEUE_PRIORITIES];
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    const uint steps = (state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p]) / max(threshold, 1u);
-    counts_as[p] = state[TG_QUEUE_WAITING + p] == 0u ? TG_QUEUE_PRIORITIES : p - min(p, steps);
-    best = min(best, counts_as[p]);
-  }
-  state[TG_QUEUE_RUNNING] = 0;
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    if (counts_as[p] == best && best != TG_QUEUE_PRIORITIES) {
-      const uint age = state[TG_QUEUE_ROUND] - state[TG_QUEUE_SINCE + p];
-      state[TG_QUEUE_RUNNING] |= 1u << p;
-      state[TG_QUEUE_MAX_AGE] = max(state[TG_QUEUE_MAX_AGE], age);
-      tg_queue_count(&state[TG_QUEUE_AGED], best < p ? state[TG_QUEUE_WAITING + p] : 0u);
-    }
-  }
-}
 
 // Restores the state before the first round, as the host uploads it.
 void tg_queue_arm(global uint* state, uint threshold) {
@@ -196,8 +207,9 @@ kernel void tidegate_queue_check(global const uint4* items, uint count, global u
     } else {
       closed[at] = 1;
       if (result != TIDEGATE_DONE) {
-        tg_queue_fail(state, at, result);
+        tg_queue_fail(state, at, 0u, result);
       }
     }
   }
 }
+#endif

@@ -23,8 +23,30 @@ enum {
   TG_QUEUE_WAITING = TG_QUEUE_COUNTS + TG_QUEUE_PRIORITIES,    // not completed
   TG_QUEUE_REQUEUED = TG_QUEUE_WAITING + TG_QUEUE_PRIORITIES,  // in this round
   TG_QUEUE_SINCE = TG_QUEUE_REQUEUED + TG_QUEUE_PRIORITIES,    // round since which they wait
-  TG_QUEUE_WORDS = TG_QUEUE_SINCE + TG_QUEUE_PRIORITIES
+
+  // Only if ops publish (kernels/wave/publish.cl):
+  TG_QUEUE_HEADS = TG_QUEUE_SINCE + TG_QUEUE_PRIORITIES,  // of each ring: position of its first item
+  TG_QUEUE_TAILS = TG_QUEUE_HEADS + TG_QUEUE_PRIORITIES,  // position after its last item
+  TG_QUEUE_TAKEN = TG_QUEUE_TAILS + TG_QUEUE_PRIORITIES,  // items that run in this round
+  TG_QUEUE_CLAIMS = TG_QUEUE_TAKEN + TG_QUEUE_PRIORITIES, // chunks of these that were claimed
+  TG_QUEUE_MODE = TG_QUEUE_CLAIMS + TG_QUEUE_PRIORITIES, // values below
+  TG_QUEUE_DONE,        // items that were completed in this round
+  TG_QUEUE_AGAIN,       // items that were requeued in this round
+  TG_QUEUE_KEPT,        // different items of pure ops
+  TG_QUEUE_MOST_KEPT,   // the most of them in any iteration
+  TG_QUEUE_REPEATED,    // published items of pure ops that were identical to others, in this round
+  TG_QUEUE_DEEPEST,     // the most items that the rings had to hold
+  TG_QUEUE_FAULT_PARAM, // param of the item that failed first; its op and buffers are in TG_QUEUE_FAULT_PLACE
+  TG_QUEUE_LAST_PARAM,  // likewise of TG_QUEUE_LAST_REQUEUED
+  TG_QUEUE_GIVEN,       // items that the iterations began with; two words, like the next three
+  TG_QUEUE_PUBLISHED = TG_QUEUE_GIVEN + 2,     // by ops
+  TG_QUEUE_EXECUTED = TG_QUEUE_PUBLISHED + 2,  // completed items
+  TG_QUEUE_DEDUPED = TG_QUEUE_EXECUTED + 2,    // identical to others
+  TG_QUEUE_WORDS = TG_QUEUE_DEDUPED + 2
 };
 
 enum { TG_QUEUE_DRAINED, TG_QUEUE_FAILED, TG_QUEUE_NO_PROGRESS, TG_QUEUE_FULL };
+
+// Modes of a queue whose ops publish: its tables are cleared, the given items go into the rings, items run.
+enum { TG_QUEUE_CLEARS, TG_QUEUE_SEEDS, TG_QUEUE_RUNS };
 #endif

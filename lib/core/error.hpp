@@ -106,6 +106,7 @@ enum class ExitCode : int {
   X(queue_stalled, negative)                                                                                 \
   X(requeue_queue_full, negative)                                                                            \
   X(hits_overflow, negative)                                                                                 \
+  X(publish_queue_full, negative)                                                                            \
   X(interrupted, interrupted)                                                                                \
   X(host_out_of_memory, environment)                                                                         \
   /* everything else */                                                                                      \

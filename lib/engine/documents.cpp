@@ -153,6 +153,7 @@ using engine::HotOpReport;
 using engine::MemoryReport;
 using engine::OutputParity;
 using engine::PromotionReport;
+using engine::PublishingReport;
 using engine::QueueFaultReport;
 using engine::QueueReport;
 using engine::RunReport;
@@ -196,7 +197,8 @@ constexpr Field parity_fields[] = {
     optional<&OutputParity::likely_cause>(
         "likely_cause",
         "race: plain launches do not repeat their outputs either; order: this run does not repeat its "
-        "outputs; rounding: the compiler rounds floats differently in the two kernels"),
+        "outputs; rounding: the compiler rounds floats differently in the two kernels; item_order: the outputs "
+        "depend on the order of published items"),
 };
 template <>
 constinit const Record Description<OutputParity>::record = record_of<OutputParity>(parity_fields);
@@ -424,13 +426,29 @@ template <>
 constinit const Record Description<HitsReport>::record = record_of<HitsReport>(hits_report_fields);
 
 constexpr Field queue_fault_fields[] = {
-    required<&QueueFaultReport::item>("item", "first item that failed, counted from 0 in the given order"),
+    optional<&QueueFaultReport::item>(
+        "item", "first item that failed, counted from 0 in the given order; left out if ops publish items"),
     required<&QueueFaultReport::op>("op", "op that ran it"),
     required<&QueueFaultReport::code>("code", "its argument of TIDEGATE_FAULT"),
+    optional<&QueueFaultReport::param>("param", "the item's param, if ops publish items"),
 };
 template <>
 constinit const Record
     Description<QueueFaultReport>::record = record_of<QueueFaultReport>(queue_fault_fields);
+
+constexpr Field publishing_fields[] = {
+    required<&PublishingReport::given_items>("given_items", "items that the iterations began with"),
+    required<&PublishingReport::published_items>("published_items", "items that ops have published"),
+    required<&PublishingReport::executed_items>("executed_items", "items that were completed"),
+    required<&PublishingReport::deduped_items>("deduped_items",
+                                               "items of pure ops that were not published again"),
+    required<&PublishingReport::capacity>("capacity", "items that the queue can hold"),
+    required<&PublishingReport::needed_capacity>(
+        "needed_capacity",
+        "the most items that it had to hold: running and waiting, or different ones of pure ops"),
+};
+template <>
+constinit const Record Description<PublishingReport>::record = record_of<PublishingReport>(publishing_fields);
 
 constexpr Field queue_report_fields[] = {
     required<&QueueReport::wave>("wave", "the wave"),
@@ -439,12 +457,14 @@ constexpr Field queue_report_fields[] = {
     required<&QueueReport::published_items>("published_items", "items that were sent to the device"),
     required<&QueueReport::items_remaining>("items_remaining", "items that were not completed"),
     required<&QueueReport::requeues>("requeues", "whether its ops can requeue items"),
-    required<&QueueReport::rounds>("rounds", "rounds of all iterations; 0 if no op requeues"),
+    required<&QueueReport::rounds>("rounds", "rounds of all iterations; 0 if no op requeues or publishes"),
     required<&QueueReport::requeue_count>("requeue_count", "requeues of all items"),
     required<&QueueReport::aged_promotions>("aged_promotions",
                                             "runs of items ahead of their priority because of their age"),
     required<&QueueReport::max_priority_age>("max_priority_age", "longest wait of an item, in rounds"),
     optional<&QueueReport::fault>("fault", "the item that failed"),
+    optional<&QueueReport::publishing>("publishing",
+                                       "items of all iterations as the device counted them, if ops publish"),
 };
 template <>
 constinit const Record Description<QueueReport>::record = record_of<QueueReport>(queue_report_fields);

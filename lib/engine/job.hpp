@@ -12,6 +12,7 @@
 #include <tidegate/planning/wave_dag.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,19 @@ struct QueueItem {
 
   friend bool operator==(const QueueItem&, const QueueItem&) = default;
 };
+
+// Handles of an item in one word, as kernels/wave/publish.cl has them.
+inline constexpr std::uint32_t most_packed_ops = 1U << 12U;
+inline constexpr std::uint32_t most_packed_buffers = 1U << 10U;
+inline std::uint32_t packed_handles(const QueueItem& item) {
+  return item.op_handle | item.input_handle << 12U | item.output_handle << 22U;
+}
+inline QueueItem unpacked_item(std::uint32_t handles, std::uint32_t param) {
+  return {.op_handle = handles % most_packed_ops,
+          .input_handle = (handles >> 12U) % most_packed_buffers,
+          .output_handle = handles >> 22U,
+          .param = param};
+}
 
 // When a wave runs: once before the iterations, in each iteration, or once after them.
 enum class Section : std::uint8_t { before, each, after };
@@ -207,11 +221,14 @@ struct ProgramQueue {
   std::uint64_t deduped_items = 0;   // removed duplicates of pure ops
   std::vector<std::string> op_names; // by handle
   bool requeues = false;             // some op can requeue: the wave runs in rounds
+  bool publishes = false;            // some op can publish items: likewise
   std::uint32_t state_buffer = 0;    // layout: kernels/wave/queue_state.h
   std::uint32_t first_buffer = 0;    // first buffer of the program among the arguments
   std::uint32_t age_threshold = 0;   // rounds, from the policy
-  std::uint32_t capacity = 0;        // requeued items that may wait at once
+  std::uint32_t capacity = 0; // requeued items that may wait at once; if ops publish, items of any kind
   std::uint32_t most_stalled_rounds = 0;
+  std::vector<std::uint32_t> seeds = {}; // if ops publish: the first items, as packed handles and param
+  std::uint64_t seen_bytes = 0;          // and the tables of items of pure ops
 };
 
 struct ProgramWave {
@@ -229,7 +246,7 @@ struct ProgramWave {
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
 
   // Returns true if it repeats, in rounds, until its queue is empty.
-  [[nodiscard]] bool in_rounds() const { return queue && queue->requeues; }
+  [[nodiscard]] bool in_rounds() const { return queue && (queue->requeues || queue->publishes); }
   // Returns the number of items of a queue, otherwise of tiles.
   [[nodiscard]] std::uint64_t items() const { return queue ? queue->published_items : range.tiles(); }
 };
@@ -277,6 +294,11 @@ struct Job {
 
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
     return units[ops[op].unit].unit.functions[ops[op].function];
+  }
+  // Returns true if ops of some queue publish items.
+  [[nodiscard]] bool publishes() const {
+    return std::ranges::any_of(waves,
+                               [](const ProgramWave& wave) { return wave.queue && wave.queue->publishes; });
   }
   // The name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;

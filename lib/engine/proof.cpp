@@ -109,10 +109,14 @@ OutputParity compare_outputs(const Job& program, const HostContents& expected, c
   return parity;
 }
 
-DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats) {
+DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats,
+                             bool publishes) {
   constexpr std::uint64_t rounding_ulp = 4096; // accumulated roundings
   if (!plain_repeats) {
     return DifferenceCause::race;
+  }
+  if (publishes) {
+    return DifferenceCause::item_order;
   }
   if (!run_repeats) {
     return DifferenceCause::order;
@@ -243,9 +247,9 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   const PlainRun again = reference.run(limits.deadline);
   const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
   if (again.in_time && rerun.outcome.status == RunStatus::done) {
-    proof.parity.likely_cause =
-        likely_cause(proof.parity, compare_outputs(compiled.written, plain.outputs, again.outputs).equal,
-                     compare_outputs(compiled.written, outputs, rerun.outputs).equal);
+    proof.parity.likely_cause = likely_cause(
+        proof.parity, compare_outputs(compiled.written, plain.outputs, again.outputs).equal,
+        compare_outputs(compiled.written, outputs, rerun.outputs).equal, compiled.program.publishes());
   }
   return proof;
 }

@@ -23,7 +23,8 @@ OutputParity compare_outputs(const Job& program, const HostContents& expected, c
 // Returns the most likely cause of a difference, given whether each way repeats its outputs: a way that does
 // not has a race. Repeatable floats that differ by up to some thousand units in the last place were rounded
 // differently.
-DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats);
+DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats,
+                             bool publishes = false);
 
 struct PlainRun {
   HostContents outputs;          // by buffer; empty without an output

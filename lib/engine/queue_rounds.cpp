@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace tidegate::engine {
@@ -21,6 +22,11 @@ using device::require;
 constexpr std::uint32_t fault_bit = std::uint32_t{1} << 31U; // set by TIDEGATE_FAULT
 constexpr std::uint32_t requeue_result = 1;                  // TIDEGATE_REQUEUE
 
+// The reference has more room than the queue, because its items run in another order.
+constexpr std::uint32_t reference_room = 4;
+constexpr std::uint32_t most_reference_items = 1U << 26U;
+constexpr std::uint32_t reference_items_per_launch = 65536;
+
 std::uint64_t long_word(std::span<const std::uint32_t> state, std::size_t at) {
   return state[at] | std::uint64_t{state[at + 1]} << 32U;
 }
@@ -30,6 +36,32 @@ std::uint32_t read_word(const device::Session& session, const device::Buffer& me
   std::uint32_t value = 0;
   download(session, memory, offset + word * sizeof value, std::as_writable_bytes(std::span(&value, 1)));
   return value;
+}
+
+// Adds what only a queue has whose ops publish.
+void add_publishing(QueueOutcome& outcome, std::span<const std::uint32_t> state) {
+  const auto waiting = state.subspan(TG_QUEUE_WAITING, TG_QUEUE_PRIORITIES);
+  outcome.items_remaining = state[TG_QUEUE_REMAINING];
+  if (state[TG_QUEUE_MORE] != 0) {
+    outcome.items_remaining += std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0});
+  }
+  outcome.counts = {.given = long_word(state, TG_QUEUE_GIVEN),
+                    .published = long_word(state, TG_QUEUE_PUBLISHED),
+                    .executed = long_word(state, TG_QUEUE_EXECUTED),
+                    .deduped = long_word(state, TG_QUEUE_DEDUPED),
+                    .needed_capacity = std::max(state[TG_QUEUE_DEEPEST], state[TG_QUEUE_MOST_KEPT])};
+  if (state[TG_QUEUE_FAULT] != 0) {
+    outcome.failure =
+        QueueFailure{.code = ErrorCode::queue_fault,
+                     .published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]),
+                     .result = state[TG_QUEUE_FAULT_RESULT]};
+  } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
+    outcome.failure =
+        QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::publish_queue_full
+                                                                  : ErrorCode::queue_stalled,
+                     .published = unpacked_item(state[TG_QUEUE_LAST_REQUEUED], state[TG_QUEUE_LAST_PARAM]),
+                     .needed_capacity = outcome.counts->needed_capacity};
+  }
 }
 
 } // namespace
@@ -52,6 +84,10 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
                                   ? std::accumulate(waiting.begin(), waiting.end(), std::uint64_t{0})
                                   : state[TG_QUEUE_REMAINING];
   }
+  if (queue.publishes) {
+    add_publishing(outcome, state);
+    return outcome;
+  }
   if (state[TG_QUEUE_FAULT] != 0) {
     outcome.failure = QueueFailure{.code = ErrorCode::queue_fault,
                                    .item = item_at(state[TG_QUEUE_FAULT_PLACE]),
@@ -67,10 +103,11 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
 
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure) {
   const engine::ProgramQueue& queue = *program.waves[wave].queue;
-  const engine::QueueItem& item = queue.items[failure.item];
-  const std::string what = fmt::format(
-      "item {} of {}, op {} from buffer {} to {} with param {},", failure.item, program.wave_text(wave),
-      in_quotes(queue.op_names[item.op_handle]), item.input_handle, item.output_handle, item.param);
+  const engine::QueueItem& item = failure.published ? *failure.published : queue.items[failure.item];
+  const std::string what = fmt::format("{} of {}, op {} from buffer {} to {} with param {},",
+                                       failure.published ? "an item" : fmt::format("item {}", failure.item),
+                                       program.wave_text(wave), in_quotes(queue.op_names[item.op_handle]),
+                                       item.input_handle, item.output_handle, item.param);
   Error error{.code = failure.code, .pointer = fmt::format("/waves/{}/queue", wave), .wave = wave};
   switch (failure.code) {
   case ErrorCode::queue_stalled:
@@ -83,6 +120,13 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
     error.message =
         fmt::format("{} is one of more than {} that wait requeued", what, plural(queue.capacity, "item"));
     error.fix = "give the queue more capacity, or leave it out; no output was written";
+    break;
+  case ErrorCode::publish_queue_full:
+    error.message =
+        fmt::format("the queue of {} has a capacity of {} and needed {} when it ended",
+                    program.wave_text(wave), plural(queue.capacity, "item"), failure.needed_capacity);
+    error.fix =
+        fmt::format("give it a capacity of {} or more; no output was written", failure.needed_capacity);
     break;
   default:
     if ((failure.result & fault_bit) != 0) {
@@ -134,6 +178,22 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
   const engine::ProgramQueue& queue = *spec.queue;
   if (way == QueueWay::check) {
     check_ = programs.kernel(check_op(spec));
+    if (queue.publishes) {
+      const std::uint32_t room =
+          std::bit_ceil(std::min(queue.capacity, most_reference_items) * reference_room);
+      items_ = allocate(session, std::uint64_t{room} * 2 * sizeof(std::uint32_t));
+      seen_ = allocate(session, queue.seen_bytes);
+      state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
+      set(check_, 0, items_);
+      require(session.set_value(check_, 1, room), "setting the room for items");
+      set(check_, 2, state_);
+      set(check_, 3, seen_);
+      require(session.set_value(check_, 4, reference_items_per_launch), "setting the number of items");
+      for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
+        set(check_, 5 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
+      }
+      return;
+    }
     items_ = allocate(session, queue.items.size() * sizeof(engine::QueueItem));
     upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
     closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
@@ -184,7 +244,9 @@ bool QueueRounds::out_of_time(Clock::time_point deadline) const {
 
 bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
   compile_ns_before_ = compile_ns_;
-  return way_ == QueueWay::drain ? drain(deadline, event) : check(deadline, event);
+  return way_ == QueueWay::drain                  ? drain(deadline, event)
+         : program_.waves[wave_].queue->publishes ? check_publishing(deadline, event)
+                                                  : check(deadline, event);
 }
 
 bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
@@ -229,6 +291,34 @@ bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
     }
   }
   return false;
+}
+
+bool QueueRounds::check_publishing(Clock::time_point deadline, device::Event* event) {
+  const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, queue.published_items);
+  upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
+  upload(session_, state_, 0, std::as_bytes(std::span(state)));
+  require(session_.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
+  while (true) {
+    launch(check_, 1, 1, std::exchange(event, nullptr));
+    download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
+    const bool full = state[TG_QUEUE_END] != TG_QUEUE_DRAINED;
+    if (full || state[TG_QUEUE_FAULT] != 0) {
+      throw device::Refused{
+          queue_error(program_, wave_,
+                      {.code = full ? ErrorCode::publish_queue_full : ErrorCode::queue_fault,
+                       .published = unpacked_item(state[TG_QUEUE_FAULT_PLACE], state[TG_QUEUE_FAULT_PARAM]),
+                       .result = state[TG_QUEUE_FAULT_RESULT],
+                       .needed_capacity = state[TG_QUEUE_DEEPEST] / reference_room})};
+    }
+    if (state[TG_QUEUE_MORE] == 0) {
+      return true;
+    }
+    if (out_of_time(deadline)) {
+      return false;
+    }
+  }
 }
 
 } // namespace tidegate::engine

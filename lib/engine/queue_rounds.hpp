@@ -22,14 +22,25 @@ class PlainPrograms;
 // Ways in which ordinary launches run a wave's items.
 enum class QueueWay : std::uint8_t {
   drain, // published, in rounds by priority
-  check, // as given, one per work-item: the reference for the other way
+  check, // as given, one per work-item, or one after another if ops publish: the reference for the other way
 };
 
 // Why a queue ended with items left.
 struct QueueFailure {
-  ErrorCode code = ErrorCode::queue_fault; // or queue_stalled, requeue_queue_full
+  ErrorCode code = ErrorCode::queue_fault; // or queue_stalled, requeue_queue_full, publish_queue_full
   std::uint64_t item = 0;                  // index in the given order; unspecified for requeue_queue_full
+  std::optional<QueueItem> published = {}; // the item itself, if ops publish
   std::uint32_t result = 0;                // return value of its op
+  std::uint32_t needed_capacity = 0;       // of publish_queue_full, so far
+};
+
+// Items of a queue whose ops publish, counted on the device in all iterations.
+struct PublishingCounts {
+  std::uint64_t given = 0; // that the iterations began with
+  std::uint64_t published = 0;
+  std::uint64_t executed = 0;
+  std::uint64_t deduped = 0;         // published items that were identical to others
+  std::uint32_t needed_capacity = 0; // the most items that the rings or the tables had to hold
 };
 
 struct QueueOutcome {
@@ -38,6 +49,7 @@ struct QueueOutcome {
   std::uint64_t rounds = 0;
   policy::RequeueAccounting accounting; // ages in rounds
   std::optional<QueueFailure> failure;
+  std::optional<PublishingCounts> counts = {};
 };
 
 // Decodes the state of a queue (kernels/wave/queue_state.h).
@@ -86,6 +98,7 @@ private:
   void launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes, device::Event* event);
   bool drain(Clock::time_point deadline, device::Event* event);
   bool check(Clock::time_point deadline, device::Event* event);
+  bool check_publishing(Clock::time_point deadline, device::Event* event);
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
 
   const device::Session& session_;
@@ -93,7 +106,7 @@ private:
   const std::uint32_t wave_;
   const QueueWay way_;
   device::Kernel drain_, turn_, check_;
-  device::Buffer state_, items_, closed_;
+  device::Buffer state_, items_, closed_, seen_;
   std::set<const void*> compiled_; // kernels
   std::uint64_t launches_ = 0;
   std::uint64_t compile_ns_ = 0;

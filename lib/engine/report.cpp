@@ -68,6 +68,10 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
     return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
            "options such "
            "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+  case DifferenceCause::item_order:
+    return "the reference runs the items one after another, this run many at a time in rounds: look for ops "
+           "whose result depends on which item runs first, such as sums of floats, or items that write the same "
+           "element";
   case DifferenceCause::unknown: break;
   }
   return "both ways repeat their outputs: a read of uninitialized memory, a write past the end of a buffer "
@@ -346,7 +350,8 @@ void add_queues(RunReport& report, const Job& program) {
                                .published_items = queue->published_items,
                                .items_remaining = queue->published_items,
                                .requeues = queue->requeues,
-                               .fault = {}});
+                               .fault = {},
+                               .publishing = {}});
       report.deduped_items += queue->deduped_items;
       report.published_items += queue->published_items - program.waves[wave].range.tiles();
     }
@@ -364,6 +369,14 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
     queue.requeue_count = outcome.accounting.requeue_count;
     queue.aged_promotions = outcome.accounting.aged_promotions;
     queue.max_priority_age = outcome.accounting.max_priority_age;
+    if (outcome.counts) {
+      queue.publishing = PublishingReport{.given_items = outcome.counts->given,
+                                          .published_items = outcome.counts->published,
+                                          .executed_items = outcome.counts->executed,
+                                          .deduped_items = outcome.counts->deduped,
+                                          .capacity = program.waves[outcome.wave].queue->capacity,
+                                          .needed_capacity = outcome.counts->needed_capacity};
+    }
     report.items_remaining += outcome.items_remaining;
     all.requeue_count += outcome.accounting.requeue_count;
     all.aged_promotions += outcome.accounting.aged_promotions;
@@ -372,11 +385,18 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
       continue;
     }
     const ProgramQueue& items = *program.waves[outcome.wave].queue;
-    if (outcome.failure->code == ErrorCode::queue_fault) {
+    const QueueFailure& failure = *outcome.failure;
+    if (failure.code == ErrorCode::queue_fault) {
       constexpr std::uint32_t code_bits = ~std::uint32_t{0} >> 1U;
-      queue.fault = QueueFaultReport{.item = outcome.failure->item,
-                                     .op = items.op_names[items.items[outcome.failure->item].op_handle],
-                                     .code = outcome.failure->result & code_bits};
+      const QueueItem& item = failure.published ? *failure.published : items.items[failure.item];
+      queue.fault = QueueFaultReport{.item = failure.item,
+                                     .op = items.op_names[item.op_handle],
+                                     .code = failure.result & code_bits,
+                                     .param = {}};
+      if (failure.published) {
+        queue.fault->item.reset();
+        queue.fault->param = item.param;
+      }
     }
     if (report.status == RunStatus::queue_failed && !report.error) {
       report.error = queue_error(program, outcome.wave, *outcome.failure);

@@ -112,9 +112,10 @@ enum class DifferenceCause : std::uint8_t {
   order,    // this run does not repeat its outputs
   rounding, // floats that differ by some units in the last place
   unknown,
+  item_order, // the outputs depend on the order of published items
 };
-inline constexpr std::array<std::string_view, 4> difference_cause_names{"race", "order", "rounding",
-                                                                        "unknown"};
+inline constexpr std::array<std::string_view, 5> difference_cause_names{"race", "order", "rounding",
+                                                                        "unknown", "item_order"};
 
 struct OutputParity {
   std::uint64_t checked = 0; // buffers
@@ -257,9 +258,20 @@ struct TraceReport {
 
 // An item that failed.
 struct QueueFaultReport {
-  std::uint64_t item = 0; // index in the given order
+  std::optional<std::uint64_t> item; // index in the given order; none if ops publish: then it has a param
   std::string op;
   std::uint32_t code = 0; // argument of TIDEGATE_FAULT
+  std::optional<std::uint32_t> param;
+};
+
+// Items of a queue whose ops publish, counted on the device in all iterations.
+struct PublishingReport {
+  std::uint64_t given_items = 0; // that the iterations began with
+  std::uint64_t published_items = 0;
+  std::uint64_t executed_items = 0;
+  std::uint64_t deduped_items = 0; // published items that were identical to others
+  std::uint32_t capacity = 0;
+  std::uint32_t needed_capacity = 0;
 };
 
 // A wave of work items. Ages count rounds.
@@ -275,6 +287,7 @@ struct QueueReport {
   std::uint64_t aged_promotions = 0;
   std::uint32_t max_priority_age = 0;
   std::optional<QueueFaultReport> fault;
+  std::optional<PublishingReport> publishing;
 };
 
 struct FallbackReport {

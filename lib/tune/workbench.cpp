@@ -160,8 +160,9 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   engine::WaveProgram program = program_;
   program.policy = settings.policy;
   begin_building(engine::Activity::compiling);
-  TIDEGATE_TRY(engine::Job job, engine::resolve(program, folder_, answer_macros_, options_.scope,
-                                                engine::FileCheck::reachable, settings.tuning));
+  TIDEGATE_TRY(engine::Job job,
+               engine::resolve(program, folder_, answer_macros_, options_.scope, engine::FileCheck::reachable,
+                               settings.tuning, {}, engine::queue_groups(&device_)));
   TIDEGATE_TRY(CompiledProgram compiled, engine::compile(std::move(job), &device_, options));
   limit(compiled);
   return compiled;
@@ -224,9 +225,9 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
   const engine::ArenaRun rerun = run(configuration, most_ns);
   if (again.in_time && rerun.outcome.status == engine::RunStatus::done) {
     const engine::Job& program = configuration.compiled.written;
-    parity.likely_cause =
-        engine::likely_cause(parity, engine::compare_outputs(program, expected_, again.outputs).equal,
-                             engine::compare_outputs(program, done.outputs, rerun.outputs).equal);
+    parity.likely_cause = engine::likely_cause(
+        parity, engine::compare_outputs(program, expected_, again.outputs).equal,
+        engine::compare_outputs(program, done.outputs, rerun.outputs).equal, program.publishes());
   }
   Error error = different_from_plain(parity);
   if (!different_) {

@@ -112,8 +112,10 @@ constexpr Field op_fields[] = {
     required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
     optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
     defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
-    defaulted<&OpSpec::queue>("queue", "whether it runs queue items: a function instead of a kernel, uint "
-                                       "NAME(global const T* in, global U* out, uint param)"),
+    defaulted<&OpSpec::queue>(
+        "queue", "whether it runs queue items: a function instead of a kernel, uint "
+                 "NAME(global const T* in, global U* out, uint param); one that publishes items has "
+                 "a fourth parameter, tidegate_publisher publisher"),
     defaulted<&OpSpec::pure>("pure", "for a queue op: whether identical items need to run only once"),
     optional<&OpSpec::priority>("priority", "priority of a queue op's items, 0 is first; left out, 2")
         .between(0, 4),
@@ -174,7 +176,10 @@ constexpr Field queue_fields[] = {
     optional<&QueueSpec::items>("items", "the items themselves"),
     optional<&QueueSpec::file>("file", "file of items, relative to the program: lines of JSON if it ends in "
                                        ".ndjson or .jsonl, else four u32 an item"),
-    optional<&QueueSpec::capacity>("capacity", "items that may wait requeued at a time; left out, all"),
+    optional<&QueueSpec::capacity>(
+        "capacity",
+        "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
+        "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
     defaulted<&QueueSpec::most_stalled_rounds>(
         "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),

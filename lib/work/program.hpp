@@ -130,7 +130,8 @@ struct QueueSpec {                  // exactly one of items and file
   std::vector<std::string> buffers; // likewise
   std::optional<std::vector<QueueItem>> items;
   std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
-  std::optional<std::uint32_t> capacity;     // requeued items that may wait at once; default: all
+  // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
+  std::optional<std::uint32_t> capacity;
   std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
 };
 

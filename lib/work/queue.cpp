@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -384,22 +385,30 @@ struct DrainText {
   bool requeues = false;
   std::uint32_t lanes = 1;
   std::uint32_t items_per_lane = 1;
+  // Only if ops publish:
+  bool publishes = false;
+  std::string definitions; // of kernels/wave/publish.cl
+  std::string functions;   // that it declares
 };
 
 // Surrounds the ops' file with kernels/wave/queue.cl and its definitions.
 SourceFrame frame_of(const DrainText& drain) {
   return {.before = fmt::format(
+              "#define TG_QUEUE_PUBLISHES {}\n{}"
               "#define TG_QUEUE_HANDLES {}\n#define TG_QUEUE_BUFFERS {}\n#define TG_QUEUE_ARGUMENTS {}\n"
               "#define TG_QUEUE_IN_ROUNDS {}\n#define TG_QUEUE_LANES {}u\n"
               "#define TG_QUEUE_PER_LANE {}u\n{}{}",
-              drain.handles, drain.parameters, drain.arguments, drain.requeues ? 1 : 0, drain.lanes,
-              drain.items_per_lane, device::kernel_source("wave/queue.cl"), drain.prelude),
+              drain.publishes ? 1 : 0, drain.definitions, drain.handles, drain.parameters, drain.arguments,
+              drain.requeues ? 1 : 0, drain.lanes, drain.items_per_lane,
+              device::kernel_source("wave/queue.cl"), drain.prelude),
           .after = device::with_place(
               "wave/queue.cl, the ops",
-              fmt::format(
-                  "uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint tg_param) {{\n"
-                  "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",
-                  drain.cases))};
+              drain.publishes
+                  ? drain.functions
+                  : fmt::format("uint tg_queue_run(uint tg_op, global void* tg_in, global void* tg_out, uint "
+                                "tg_param) {{\n"
+                                "  switch (tg_op) {{\n    {}default: return 0;\n  }}\n}}\n",
+                                drain.cases))};
 }
 
 bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, std::string_view word) {
@@ -411,13 +420,17 @@ bool is_word(const opencl_c::TranslationUnit& unit, opencl_c::TokenRange range, 
   return false;
 }
 
+constexpr std::string_view publisher_type =
+    "tidegate_publisher"; // of the fourth parameter of an op that publishes
+
 bool has_signature(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
   const auto& parameters = function.parameters;
   const auto is_buffer = [](const Parameter& parameter) {
     return parameter.is_pointer && parameter.space == AddressSpace::global;
   };
   const opencl_c::TokenRange result{.begin = function.begin, .end = function.name_token};
-  return !function.is_kernel && parameters.size() == 3 && is_buffer(parameters[0]) &&
+  const bool publishes = parameters.size() == 4 && is_word(unit, parameters[3].tokens, publisher_type);
+  return !function.is_kernel && (parameters.size() == 3 || publishes) && is_buffer(parameters[0]) &&
          is_buffer(parameters[1]) && !parameters[1].is_const && !parameters[2].is_pointer &&
          parameters[2].type == "uint" && (is_word(unit, result, "uint") || is_word(unit, result, "unsigned"));
 }
@@ -436,23 +449,19 @@ std::string item_text(std::uint64_t index) {
 }
 
 // Checks that the op's parameter accepts the elements of the buffer.
-Result<void> check_elements(const QueueCombination& items, const QueueOp& op, const Parameter& parameter,
-                            const ProgramBuffer& buffer, const std::string& pointer) {
+void check_elements(const QueueOp& op, const Parameter& parameter, const ProgramBuffer& buffer,
+                    const auto& refuse) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
   if (!type) { // structures and void accept any elements
-    return {};
+    return;
   }
   const ElementType wanted = *element_type_of(type->scalar);
-  if (element_bytes(wanted) == element_bytes(buffer.type) && is_float(wanted) == is_float(buffer.type)) {
-    return {};
+  if (element_bytes(wanted) != element_bytes(buffer.type) || is_float(wanted) != is_float(buffer.type)) {
+    refuse(ErrorCode::argument_mismatch,
+           fmt::format("runs {} on the buffer {} of {}, its parameter {} points to {}", in_quotes(op.name),
+                       in_quotes(buffer.name), name(buffer.type), in_quotes(parameter.name), parameter.type),
+           fmt::format("give a buffer of {}, or change the op's parameter", name(wanted)));
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::argument_mismatch,
-            .message = fmt::format("{} runs {} on the buffer {} of {}, its parameter {} points to {}",
-                                   item_text(items.first_item), in_quotes(op.name), in_quotes(buffer.name),
-                                   name(buffer.type), in_quotes(parameter.name), parameter.type),
-            .fix = fmt::format("give a buffer of {}, or change the op's parameter", name(wanted)),
-            .pointer = pointer});
 }
 
 // Checks an op that appends to a list of hits.
@@ -467,6 +476,21 @@ void check_appending(const QueueOp& op, const ProgramBuffer& list, const auto& r
                        in_quotes(list.name)),
            "leave pure out: an op that appends to a list is not");
   }
+}
+
+// Checks that an op fits its buffers. `refuse` takes a code, the message without what runs the op, and a fix.
+void check_fit(const QueueOp& op, const ProgramBuffer& input, const ProgramBuffer& output,
+               const auto& refuse) {
+  if (input.hits) {
+    refuse(ErrorCode::invalid_item, fmt::format("reads the list of hits {}", in_quotes(input.name)),
+           "give lists of hits as outputs only");
+    return;
+  }
+  if (output.hits) {
+    check_appending(op, output, refuse);
+  }
+  check_elements(op, op.input, input, refuse);
+  check_elements(op, op.output, output, refuse);
 }
 
 // Checks each combination of handles once.
@@ -502,19 +526,8 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
             "handles count the buffers that the queue lists, from 0 on");
       }
     }
-    if (there && buffers[items.input].hits) {
-      refuse(ErrorCode::invalid_item,
-             fmt::format("reads the list of hits {}", in_quotes(buffers[items.input].name)),
-             "give lists of hits as outputs only");
-      continue;
-    }
     if (there && items.op < ops.size() && ops[items.op].op != nullptr) {
-      const QueueOp& op = *ops[items.op].op;
-      if (buffers[items.output].hits) {
-        check_appending(op, buffers[items.output], refuse);
-      }
-      errors.check(check_elements(items, op, op.input, buffers[items.input], pointer));
-      errors.check(check_elements(items, op, op.output, buffers[items.output], pointer));
+      check_fit(*ops[items.op].op, buffers[items.input], buffers[items.output], refuse);
     }
     if (errors.full()) {
       break;
@@ -598,7 +611,330 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
   return arguments;
 }
 
+// Passes the buffers to the kernels.
+Result<void> add_buffers(const std::vector<ProgramArgument>& arguments, const std::string& pointer,
+                         DrainText& drain) {
+  if (arguments.size() > most_buffers) {
+    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                .message = fmt::format("the items name {} buffers", arguments.size()),
+                                .fix = fmt::format("name {} at most in a wave", most_buffers),
+                                .pointer = pointer});
+  }
+  for (const ProgramArgument& argument : arguments) {
+    drain.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", argument.buffer);
+    drain.parameters += fmt::format(", global uchar* tg_b{}", argument.buffer);
+    drain.arguments += fmt::format(", tg_b{}", argument.buffer);
+  }
+  return {};
+}
+
+// Defines TIDEGATE_HIT if there are lists of hits.
+std::string prelude_of(std::span<const ProgramBuffer> buffers) {
+  const bool lists =
+      std::ranges::any_of(buffers, [](const ProgramBuffer& buffer) { return buffer.hits != nullptr; });
+  return lists ? hits_frame().before : std::string();
+}
+
+std::vector<std::string> op_names_of(std::span<const QueueOpHandle> ops) {
+  std::vector<std::string> names;
+  for (const QueueOpHandle& op : ops) {
+    names.push_back(op.name);
+  }
+  return names;
+}
+
+// The kernels of kernels/wave/publish.cl for a queue whose ops publish. The source is read twice: first to find what
+// its ops publish, then with a case for each combination of an op and buffers that can occur.
+class PublishingQueue {
+public:
+  PublishingQueue(const QueueSpec& spec, const std::string& title, const std::string& folder,
+                  std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                  const device::Tuning& tuning, std::uint32_t groups, const std::string& pointer)
+      : spec_(spec), title_(title), folder_(folder), ops_(ops), buffers_(buffers), pointer_(pointer),
+        lanes_(tuning.queue_lanes), groups_(groups), traits_(ops.size()) {
+    for (std::size_t handle = 0; handle < ops.size(); ++handle) {
+      if (ops[handle].op != nullptr) {
+        listed_.push_back(ops[handle].op);
+        traits_[handle] = ops[handle].op->traits;
+      }
+    }
+  }
+
+  Result<QueueWave> resolve(std::vector<QueueItem> items, const CombinedQueue& combined,
+                            std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope) {
+    TIDEGATE_CHECK(check_sources(listed_, pointer_));
+    TIDEGATE_CHECK(check_lists());
+    const OpSpec& source = listed_.front()->spec;
+    drain_.publishes = true;
+    drain_.lanes = lanes_;
+    drain_.prelude = prelude_of(buffers_);
+    define("1u");
+    QueueWave wave;
+    TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));
+    std::vector<QueueCombination> combinations = combined.combinations;
+    TIDEGATE_CHECK(find_published(wave.unit, combinations));
+
+    const PublishedQueue published = publish_queue(items, combined, traits_, {});
+    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(2 * published.published_items, least_default_capacity, most_capacity)));
+    TIDEGATE_CHECK(check_capacity(published.published_items));
+    wave.arguments = arguments_of(combinations, ops_, buffers_.size());
+    TIDEGATE_CHECK(add_buffers(wave.arguments, pointer_, drain_));
+    add_functions(combinations);
+    define(fmt::format("{}u", std::bit_ceil(capacity_)));
+    TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));
+
+    std::set<std::string> functions;
+    for (const QueueCombination& one : combinations) {
+      functions.insert(ops_[one.op].op->function);
+    }
+    wave.queue = {.items = std::move(items),
+                  .published = {},
+                  .published_items = published.published_items,
+                  .deduped_items = published.deduped_items,
+                  .op_names = op_names_of(ops_),
+                  .requeues = say_requeue(wave.unit.unit, functions),
+                  .publishes = true,
+                  .age_threshold = age_threshold,
+                  .capacity = capacity_,
+                  .most_stalled_rounds = spec_.most_stalled_rounds,
+                  .seeds = seeds_of(published),
+                  .seen_bytes = seen_words() * sizeof(std::uint32_t)};
+    add_memory(published, wave);
+    wave.queue.first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size());
+    wave.range = {.global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
+    wave.op_name = ops_[combinations.front().op].name;
+    return wave;
+  }
+
+private:
+  static constexpr std::uint32_t most_capacity = 1U << 27U;
+  static constexpr std::string_view op_prefix = "TIDEGATE_OP_";
+  static constexpr std::string_view buffer_prefix = "TIDEGATE_BUFFER_";
+
+  [[nodiscard]] Result<void> check_lists() const {
+    const auto check = [&](std::size_t count, std::uint32_t most, std::string_view what) -> Result<void> {
+      if (count <= most) {
+        return {};
+      }
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = fmt::format("the queue lists {}", plural(count, what)),
+                                  .fix = fmt::format("list {} at most in a queue whose ops publish", most),
+                                  .pointer = pointer_});
+    };
+    TIDEGATE_CHECK(check(ops_.size(), most_packed_ops, "op"));
+    return check(buffers_.size(), most_packed_buffers, "buffer");
+  }
+
+  [[nodiscard]] Result<void> check_capacity(std::uint64_t items) const {
+    if (capacity_ > most_capacity) {
+      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                  .message = fmt::format("the queue has a capacity of {}", capacity_),
+                                  .fix = fmt::format("give {} at most", most_capacity),
+                                  .pointer = pointer_ + "/capacity"});
+    }
+    if (items > capacity_) {
+      return tl::unexpected(
+          Error{.code = spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long,
+                .message = fmt::format("the queue begins with {} and has a capacity of {}",
+                                       plural(items, "item"), capacity_),
+                .fix = fmt::format("give it a capacity of {} or more, for what its ops publish too", items),
+                .pointer = spec_.capacity ? pointer_ + "/capacity" : pointer_});
+    }
+    return {};
+  }
+
+  // The handle that a word of the source names: by its number, or by the name that the queue lists. Characters that no
+  // identifier can have are underscores.
+  template <class Named>
+  static std::optional<std::uint32_t> handle_of(std::string_view word, std::span<const Named> listed) {
+    std::uint32_t number = 0;
+    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+    if (failure == std::errc() && end == word.data() + word.size()) {
+      return number < listed.size() ? std::optional(number) : std::nullopt;
+    }
+    std::optional<std::uint32_t> found;
+    for (std::uint32_t handle = 0; handle < listed.size(); ++handle) {
+      if (identifier(listed[handle].name) == word) {
+        if (found) {
+          return std::nullopt; // names that differ in other characters only
+        }
+        found = handle;
+      }
+    }
+    return found;
+  }
+
+  static std::string identifier(std::string name) {
+    std::ranges::replace_if(
+        name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+    return name;
+  }
+
+  // Finds the combinations in the arguments of TIDEGATE_PUBLISH: enumerators for an op and two buffers, in this order.
+  Result<void> find_published(const ProgramUnit& read, std::vector<QueueCombination>& combinations) {
+    const opencl_c::TranslationUnit& unit = read.unit;
+    const auto& tokens = unit.source.tokens;
+    ErrorList errors;
+    std::vector<std::uint32_t> handles; // of the macro that is being read
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::string& text = tokens[i].text;
+      states_priorities_ |= text == "tg_publish_at" && unit.is_call(i);
+      const bool is_op = text.starts_with(op_prefix);
+      if ((!is_op && !text.starts_with(buffer_prefix)) || unit.is(i + 1, "=")) { // or its definition
+        continue;
+      }
+      const std::string word = text.substr(is_op ? op_prefix.size() : buffer_prefix.size());
+      const auto handle = is_op ? handle_of(word, ops_) : handle_of(word, buffers_);
+      if (is_op) {
+        handles.clear();
+      }
+      handles.push_back(handle.value_or(0));
+      const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
+        errors.add(
+            with_line_of(read.files, opencl_c::error_at(unit, i, code, std::move(message), std::move(fix))));
+      };
+      if (!handle) {
+        refuse(ErrorCode::unknown_name,
+               fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(word)),
+               fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
+      } else if (is_op && ops_[*handle].op == nullptr) {
+        refuse(ErrorCode::not_a_queue_op, fmt::format("{} is no queue op", in_quotes(ops_[*handle].name)),
+               "name an op with \"queue\": true");
+      } else if (handles.size() == 3 && ops_[handles[0]].op != nullptr) {
+        check_fit(*ops_[handles[0]].op, buffers_[handles[1]], buffers_[handles[2]],
+                  [&](ErrorCode code, const std::string& what, std::string fix) {
+                    refuse(code, "TIDEGATE_PUBLISH " + what, std::move(fix));
+                  });
+        const auto known = std::ranges::find_if(combinations, [&](const QueueCombination& one) {
+          return one.op == handles[0] && one.input == handles[1] && one.output == handles[2];
+        });
+        if (known == combinations.end()) {
+          combinations.push_back({.op = handles[0], .input = handles[1], .output = handles[2]});
+        }
+      }
+    }
+    return errors.result();
+  }
+
+  // Definitions for the kernel; enumerators for all that the queue lists.
+  void define(const std::string& ring_size) {
+    const std::uint32_t table_size = tables_ == 0 ? 1 : 2 * std::bit_ceil(capacity_);
+    drain_.definitions = fmt::format(
+        "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}\n"
+        "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
+        rings(), first_ring_, ring_size, std::max(std::min(8 * lanes_, most_staged) / rings(), 1U), tables_,
+        table_size);
+    std::set<std::string> defined;
+    const auto enumerate = [&](std::string_view prefix, const std::string& name, std::size_t handle) {
+      for (const std::string& word : {identifier(name), std::to_string(handle)}) {
+        if (defined.insert(fmt::format("{}{}", prefix, word)).second) {
+          drain_.definitions += fmt::format("enum {{ {}{} = {} }};\n", prefix, word, handle);
+        }
+      }
+    };
+    for (std::size_t handle = 0; handle < ops_.size(); ++handle) {
+      enumerate(op_prefix, ops_[handle].name, handle);
+    }
+    for (std::size_t handle = 0; handle < buffers_.size(); ++handle) {
+      enumerate(buffer_prefix, buffers_[handle].name, handle);
+    }
+  }
+
+  // Functions that the kernel declares.
+  void add_functions(const std::vector<QueueCombination>& combinations) {
+    first_ring_ = states_priorities_ ? 0 : queue_priorities;
+    last_ring_ = states_priorities_ ? queue_priorities - 1 : 0;
+    std::string runs;
+    std::string tables;
+    std::string priorities;
+    std::set<std::uint32_t> seen;
+    for (const QueueCombination& one : combinations) {
+      const QueueOp& op = *ops_[one.op].op;
+      const std::uint32_t item =
+          packed_handles({.op_handle = one.op, .input_handle = one.input, .output_handle = one.output});
+      runs +=
+          fmt::format("    case {}u: return {}((global void*)tg_b{}, (global void*)tg_b{}, tg_param{});\n",
+                      item, op.function, one.input, one.output, op.publishes ? ", tg_to" : "");
+      tables += op.traits.pure ? fmt::format("    case {}u: return {}u;\n", item, tables_++) : "";
+      first_ring_ = std::min(first_ring_, op.traits.priority);
+      last_ring_ = std::max(last_ring_, op.traits.priority);
+      if (seen.insert(one.op).second) {
+        priorities +=
+            fmt::format("    case {}u: return {}u - TG_QUEUE_FIRST_RING;\n", one.op, op.traits.priority);
+      }
+    }
+    drain_.functions = fmt::format(
+        "uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS) {{\n"
+        "  switch (tg_item) {{\n{}    default: return 0;\n  }}\n}}\n"
+        "uint tg_queue_ring(uint item) {{\n  switch (item & {}u) {{\n{}    default: return 0;\n  }}\n}}\n"
+        "uint tg_queue_table(uint item) {{\n  switch (item) {{\n{}    default: return TG_QUEUE_TABLES;\n  }}\n}}\n",
+        runs, most_packed_ops - 1, priorities, tables);
+  }
+
+  [[nodiscard]] std::uint32_t rings() const { return last_ring_ - first_ring_ + 1; }
+  [[nodiscard]] std::uint64_t seen_words() const {
+    return std::max<std::uint64_t>(tables_ * (2 * std::uint64_t{std::bit_ceil(capacity_)} + 1), 1);
+  }
+
+  // The first items, by priority.
+  static std::vector<std::uint32_t> seeds_of(const PublishedQueue& published) {
+    std::vector<std::uint32_t> seeds;
+    seeds.reserve(2 * published.published_items);
+    for (const QueueTile& tile : published.tiles) {
+      for (std::uint32_t i = 0; i < tile.count; ++i) {
+        seeds.push_back(
+            packed_handles({.op_handle = tile.op, .input_handle = tile.input, .output_handle = tile.output}));
+        seeds.push_back(tile.listed != 0 ? published.params[tile.param + i] : tile.param + i);
+      }
+    }
+    return seeds;
+  }
+
+  void add_memory(const PublishedQueue& published, QueueWave& wave) const {
+    std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
+    std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS);
+    state[TG_QUEUE_MODE] = tables_ == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
+    const auto uninitialized = [&](std::string_view what, std::uint64_t words) {
+      return ProgramBuffer{.name = fmt::format("{}: {}", title_, what),
+                           .type = ElementType::u32,
+                           .count = words,
+                           .bytes = words * sizeof(std::uint32_t)};
+    };
+    wave.own_buffers = {own_buffer(title_, "items", wave.queue.seeds),
+                        uninitialized("rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
+                        own_buffer(title_, "state", state), uninitialized("seen", seen_words())};
+    wave.own_accesses = {Access::read, Access::write, Access::read_write, Access::write};
+  }
+
+  // Items that a work-group collects in local memory: 16 KiB.
+  static constexpr std::uint32_t most_staged = 2048;
+
+  const QueueSpec& spec_;
+  const std::string& title_;
+  const std::string& folder_;
+  const std::span<const QueueOpHandle> ops_;
+  const std::span<const ProgramBuffer> buffers_;
+  const std::string& pointer_;
+  const std::uint32_t lanes_;
+  const std::uint32_t groups_;
+  std::vector<const QueueOp*> listed_;
+  std::vector<QueueOpTraits> traits_;
+  DrainText drain_;
+  std::uint32_t capacity_ = 1;
+  std::uint32_t first_ring_ = 0; // priorities in use
+  std::uint32_t last_ring_ = 0;
+  std::uint32_t tables_ = 0; // combinations of pure ops and buffers
+  bool states_priorities_ = false;
+};
+
 } // namespace
+
+std::uint32_t queue_groups(const device::DeviceInfo* device) {
+  return device == nullptr
+             ? usual_queue_groups
+             : std::max(device->profile ? device->profile->co_resident_groups : device->compute_units, 1U);
+}
 
 bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
   constexpr std::array<std::string_view, 3> results{"TIDEGATE_DONE", "TIDEGATE_REQUEUE", "TIDEGATE_FAULT"};
@@ -631,25 +967,30 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
                  .spec = spec,
                  .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
-                 .output = function->parameters[1]};
+                 .output = function->parameters[1],
+                 .publishes = function->parameters.size() == 4};
 }
 
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
                                 std::uint32_t age_threshold, const device::Tuning& tuning,
-                                const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
+                                std::uint32_t groups, const AnswerMacros& answer, PathScope scope,
+                                const std::string& pointer) {
   TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
   const CombinedQueue combined = combine_items(items);
   const std::vector<QueueCombination>& combinations = combined.combinations;
   TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
+  if (std::ranges::any_of(ops,
+                          [](const QueueOpHandle& op) { return op.op != nullptr && op.op->publishes; })) {
+    return PublishingQueue(spec, title, folder, ops, buffers, tuning, groups, pointer)
+        .resolve(std::move(items), combined, age_threshold, answer, scope);
+  }
 
   // Ops and buffers that the items name.
   std::vector<const QueueOp*> used;
   std::vector<QueueOpTraits> traits(ops.size());
   DrainText drain;
-  if (std::ranges::any_of(buffers, [](const ProgramBuffer& buffer) { return buffer.hits != nullptr; })) {
-    drain.prelude = hits_frame().before;
-  }
+  drain.prelude = prelude_of(buffers);
   std::set<std::string> functions;
   for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
     const QueueOp* const op = ops[handle].op;
@@ -663,17 +1004,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   }
   TIDEGATE_CHECK(check_sources(used, pointer));
   QueueWave wave{.arguments = arguments_of(combinations, ops, buffers.size())};
-  if (wave.arguments.size() > most_buffers) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = fmt::format("the items name {} buffers", wave.arguments.size()),
-                                .fix = fmt::format("name {} at most in a wave", most_buffers),
-                                .pointer = pointer});
-  }
-  for (const ProgramArgument& argument : wave.arguments) {
-    drain.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", argument.buffer);
-    drain.parameters += fmt::format(", global uchar* tg_b{}", argument.buffer);
-    drain.arguments += fmt::format(", tg_b{}", argument.buffer);
-  }
+  TIDEGATE_CHECK(add_buffers(wave.arguments, pointer, drain));
 
   // Reads the source with requeueing, and again without if the ops never requeue.
   const OpSpec& source = used.front()->spec;
@@ -719,15 +1050,12 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
-                .op_names = {},
+                .op_names = op_names_of(ops),
                 .requeues = drain.requeues,
                 .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
                 .age_threshold = age_threshold,
                 .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
                 .most_stalled_rounds = spec.most_stalled_rounds};
-  for (const QueueOpHandle& op : ops) {
-    wave.queue.op_names.push_back(op.name);
-  }
   return wave;
 }
 

@@ -12,6 +12,7 @@
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
 #include <array>
@@ -28,6 +29,8 @@ namespace tidegate::engine {
 
 inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
+inline constexpr std::uint32_t usual_queue_groups = 64;
+inline constexpr std::uint32_t least_default_capacity = 1U << 20U; // of a queue whose ops publish
 
 // Properties of an op that matter for publishing, by handle.
 struct QueueOpTraits {
@@ -95,7 +98,8 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path);
 // Parses the lines of such a file; `path` is for errors.
 Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path);
 
-// A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source.
+// A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source. One that
+// publishes items has a fourth parameter, `tidegate_publisher publisher`.
 struct QueueOp {
   std::string name;
   std::string function;
@@ -103,6 +107,7 @@ struct QueueOp {
   QueueOpTraits traits;
   opencl_c::Parameter input;
   opencl_c::Parameter output;
+  bool publishes = false;
 };
 
 // True if the function has the signature of a queue op and its body names a result of ops.
@@ -124,22 +129,29 @@ struct QueueWave {
   ProgramQueue queue;
   std::string op_name; // the first of its ops
   ProgramUnit unit;
-  std::vector<ProgramBuffer> own_buffers; // tiles, params, state and, if ops requeue, the remaining items
+  // Tiles, params, state and, if ops requeue, the remaining items; if ops publish: given items, rings, state and
+  // tables of items of pure ops.
+  std::vector<ProgramBuffer> own_buffers;
   std::vector<Access> own_accesses;       // by the drain, of own_buffers
   std::vector<ProgramArgument> arguments; // buffers of the program, by handle
   NdRange range;
 };
+
+// Work-groups for a queue whose ops publish: as many as the device runs concurrently. The device may be null.
+std::uint32_t queue_groups(const device::DeviceInfo* device);
 
 inline constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
                                                                "tidegate_queue_check"};
 inline constexpr std::size_t queue_state_index = 2; // in own_buffers
 
 // Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops`
-// and `buffers` are those of the queue, by handle; `tuning` sets lanes and items per lane. Errors: bad_queue,
-// invalid_item, not_a_queue_op, argument_mismatch, invalid_program, those of files.
+// and `buffers` are those of the queue, by handle; `tuning` sets lanes and items per lane; `groups` work-groups run
+// a queue whose ops publish. Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name,
+// out_of_range, invalid_program, those of files.
 Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
                                 std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
                                 std::uint32_t age_threshold, const device::Tuning& tuning,
-                                const AnswerMacros& answer, PathScope scope, const std::string& pointer);
+                                std::uint32_t groups, const AnswerMacros& answer, PathScope scope,
+                                const std::string& pointer);
 
 } // namespace tidegate::engine

@@ -408,8 +408,8 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
 
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope, FileCheck files, const device::Tuning& tuning,
-                    const UnreadLocations& unread) {
-  const ResolveInput input{program, folder, answer, scope, files, tuning, unread};
+                    const UnreadLocations& unread, std::uint32_t queue_groups) {
+  const ResolveInput input{program, folder, answer, scope, files, tuning, unread, queue_groups};
   ErrorList errors;
   Job resolved = without_parts(input);
 

@@ -26,12 +26,13 @@ namespace tidegate::engine {
 // Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
 // macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
 // the publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
-// the rest is still checked. Errors: invalid_program, unknown_name, duplicate_name, argument_mismatch,
-// unsupported_kernel, outside_folder, those of sources and files, each with its place in the program or a
-// source. Reports all errors at once, without consequences of other errors.
+// the rest is still checked; `queue_groups` work-groups run a queue whose ops publish. Errors: invalid_program,
+// unknown_name, duplicate_name, argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each
+// with its place in the program or a source. Reports all errors at once, without consequences of other errors.
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
-                    const device::Tuning& tuning = {}, const UnreadLocations& unread = {});
+                    const device::Tuning& tuning = {}, const UnreadLocations& unread = {},
+                    std::uint32_t queue_groups = usual_queue_groups);
 
 // Indices by name; a map, for programs with thousands of names.
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
@@ -55,6 +56,7 @@ struct ResolveInput {
   const FileCheck files;
   const device::Tuning& tuning;
   const UnreadLocations& unread;
+  const std::uint32_t queue_groups;
 
   // already_reported() if some part below `pointer` could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;

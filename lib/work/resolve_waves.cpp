@@ -190,9 +190,10 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
     indices.push_back(place);
   }
   const std::string title = spec.name.value_or(fmt::format("wave {}", index));
-  TIDEGATE_TRY(QueueWave made, resolve_queue(*spec.queue, title, input.folder, handles, buffers,
-                                             input.program.policy.priority_age_threshold, input.tuning,
-                                             input.answer, input.scope, pointer + "/queue"));
+  TIDEGATE_TRY(QueueWave made,
+               resolve_queue(*spec.queue, title, input.folder, handles, buffers,
+                             input.program.policy.priority_age_threshold, input.tuning, input.queue_groups,
+                             input.answer, input.scope, pointer + "/queue"));
   ProgramWave wave{
       .op = static_cast<std::uint32_t>(ops.ops.size()), .users_kernel = false, .range = made.range};
   for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {

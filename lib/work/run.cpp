@@ -5,6 +5,7 @@
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
 #include "work/hits.hpp"
+#include "work/queue.hpp"
 #include "work/resolve.hpp"
 
 #include <chrono>
@@ -24,7 +25,8 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   const AnswerMacros answer =
       device != nullptr ? ask_compiler(*device, options.cache_folder) : assume_macros(assumed);
   const FileCheck files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
-  TIDEGATE_TRY(Job job, resolve(program, folder, answer, options.scope, files, options.compile.tuning));
+  TIDEGATE_TRY(Job job, resolve(program, folder, answer, options.scope, files, options.compile.tuning, {},
+                                queue_groups(device)));
   job.assumed_macros = {assumed.begin(), assumed.end()};
   return run_job(std::move(job), device, options, monitor, start);
 }

@@ -335,6 +335,83 @@ TEST_CASE("items in the order that was given are the reference") {
         "item 1 of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 11, failed with code 5");
 }
 
+TEST_CASE("items that are published run one after another in the reference") {
+  Queue queue;
+  auto publishing = std::make_shared<ProgramQueue>(*queue.program.waves[0].queue);
+  publishing->publishes = true;
+  publishing->seeds = {0, 10, 0, 11, 0, 12};
+  publishing->seen_bytes = 8;
+  queue.program.waves[0].queue = publishing;
+  std::uint32_t fault = 0;
+  std::uint32_t end = TG_QUEUE_DRAINED;
+  queue.session.kernels["check"] = [&](const StandInLaunch& launch) {
+    CHECK(launch.range.global[0] == 1);
+    CHECK(launch.buffer<std::uint32_t>(0)[5] == 12);
+    CHECK(launch.value<std::uint32_t>(1) == 32); // four times the capacity, as a power of two
+    CHECK(launch.buffer<std::uint32_t>(0).size() == 2 * 32);
+    CHECK(launch.buffer<std::uint32_t>(3).size() == 2);
+    const auto state = launch.buffer<std::uint32_t>(2);
+    CHECK(state[TG_QUEUE_TAILS + 2] == 3);
+    ++queue.rounds;
+    state[TG_QUEUE_MORE] = queue.rounds < 3 ? 1 : 0;
+    state[TG_QUEUE_FAULT] = fault;
+    state[TG_QUEUE_FAULT_PARAM] = 77;
+    state[TG_QUEUE_FAULT_RESULT] = 0x80000005U;
+    state[TG_QUEUE_END] = end;
+    state[TG_QUEUE_DEEPEST] = 40;
+  };
+  queue.prepare(QueueWay::check);
+  CHECK(queue.drained());
+  CHECK(queue.rounds == 3);
+  fault = 1;
+  CHECK(queue.refusal() ==
+        "an item of wave 0 (op1), op \"step\" from buffer 0 to 0 with param 77, failed with code 5");
+  fault = 0;
+  end = TG_QUEUE_FULL;
+  CHECK(queue.refusal() == "the queue of wave 0 (op1) has a capacity of 5 items and needed 10 when it ended");
+}
+
+TEST_CASE("what the device has counted of a queue whose ops publish, and why it ended") {
+  Queue queue;
+  auto publishing = std::make_shared<ProgramQueue>(*queue.program.waves[0].queue);
+  publishing->publishes = true;
+  queue.program.waves[0].queue = publishing;
+  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
+  state[TG_QUEUE_GIVEN] = 3;
+  state[TG_QUEUE_PUBLISHED] = 5;
+  state[TG_QUEUE_PUBLISHED + 1] = 1;
+  state[TG_QUEUE_EXECUTED] = 6;
+  state[TG_QUEUE_EXECUTED + 1] = 1;
+  state[TG_QUEUE_DEDUPED] = 4;
+  state[TG_QUEUE_REMAINING] = 1;
+  state[TG_QUEUE_WAITING] = 1;
+  state[TG_QUEUE_DEEPEST] = 7;
+  state[TG_QUEUE_MOST_KEPT] = 6;
+  QueueOutcome outcome = queue_outcome(queue.program, 0, state);
+  constexpr std::uint64_t more = std::uint64_t{1} << 32U;
+  CHECK(outcome.counts->given == 3);
+  CHECK(outcome.counts->published == more + 5);
+  CHECK(outcome.counts->executed == more + 6);
+  CHECK(outcome.counts->deduped == 4);
+  CHECK(outcome.counts->needed_capacity == 7);
+  CHECK(outcome.items_remaining == 1);
+  CHECK(!outcome.failure);
+  state[TG_QUEUE_MORE] = 1; // it was not ended by itself
+  CHECK(queue_outcome(queue.program, 0, state).items_remaining == 2);
+  state[TG_QUEUE_END] = TG_QUEUE_FULL;
+  outcome = queue_outcome(queue.program, 0, state);
+  CHECK(outcome.failure->code == ErrorCode::publish_queue_full);
+  CHECK(queue_error(queue.program, 0, *outcome.failure).fix ==
+        "give it a capacity of 7 or more; no output was written");
+  state[TG_QUEUE_END] = TG_QUEUE_NO_PROGRESS;
+  state[TG_QUEUE_LAST_REQUEUED] = packed_handles({.op_handle = 0, .input_handle = 5, .output_handle = 1023});
+  state[TG_QUEUE_LAST_PARAM] = 9;
+  CHECK(
+      queue_error(queue.program, 0, *queue_outcome(queue.program, 0, state).failure).message ==
+      "an item of wave 0 (op1), op \"step\" from buffer 5 to 1023 with param 9, waits for what does not come: no item was "
+      "done in 6 rounds");
+}
+
 TEST_CASE("what is left of a queue, and why") {
   Queue queue;
   std::vector<std::uint32_t> state(TG_QUEUE_WORDS);

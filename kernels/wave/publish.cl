@@ -1,0 +1,377 @@
+// Queues whose ops publish items: an item can create others, which any work-group runs in the same launch.
+//
+//   ring of a priority    [ . . . | r r r r r r | w w w | p p p p . . . ]       positions grow to the right
+//                                 head          + taken  tail at the round's start        tail
+//
+//   r  items that run in this round        w  items that wait, because a round takes MOST_A_ROUND at most
+//   p  items that ops of this round have published or requeued
+//
+// The queue runs in rounds, like one whose ops requeue, with a barrier of all work-groups (or a new launch) after
+// each. An item is two words: op, input and output in one, the param in the other.
+//
+// Publishing. TIDEGATE_PUBLISH collects items in local memory. When the items of a chunk have run, one work-item
+// reserves room for all of them at the end of the ring with one atomic addition, and the work-group writes them
+// there. Items that local memory has no room for are written one by one.
+//
+// Claiming. A work-group runs the chunk of its number, and then claims further chunks with one atomic increment
+// each, until all items of the round are taken.
+//
+// The end. tidegate_queue_turn() ends the queue if head and tail of every ring are equal. It runs in one work-item
+// between two barriers, so no item is published but not yet visible (its work-group has reserved and written it
+// before it came to the barrier), and none is claimed but not finished (its work-group runs what it has claimed
+// before it comes to the barrier). The same barrier makes items visible: a round only reads positions that the
+// round before has written, and only writes positions that no item of the round occupies.
+//
+// A full ring. Tails count all items, also those for which there is no room; these are not written. The turn
+// compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
+// the capacity that was needed so far. Outputs are withheld, so nothing is lost silently. Because items of a round
+// keep their room until it ends, that number depends on the items alone, not on the order in which they run.
+//
+// Identical items. Published items of pure ops are looked up in a table of all items of pure ops in this run of the
+// queue: one open-addressed table of params (plus 1, so that 0 is free) for each combination of a pure op, its input
+// and its output. Only an item that is new is published.
+//
+// Generated definitions precede this file: TG_QUEUE_RINGS and TG_QUEUE_FIRST_RING (the priorities in use),
+// TG_QUEUE_RING_SIZE (a power of two, at least the capacity), TG_QUEUE_STAGED (items of each ring that local memory
+// holds), TG_QUEUE_TABLES and TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators
+// TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. Functions that follow the user's file:
+// tg_queue_run() with a case for each combination of an op and its buffers, tg_queue_ring() and tg_queue_table().
+
+#define TG_QUEUE_MOST_A_ROUND 0x400000u // items of a ring; bounds the time between two barriers
+
+// What a work-group needs to publish, in local memory.
+typedef struct {
+  global uint* state;
+  global uint2* rings;
+  global uint* seen;
+  uint ring_size;
+  uint room; // items of each ring that local memory holds; 0: all go to the first ring, one by one
+  uint counts[TG_QUEUE_RINGS]; // items for each ring; may exceed `room`
+  uint bases[TG_QUEUE_RINGS];  // their first position
+  uint sizes[TG_QUEUE_RINGS];  // those that local memory holds
+  uint chunk;                  // that comes next
+  uint done;
+  uint requeued;
+  uint deduped;
+  uint kept; // items of pure ops that are new
+  uint2 staged[TG_QUEUE_RINGS * TG_QUEUE_STAGED];
+} tg_publishing;
+
+typedef local tg_publishing* tidegate_publisher;
+
+#define TG_QUEUE_ITEM(op, input, output) ((uint)(op) | (uint)(input) << 12 | (uint)(output) << 22)
+
+#define TIDEGATE_PUBLISH(op, input, output, param) \
+  tg_publish(publisher, TG_QUEUE_ITEM(TIDEGATE_OP_##op, TIDEGATE_BUFFER_##input, TIDEGATE_BUFFER_##output), (param))
+#define TIDEGATE_PUBLISH_AT(priority, op, input, output, param) \
+  tg_publish_at(publisher, TG_QUEUE_ITEM(TIDEGATE_OP_##op, TIDEGATE_BUFFER_##input, TIDEGATE_BUFFER_##output), (param), (priority))
+
+// Runs an item: two words.
+uint tg_queue_run(uint tg_item, uint tg_param, tidegate_publisher tg_to TG_QUEUE_BUFFERS);
+
+// Returns the ring of an op's priority.
+uint tg_queue_ring(uint item);
+
+// Returns the table of an item's combination; TG_QUEUE_TABLES if its op is not pure.
+uint tg_queue_table(uint item);
+
+// Reserves room at the end of a ring; returns the first position. The tail of a ring that is far too full stops, so
+// that it cannot come round to the head.
+uint tg_queue_reserve(global uint* state, uint ring, uint count) {
+  const uint p = TG_QUEUE_FIRST_RING + ring;
+  const uint position = atomic_add(&state[TG_QUEUE_TAILS + p], count);
+  if (position - state[TG_QUEUE_HEADS + p] >= 0x20000000u) {
+    atomic_sub(&state[TG_QUEUE_TAILS + p], count);
+  }
+  return position;
+}
+
+// Writes an item to its position, if that is free.
+void tg_queue_write(tidegate_publisher to, uint ring, uint position, uint2 item) {
+  if (position - to->state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring] < to->ring_size) {
+    to->rings[(size_t)ring * to->ring_size + (position & (to->ring_size - 1u))] = item;
+  }
+}
+
+void tg_queue_stage(tidegate_publisher to, uint ring, uint2 item) {
+  const uint slot = to->room == 0u ? 0u : atomic_inc(&to->counts[ring]);
+  if (slot < to->room) {
+    to->staged[ring * TG_QUEUE_STAGED + slot] = item;
+  } else {
+    const uint own = to->room == 0u ? 0u : ring;
+    tg_queue_write(to, own, tg_queue_reserve(to->state, own, 1u), item);
+  }
+}
+
+// Returns true for the first of identical items.
+bool tg_queue_is_first(tidegate_publisher to, uint table, uint param) {
+  const uint word = param + 1u;
+  if (word == 0u) { // has a place after the tables
+    return atomic_xchg(&to->seen[TG_QUEUE_TABLES * (size_t)TG_QUEUE_TABLE_SIZE + table], 1u) == 0u;
+  }
+  global uint* const own = to->seen + table * (size_t)TG_QUEUE_TABLE_SIZE;
+  uint slot = word * 0x9e3779b1u;
+  slot ^= slot >> 15;
+  for (uint probe = 0; probe < TG_QUEUE_TABLE_SIZE; ++probe) {
+    slot &= TG_QUEUE_TABLE_SIZE - 1u;
+    const uint found = atomic_cmpxchg(&own[slot], 0u, word);
+    if (found == 0u || found == word) {
+      return found == 0u;
+    }
+    ++slot;
+  }
+  return true; // the table is full, and more items are kept than its capacity: the turn ends the queue
+}
+
+// Returns false for a repetition of an item of a pure op.
+bool tg_queue_keeps(tidegate_publisher to, uint item, uint param) {
+  const uint table = tg_queue_table(item);
+  if (TG_QUEUE_TABLES == 0 || table == TG_QUEUE_TABLES) {
+    return true;
+  }
+  const bool first = tg_queue_is_first(to, table, param);
+  atomic_inc(first ? &to->kept : &to->deduped);
+  return first;
+}
+
+void tg_publish(tidegate_publisher to, uint item, uint param) {
+  if (tg_queue_keeps(to, item, param)) {
+    tg_queue_stage(to, tg_queue_ring(item), (uint2)(item, param));
+  }
+}
+
+void tg_publish_at(tidegate_publisher to, uint item, uint param, uint priority) {
+  if (tg_queue_keeps(to, item, param)) {
+    tg_queue_stage(to, min(priority, TG_QUEUE_PRIORITIES - 1u) - TG_QUEUE_FIRST_RING, (uint2)(item, param));
+  }
+}
+
+void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* rings, global uint* seen) {
+  to->state = state;
+  to->rings = rings;
+  to->seen = seen;
+  to->ring_size = TG_QUEUE_RING_SIZE;
+  to->room = TG_QUEUE_STAGED;
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    to->counts[ring] = 0;
+  }
+  to->done = 0;
+  to->requeued = 0;
+  to->deduped = 0;
+  to->kept = 0;
+}
+
+// Runs one item. `names_it`: its work-item may report a requeue.
+void tg_queue_run_one(tidegate_publisher to, uint ring, uint2 item, bool names_it TG_QUEUE_BUFFERS) {
+  const uint result = tg_queue_run(item.x, item.y, to TG_QUEUE_ARGUMENTS);
+  if (result == TIDEGATE_DONE) {
+    atomic_inc(&to->done);
+  } else if (result == TIDEGATE_REQUEUE) {
+    tg_queue_stage(to, ring, item);
+    if (atomic_inc(&to->requeued) == 0u && names_it) {
+      to->state[TG_QUEUE_LAST_REQUEUED] = item.x;
+      to->state[TG_QUEUE_LAST_PARAM] = item.y;
+    }
+  } else {
+    tg_queue_fail(to->state, item.x, item.y, result);
+  }
+}
+
+kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings, global uint* state,
+                                 global uint* seen TG_QUEUE_BUFFERS) {
+  local tg_publishing publishing;
+  const uint lane = get_local_id(0);
+  const uint group = get_group_id(0);
+  const uint groups = get_num_groups(0);
+  const uint mode = state[TG_QUEUE_MODE];
+  if (lane == 0u) {
+    tg_queue_open(&publishing, state, rings, seen);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint own = group * TG_QUEUE_LANES + lane;
+  const uint all = groups * TG_QUEUE_LANES;
+  if (mode == TG_QUEUE_CLEARS) {
+    const size_t words = TG_QUEUE_TABLES * ((size_t)TG_QUEUE_TABLE_SIZE + 1u);
+    for (size_t i = own; i < words; i += all) {
+      seen[i] = 0;
+    }
+  } else if (mode == TG_QUEUE_SEEDS) {
+    uint first = 0;
+    for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+      const uint count = state[TG_QUEUE_COUNTS + TG_QUEUE_FIRST_RING + ring];
+      for (uint i = own; i < count; i += all) {
+        const uint2 item = seeds[first + i];
+        tg_queue_keeps(&publishing, item.x, item.y); // the host has removed identical ones
+        rings[(size_t)ring * TG_QUEUE_RING_SIZE + i] = item;
+      }
+      first += count;
+    }
+  }
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint head = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
+    const uint taken = state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING + ring]; // 0 before the first round
+    const uint chunks = (taken + TG_QUEUE_LANES - 1u) / TG_QUEUE_LANES;
+    for (uint chunk = group; chunk < chunks; chunk = publishing.chunk) {
+      const uint at = chunk * TG_QUEUE_LANES + lane;
+      if (at < taken) {
+        tg_queue_run_one(&publishing, ring,
+                         rings[(size_t)ring * TG_QUEUE_RING_SIZE + ((head + at) & (TG_QUEUE_RING_SIZE - 1u))],
+                         chunk == 0u TG_QUEUE_ARGUMENTS);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (lane == 0u) {
+        for (uint to = 0; to < TG_QUEUE_RINGS; ++to) {
+          const uint size = min(publishing.counts[to], (uint)TG_QUEUE_STAGED);
+          publishing.bases[to] = size == 0u ? 0u : tg_queue_reserve(state, to, size);
+          publishing.sizes[to] = size;
+          publishing.counts[to] = 0;
+        }
+        publishing.chunk =
+            chunks <= groups ? chunks : groups + atomic_inc(&state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING + ring]);
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (uint to = 0; to < TG_QUEUE_RINGS; ++to) {
+        for (uint i = lane; i < publishing.sizes[to]; i += TG_QUEUE_LANES) {
+          tg_queue_write(&publishing, to, publishing.bases[to] + i, publishing.staged[to * TG_QUEUE_STAGED + i]);
+        }
+      }
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane == 0u && publishing.done + publishing.requeued + publishing.deduped + publishing.kept != 0u) {
+    atomic_add(&state[TG_QUEUE_DONE], publishing.done);
+    atomic_add(&state[TG_QUEUE_AGAIN], publishing.requeued);
+    atomic_add(&state[TG_QUEUE_REPEATED], publishing.deduped);
+    atomic_add(&state[TG_QUEUE_KEPT], publishing.kept);
+  }
+}
+
+// Chooses the items that run next.
+void tg_queue_take(global uint* state, uint threshold) {
+  tg_queue_choose(state, threshold);
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    state[TG_QUEUE_TAKEN + p] =
+        (state[TG_QUEUE_RUNNING] >> p & 1u) != 0u ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
+    state[TG_QUEUE_CLAIMS + p] = 0;
+  }
+}
+
+// Restores the state before the first round, as the host uploads it.
+void tg_queue_arm(global uint* state) {
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    state[TG_QUEUE_WAITING + p] = 0;
+    state[TG_QUEUE_SINCE + p] = 0;
+    state[TG_QUEUE_HEADS + p] = 0;
+    state[TG_QUEUE_TAILS + p] = 0;
+    state[TG_QUEUE_TAKEN + p] = 0;
+  }
+  state[TG_QUEUE_ROUND] = 0;
+  state[TG_QUEUE_STALLED] = 0;
+  state[TG_QUEUE_KEPT] = 0;
+  state[TG_QUEUE_MODE] = TG_QUEUE_TABLES == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
+}
+
+// After the two steps that come before the first round.
+void tg_queue_prepared(global uint* state, uint threshold) {
+  if (state[TG_QUEUE_MODE]++ == TG_QUEUE_SEEDS) {
+    uint given = 0;
+    for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+      state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
+      given += state[TG_QUEUE_COUNTS + p];
+    }
+    tg_queue_count(&state[TG_QUEUE_GIVEN], given);
+    state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], given);
+    tg_queue_take(state, threshold);
+  }
+}
+
+// After a round: counts what it did, and decides what runs next.
+void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, uint capacity) {
+  const uint done = state[TG_QUEUE_DONE];
+  const uint again = state[TG_QUEUE_AGAIN];
+  const uint round = state[TG_QUEUE_ROUND];
+  ulong deepest = 0;
+  uint taken = 0;
+  uint published = 0;
+  uint left = 0;
+  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    const uint waiting = state[TG_QUEUE_WAITING + p];
+    const uint length = state[TG_QUEUE_TAILS + p] - state[TG_QUEUE_HEADS + p];
+    deepest += length;
+    published += length - waiting;
+    taken += state[TG_QUEUE_TAKEN + p];
+    if (state[TG_QUEUE_TAKEN + p] != 0u || waiting == 0u) {
+      state[TG_QUEUE_SINCE + p] = round + 1u;
+    }
+    state[TG_QUEUE_HEADS + p] += state[TG_QUEUE_TAKEN + p];
+    state[TG_QUEUE_WAITING + p] = length - state[TG_QUEUE_TAKEN + p];
+    left += state[TG_QUEUE_WAITING + p];
+  }
+  tg_queue_count(&state[TG_QUEUE_PUBLISHED], published - again);
+  tg_queue_count(&state[TG_QUEUE_EXECUTED], done);
+  tg_queue_count(&state[TG_QUEUE_REQUEUES], again);
+  tg_queue_count(&state[TG_QUEUE_DEDUPED], state[TG_QUEUE_REPEATED]);
+  state[TG_QUEUE_DONE] = 0;
+  state[TG_QUEUE_AGAIN] = 0;
+  state[TG_QUEUE_REPEATED] = 0;
+  state[TG_QUEUE_ROUNDS] += 1u;
+  state[TG_QUEUE_ROUND] = round + 1u;
+  state[TG_QUEUE_STALLED] = done != 0u ? 0u : state[TG_QUEUE_STALLED] + 1u;
+  state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], (uint)min(deepest, 0xfffffffful));
+  state[TG_QUEUE_MOST_KEPT] = max(state[TG_QUEUE_MOST_KEPT], state[TG_QUEUE_KEPT]);
+  state[TG_QUEUE_REMAINING] += taken - done - again; // failed
+  const uint end = state[TG_QUEUE_FAULT] != 0u                             ? TG_QUEUE_FAILED
+                   : deepest > capacity || state[TG_QUEUE_KEPT] > capacity ? TG_QUEUE_FULL
+                   : left == 0u                                            ? TG_QUEUE_DRAINED
+                   : state[TG_QUEUE_STALLED] >= most_stalled               ? TG_QUEUE_NO_PROGRESS
+                                                                           : ~0u;
+  if (end == ~0u) {
+    tg_queue_take(state, threshold);
+  } else {
+    state[TG_QUEUE_MORE] = 0;
+    state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
+    state[TG_QUEUE_REMAINING] += left;
+    tg_queue_arm(state);
+  }
+}
+
+// Runs between two rounds, in one work-item.
+kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_stalled, uint capacity) {
+  state[TG_QUEUE_MORE] = 1;
+  if (state[TG_QUEUE_MODE] != TG_QUEUE_RUNS) {
+    tg_queue_prepared(state, threshold);
+  } else {
+    tg_queue_end_round(state, threshold, most_stalled, capacity);
+  }
+}
+
+// The reference: one work-item runs the items one after another, first come, first served, whatever their priority. A
+// launch runs `most` items at most; the host launches it until no item waits. `waiting` begins with the items as the
+// host has published them, `size` is a power of two.
+kernel void tidegate_queue_check(global uint2* waiting, uint size, global uint* state, global uint* seen,
+                                 uint most TG_QUEUE_BUFFERS) {
+  local tg_publishing publishing;
+  if (get_global_id(0) != 0u) {
+    return;
+  }
+  tg_queue_open(&publishing, state, waiting, seen);
+  publishing.ring_size = size;
+  publishing.room = 0;
+  global uint* const head = &state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING];
+  global uint* const tail = &state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING];
+  if (state[TG_QUEUE_MODE] != TG_QUEUE_RUNS) {
+    for (uint i = 0; i < *tail; ++i) {
+      tg_queue_keeps(&publishing, waiting[i].x, waiting[i].y);
+    }
+    state[TG_QUEUE_MODE] = TG_QUEUE_RUNS;
+  }
+  for (uint n = 0; n < most && *head != *tail && *tail - *head <= size && state[TG_QUEUE_FAULT] == 0u; ++n) {
+    const uint2 item = waiting[*head & (size - 1u)];
+    *head += 1u;
+    tg_queue_run_one(&publishing, 0u, item, true TG_QUEUE_ARGUMENTS);
+  }
+  state[TG_QUEUE_DEEPEST] = *tail - *head;
+  state[TG_QUEUE_END] = *tail - *head > size ? TG_QUEUE_FULL : TG_QUEUE_DRAINED;
+  state[TG_QUEUE_MORE] = *head != *tail ? 1u : 0u;
+}

@@ -1,0 +1,407 @@
+"""tidegate run: queues whose ops publish items, next to a serial queue in Python that runs the same items one after another;
+identical items, priorities and requeues, rings that are exactly long enough or full, and every refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import shutil
+import struct
+import unittest
+from collections import deque
+from typing import Any
+
+from support import EXAMPLES, Document, parse, run, unplaced
+from test_run import Programs, buffer, environment, wave
+from test_run_queues import objects, queue_op, queue_program
+
+# A random tree: what an item makes is a function of its param.
+OPS = """
+uint mixed(uint x) { x ^= x >> 16; x *= 0x7feb352du; x ^= x >> 15; x *= 0x846ca68bu; return x ^ (x >> 16); }
+void count(global uint* seen, uint i, uint more) { atomic_add(&seen[i % SIZE], more); }
+uint tree(global const uint* rules, global uint* seen, uint i, tidegate_publisher publisher) {
+  count(seen, i, 1);
+  const uint depth = i >> 24;
+  for (uint c = 0; depth < rules[0] && c < mixed(i) % 4; ++c) {
+    const uint child = (depth + 1) << 24 | (mixed(i + c) & 0xffffff);
+    if (mixed(child) % 3 == 0) {
+      TIDEGATE_PUBLISH(leaf, rules, leaves, child);
+    } else if (mixed(child) % 3 == 1) {
+      TIDEGATE_PUBLISH_AT(c, tree, rules, seen, child);
+    } else {
+      TIDEGATE_PUBLISH(pure_leaf, rules, pure, child % rules[1]);
+    }
+  }
+  return TIDEGATE_DONE;
+}
+uint leaf(global const uint* rules, global uint* leaves, uint i) {
+  const uint before = atomic_add(&leaves[i % SIZE], 1);
+  return before % 4 == 3 || i % 5 != 0 ? TIDEGATE_DONE : TIDEGATE_REQUEUE;
+}
+uint pure(global const uint* rules, global uint* out, uint i, tidegate_publisher publisher) {
+  out[i] += i + 1;
+  if (i + 7 < rules[1]) TIDEGATE_PUBLISH(pure_leaf, rules, pure, i + 7);
+  if (i % 2 == 0 && i / 2 > 3) TIDEGATE_PUBLISH(pure_leaf, rules, pure, i / 2);
+  return TIDEGATE_DONE;
+}
+"""
+SIZE = 64
+WORD = 2**32
+
+
+def mixed(x: int) -> int:
+    x ^= x >> 16
+    x = x * 0x7feb352d % WORD
+    x ^= x >> 15
+    x = x * 0x846ca68b % WORD
+    return x ^ (x >> 16)
+
+
+class Serial:
+    """Runs items one after another, in the order of their arrival. Ops: 0 tree, 1 leaf, 2 pure."""
+
+    def __init__(self, depth: int, size: int) -> None:
+        self.rules = (depth, size)
+        self.seen, self.leaves, self.pure = [0] * SIZE, [0] * SIZE, [0] * size
+        self.published = self.executed = self.requeues = self.deduped = 0
+        self.known: set[int] = set()
+        self.waiting: deque[tuple[int, int]] = deque()
+
+    def publish(self, op: int, param: int) -> None:
+        if op == 2 and param in self.known:
+            self.deduped += 1
+            return
+        self.published += 1
+        self.begin(op, param)
+
+    def begin(self, op: int, param: int) -> None:
+        if op == 2:
+            self.known.add(param)
+        self.waiting.append((op, param))
+
+    def run(self) -> None:
+        depth_limit, size = self.rules
+        while self.waiting:
+            op, i = self.waiting.popleft()
+            if op == 0:
+                self.seen[i % SIZE] += 1
+                for c in range(mixed(i) % 4 if i >> 24 < depth_limit else 0):
+                    child = ((i >> 24) + 1) << 24 | (mixed((i + c) % WORD) & 0xffffff)
+                    kind = mixed(child) % 3
+                    self.publish(*((1, child) if kind == 0 else (0, child) if kind == 1 else (2, child % size)))
+            elif op == 1:
+                self.leaves[i % SIZE] += 1
+                if i % 5 == 0 and self.leaves[i % SIZE] % 4 != 0:
+                    self.requeues += 1
+                    self.waiting.append((op, i))
+                    continue
+            else:
+                self.pure[i] += i + 1
+                if i + 7 < size:
+                    self.publish(2, i + 7)
+                if i % 2 == 0 and i // 2 > 3:
+                    self.publish(2, i // 2)
+            self.executed += 1
+
+
+class Publishing(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("queue.cl", OPS)
+
+
+class Random(Publishing):
+    def program(self, seed: int) -> tuple[Document, Serial, int]:
+        rng = random.Random(seed)
+        depth, size, repeat = rng.randrange(3, 9), rng.choice([50, 1000]), rng.choice([1, 1, 2])
+        items = [(0, 0, 1, rng.randrange(2**24)) for _ in range(rng.choice([1, 40, 700]))]
+        items += [(2, 0, 3, rng.randrange(size)) for _ in range(rng.choice([0, 30]))]
+        rng.shuffle(items)
+        ops = {"tree": queue_op(options=f"-DSIZE={SIZE}", priority=rng.randrange(5)),
+               "leaf": queue_op(options=f"-DSIZE={SIZE}"),
+               "pure-leaf": queue_op(options=f"-DSIZE={SIZE}", kernel="pure", pure=True, priority=rng.randrange(5))}
+        self.file("rules.raw", struct.pack("<2I", depth, size))
+        buffers = {"rules": buffer(count=2, init={"file": "rules.raw"}), "seen": buffer(count=SIZE, output="seen.npy"),
+                   "leaves": buffer(count=SIZE), "pure": buffer(count=size, output="pure.npy")}
+        document = queue_program(ops, buffers, items, repeat=repeat)
+        serial = Serial(depth, size)
+        given = [item for i, item in enumerate(items) if item[0] != 2 or item not in items[:i]]
+        for _ in range(repeat):
+            serial.known.clear()
+            for op, _, _, param in given:
+                serial.begin(op, param)
+            serial.run()
+        return document, serial, len(given) * repeat
+
+    def test_random(self) -> None:
+        """Outputs and counts in every strategy. How often a leaf runs depends on the order, so only its items are counted."""
+        slices = ("--set", "slice=1", "--workers", "1")
+        for seed, *options in ((1, "plain"), (2, "launch"), (3, "launch"), (4, "barrier", "--mode", "interpreter", *slices),
+                               (5, "counters", "--mode", "jit")):
+            with self.subTest(seed=seed, options=options):
+                document, serial, given = self.program(seed)
+                report = self.report_of(document, "--verify", "--strategy", *options)
+                self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
+                queue = report["queues"][0]
+                counted = queue["publishing"]
+                self.assertEqual({key: counted[key] for key in ("given_items", "published_items", "executed_items", "deduped_items")},
+                                 {"given_items": given, "published_items": serial.published,
+                                  "executed_items": serial.executed, "deduped_items": serial.deduped})
+                self.assertEqual((queue["items_remaining"], queue["requeues"], report["fallbacks"]), (0, True, []))
+                self.assertEqual(queue["requeue_count"] > 0, serial.requeues > 0)
+                self.assertEqual(report["output_parity"]["equal"], True)
+                if "counters" in options:
+                    self.assertEqual(report["telemetry"]["kernel_launches"], 1)
+                checked = run("check", "-", input=json.dumps(report))
+                self.assertEqual(checked.rc, 0, checked.stdout + checked.stderr)
+
+    def test_order_of_keys(self) -> None:
+        """Ops and buffers have names in the kernel: the order of keys, and of the lists, changes nothing."""
+        document, serial, _ = self.program(7)
+        for keys_sorted in (False, True):
+            self.report_of(json.loads(json.dumps(document, sort_keys=keys_sorted)), "--strategy", "launch")
+            self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
+        queue = document["waves"][0]["queue"]
+        queue["ops"].reverse()
+        queue["buffers"].reverse()
+        for item in queue["items"]:
+            item.update(op_handle=2 - item["op_handle"], input_handle=3 - item["input_handle"], output_handle=3 - item["output_handle"])
+        self.report_of(document, "--strategy", "launch")
+        self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
+
+
+# A full binary tree, a chain, items that depend on their order, and an op that fails.
+SMALL = """
+uint twice(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
+  seen[i] += 1;
+  if (2 * i + 2 < limit[0]) {
+    TIDEGATE_PUBLISH(0, 0, 1, 2 * i + 1);
+    TIDEGATE_PUBLISH(twice, limit, seen, 2 * i + 2);
+  }
+  return TIDEGATE_DONE;
+}
+uint next(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
+  seen[0] = i;
+  TIDEGATE_PUBLISH(next, limit, seen, i + 1);
+  return TIDEGATE_DONE;
+}
+void both(uint i, tidegate_publisher publisher) {
+  TIDEGATE_PUBLISH(write, limit, seen, i + 1);
+  TIDEGATE_PUBLISH_AT(0, write, limit, seen, i + 2);
+}
+uint start(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
+  both(i, publisher);
+  return TIDEGATE_DONE;
+}
+uint write(global const uint* limit, global uint* seen, uint i) {
+  seen[0] = i;
+  return TIDEGATE_DONE;
+}
+uint again(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
+  if (i == 5) return TIDEGATE_FAULT(42);
+  if (i == 0) TIDEGATE_PUBLISH(again, limit, seen, limit[0]);
+  return i == 9 ? TIDEGATE_REQUEUE : TIDEGATE_DONE;
+}
+"""
+NAMES = ("twice", "next", "start", "write", "again")
+
+
+class Ends(Publishing):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("queue.cl", SMALL)
+
+    def program(self, op: str, limit: int = 0, **queue: Any) -> Document:
+        return queue_program({name: queue_op() for name in NAMES},
+                             {"limit": buffer(count=1, init={"fill": limit}), "seen": buffer(count=max(limit, 1), output="seen.npy")},
+                             [(NAMES.index(op), 0, 1, 0)], queue=queue)
+
+    def failed(self, document: Document, message: str, *options: str) -> Document:
+        result = self.run_document(document, *options)
+        self.assertEqual(result.rc, 1, result.stderr)
+        self.assertIn(message, unplaced(result.stderr))
+        self.assertFalse((self.folder / "seen.npy").exists())
+        return parse(result.stdout)["queues"][0]
+
+    def test_capacity(self) -> None:
+        """A level and the next one are in the ring: 2^9 + 2^10 of 2^11 - 1 items. One place less ends the run by name."""
+        for strategy in ("launch", "barrier"):
+            queue = self.report_of(self.program("twice", 2047, capacity=1536), "--strategy", strategy)["queues"][0]
+            self.assertEqual(self.output("seen.npy"), [1] * 2047)
+            self.assertEqual((queue["publishing"], queue["rounds"]),
+                             ({"given_items": 1, "published_items": 2046, "executed_items": 2047, "deduped_items": 0,
+                               "capacity": 1536, "needed_capacity": 1536}, 11))
+            (self.folder / "seen.npy").unlink()
+        queue = self.failed(self.program("twice", 2047, capacity=1535),
+                            "the queue of wave 0 (twice) has a capacity of 1535 items and needed 1536 when it ended "
+                            "[publish_queue_full]\n  at: /waves/0/queue\n  fix: give it a capacity of 1536 or more; no "
+                            "output was written", "--strategy", "launch")
+        self.assertEqual((queue["publishing"]["needed_capacity"], queue["items_remaining"]), (1536, 1024))
+        queue = self.failed(self.program("twice", 2047, capacity=2), "capacity of 2 items and needed 3 when", "--strategy", "launch")
+        self.assertEqual((queue["publishing"]["published_items"], queue["items_remaining"]), (2, 2))
+        for strategy in ("launch", "barrier"): # rings are powers of two; items that find no room there are counted all the same
+            queue = self.failed(self.program("twice", 2047, capacity=4), "capacity of 4 items and needed 6 when", "--strategy", strategy)
+            self.assertEqual((queue["publishing"]["published_items"], queue["publishing"]["executed_items"], queue["items_remaining"]),
+                             (6, 3, 4))
+
+    def test_without_end(self) -> None:
+        for strategy in ("launch", "barrier"):
+            queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "1")
+            self.assertEqual(queue["publishing"]["executed_items"] + queue["items_remaining"],
+                             queue["publishing"]["published_items"] + 1)
+            self.assertEqual(queue["publishing"]["needed_capacity"], 2)
+
+    def test_order(self) -> None:
+        """The reference runs items as they come, the queue by priority."""
+        result = self.run_document(self.program("start"), "--strategy", "launch", "--verify")
+        self.assertEqual(result.rc, 1, result.stderr)
+        self.assertIn('element 0 of "seen" is 1, plain launches make it 2', result.stderr)
+        self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
+        self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
+
+    def test_fault_and_stall(self) -> None:
+        queue = self.failed(self.program("again", 5),
+                            'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 5, failed with code 42 [queue_fault]',
+                            "--strategy", "launch", "--verify")
+        self.assertEqual(queue["fault"], {"op": "again", "code": 42, "param": 5})
+        self.assertEqual((queue["publishing"]["executed_items"], queue["items_remaining"]), (1, 1))
+        queue = self.failed(self.program("again", 9, most_stalled_rounds=3),
+                            'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 9, waits for what does not come: '
+                            "no item was done in 3 rounds [queue_stalled]", "--strategy", "launch")
+        self.assertEqual((queue["requeue_count"], queue["items_remaining"]), (3, 1))
+
+    def test_too_many_different(self) -> None:
+        """The capacity also bounds the different items of pure ops."""
+        document = self.program("next", 100, capacity=50)
+        document["ops"]["next"]["pure"] = True
+        queue = self.failed(document, "capacity of 50 items and needed 51 when it ended [publish_queue_full]", "--strategy", "launch")
+        self.assertEqual(queue["publishing"]["executed_items"], 50)
+
+    def test_hits(self) -> None:
+        """Published items append to a list of hits."""
+        self.file("hits.cl", "uint grow(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
+                  "  for (uint c = 2 * i + 1; c < 2 * i + 3 && c < limit[0]; ++c) TIDEGATE_PUBLISH(grow, limit, seen, c);\n"
+                  "  if (i % 3 == 0) TIDEGATE_PUBLISH(found, limit, list, i);\n  return TIDEGATE_DONE;\n}\n"
+                  "uint found(global const uint* limit, global uint* list, uint i) { TIDEGATE_HIT(list, i); return TIDEGATE_DONE; }\n")
+        document = {"buffers": {"limit": buffer(count=1, init={"fill": 1000}), "seen": buffer(count=1)},
+                    "hits": {"list": {"type": "u32", "capacity": 1000, "sorted": True, "output": "seen.npy"}},
+                    "ops": {"grow": queue_op("hits.cl"), "found": queue_op("hits.cl")},
+                    "waves": [{"queue": {"ops": ["grow", "found"], "buffers": ["limit", "seen", "list"], "items": objects([(0, 0, 1, 0)])}}]}
+        self.report_of(document, "--strategy", "launch", "--verify")
+        self.assertEqual(self.output("seen.npy"), list(range(0, 1000, 3)))
+
+    def test_several(self) -> None:
+        """Queues that publish, in a repetition, share one launch with each other and with a kernel that has barriers."""
+        self.file("turn.cl", "kernel void turn(global uint* a) {\n  local uint t[64];\n  t[get_local_id(0)] = a[get_global_id(0)];\n"
+                  "  barrier(CLK_LOCAL_MEM_FENCE);\n  a[get_global_id(0)] = t[63 - get_local_id(0)];\n}\n")
+        document = self.program("twice", 127)
+        document["ops"]["turn"] = {"source": "turn.cl"}
+        document["buffers"]["a"] = buffer(count=64, init={"iota": {}}, output="a.npy")
+        document["waves"] += [wave("turn", "a", size=64, local=64), document["waves"][0]]
+        document["repeat"] = 3
+        report = self.report_of(document, "--strategy", "counters", "--mode", "interpreter")
+        self.assertEqual((self.output("seen.npy"), self.output("a.npy")), ([6] * 127, list(reversed(range(64)))))
+        self.assertEqual([queue["publishing"]["executed_items"] for queue in report["queues"]], [381, 381])
+
+
+class Examples(Programs):
+    """Their results, computed in another way."""
+
+    def example(self, name: str) -> Document:
+        folder = self.folder / name
+        shutil.copytree(EXAMPLES / "programs" / name, folder, ignore=shutil.ignore_patterns("*.npy"))
+        result = run("run", str(folder / "program.json"), "--strategy", "launch", "--verify", env=environment())
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        report = parse(result.stdout)
+        self.assertEqual(report["output_parity"]["equal"], True)
+        return report["queues"][0]["publishing"]
+
+    def test_quadrature(self) -> None:
+        counted = self.example("quadrature")
+        parts = self.output("quadrature/sum.npy")
+        self.assertAlmostEqual(sum(part << 16 * i for i, part in enumerate(parts)) / 2**40, (math.atan(70) + math.atan(30)) / 0.01, delta=0.01)
+        self.assertEqual(counted["executed_items"] % 2, 1)  # a binary tree
+        self.assertGreater(counted["executed_items"], 99)
+
+    def test_queens(self) -> None:
+        def attacked(row: int, column: int, queens: tuple[int, ...]) -> bool:
+            return any(column == other or abs(column - other) == row - above for above, other in enumerate(queens))
+
+        positions = [1]
+        boards: list[tuple[int, ...]] = [()]
+        for row in range(10):
+            boards = [(*queens, column) for queens in boards for column in range(10) if not attacked(row, column, queens)]
+            positions.append(len(boards))
+        counted = self.example("queens")
+        self.assertEqual(self.output("queens/positions.npy"), positions)
+        self.assertEqual(positions[-1], 724)
+        self.assertEqual(counted["executed_items"], sum(positions))
+        self.assertEqual(counted["needed_capacity"], max(a + b for a, b in zip(positions, positions[1:])))
+
+    def test_quadtree(self) -> None:
+        def steps(x: int, y: int) -> int:
+            c, z, count = complex(-2 + x / 102.4, -1.25 + y / 102.4), 0j, 0
+            while count < 96 and z.real * z.real + z.imag * z.imag <= 4:
+                z, count = z * z + c, count + 1
+            return count
+
+        self.example("quadtree")
+        image = self.output("quadtree/image.npy", "u8")
+        points = [(x, y) for y in range(0, 256, 3) for x in range(0, 256, 3)]
+        different = sum(image[256 * y + x] != steps(x, y) for x, y in points)
+        self.assertLess(different, len(points) // 200)  # points where a float of 32 bits decides otherwise
+        self.assertLess(self.output("quadtree/work.npy")[0], 256 * 256 // 3)
+
+
+class Refused(Publishing):
+    def refused(self, source: str, *lines: str, options: Document | None = None, **queue: Any) -> None:
+        """`check` says so, without a device."""
+        self.file("queue.cl", source)
+        document = queue_program({"op": queue_op(), "other": queue_op(), "plain": {"source": "plain.cl"}, **(options or {})},
+                                 {"in": buffer(), "out": buffer(output="out.npy"), "real": buffer("f32")},
+                                 [(0, 0, 1, 0), (0, 0, 1, 1)], queue=queue)
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        result = run("check", str(self.file("program.json", json.dumps(document))), env=environment())
+        answer = parse(result.stdout)["documents"][0]
+        errors = [answer["error"], *answer.get("others", [])] if "error" in answer else []
+        self.assertEqual([f"{error['code']} {error.get('pointer') or error.get('line')}: {error['message']}; {error['fix']}"
+                          for error in errors], list(lines))
+
+    def test_refused(self) -> None:
+        head = "uint op(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"
+        tail = "return TIDEGATE_DONE; }\nuint other(global const uint* in, global uint* out, uint i) { return TIDEGATE_DONE; }\n"
+        good = head + "TIDEGATE_PUBLISH(op, in, out, i + 1);" + tail
+        self.refused(good)
+        self.refused(head + "TIDEGATE_PUBLISH(opp, in, out, 1);\nTIDEGATE_PUBLISH(op, im, 7, 1);\nTIDEGATE_PUBLISH(plain, in, out, 1);\n"
+                     "TIDEGATE_PUBLISH(other, in, real, 1);\n" + tail,
+                     'unknown_name 2: the queue lists no op "opp"; name one of its list ops',
+                     'unknown_name 3: the queue lists no buffer "im"; name one of its list buffers',
+                     'unknown_name 3: the queue lists no buffer "7"; name one of its list buffers',
+                     'not_a_queue_op 4: "plain" is no queue op; name an op with "queue": true',
+                     'argument_mismatch 5: TIDEGATE_PUBLISH runs "other" on the buffer "real" of f32, its parameter "out" points to uint; '
+                     "give a buffer of u32, or change the op's parameter")
+        self.refused(good, "bad_queue /waves/0/queue/capacity: the queue begins with 2 items and has a capacity of 1; give it a "
+                     "capacity of 2 or more, for what its ops publish too", capacity=1)
+        self.refused(good, "out_of_range /waves/0/queue/capacity: the queue has a capacity of 134217729; give 134217728 at most",
+                     capacity=2**27 + 1)
+        self.refused(good, 'invalid_program /waves/0/queue: the queue runs "op" and "other", which differ in their source or options; '
+                     "include both in one source, or give each a wave", options={"other": queue_op(options="-DA")})
+        self.refused("uint op(global const uint* in, global uint* out, uint i, uint j) { return TIDEGATE_DONE; }" + tail.split("\n", 1)[1],
+                     'argument_mismatch 1: "op" is no function that runs one item of a queue; write uint op(global const T* in, '
+                     "global U* out, uint param)")
+
+    def test_not_used(self) -> None:
+        """A queue that lists no op that publishes may use a file that has one."""
+        self.file("queue.cl", "uint op(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"
+                  "  TIDEGATE_PUBLISH(op, in, out, i + 1);\n  return TIDEGATE_DONE;\n}\n"
+                  "uint other(global const uint* in, global uint* out, uint i) { out[i] = 1; return TIDEGATE_DONE; }\n")
+        document = queue_program({"other": queue_op()}, {"in": buffer(init={"fill": 0}), "out": buffer(output="out.npy")},
+                                 [(0, 0, 1, i) for i in range(8)])
+        report = self.report_of(document, "--strategy", "launch")
+        self.assertEqual((self.output("out.npy"), report["queues"][0]["rounds"]), ([1] * 8, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
