@@ -184,6 +184,12 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   const uint group = get_group_id(0);
   const uint groups = get_num_groups(0);
   const uint mode = state[TG_QUEUE_MODE];
+  uint heads[TG_QUEUE_RINGS];
+  uint taken_of[TG_QUEUE_RINGS]; // 0 before the first round
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    heads[ring] = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
+    taken_of[ring] = state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING + ring];
+  }
   if (lane == 0u) {
     tg_queue_open(&publishing, state, rings, seen);
   }
@@ -208,8 +214,8 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
     }
   }
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    const uint head = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
-    const uint taken = state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING + ring]; // 0 before the first round
+    const uint head = heads[ring];
+    const uint taken = taken_of[ring];
     const uint chunks = (taken + TG_QUEUE_LANES - 1u) / TG_QUEUE_LANES;
     for (uint chunk = group; chunk < chunks; chunk = publishing.chunk) {
       const uint at = chunk * TG_QUEUE_LANES + lane;
@@ -247,19 +253,21 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   }
 }
 
-// Chooses the items that run next.
+// Chooses the items that run next. One work-item turns the queue while all others wait: only rings in use are read.
 void tg_queue_take(global uint* state, uint threshold) {
-  tg_queue_choose(state, threshold);
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    state[TG_QUEUE_TAKEN + p] =
-        (state[TG_QUEUE_RUNNING] >> p & 1u) != 0u ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
+  if (TG_QUEUE_RINGS > 1) {
+    tg_queue_choose(state, threshold);
+  }
+  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
+    const bool runs = TG_QUEUE_RINGS == 1 || (state[TG_QUEUE_RUNNING] >> p & 1u) != 0u;
+    state[TG_QUEUE_TAKEN + p] = runs ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
     state[TG_QUEUE_CLAIMS + p] = 0;
   }
 }
 
 // Restores the state before the first round, as the host uploads it.
 void tg_queue_arm(global uint* state) {
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
     state[TG_QUEUE_WAITING + p] = 0;
     state[TG_QUEUE_SINCE + p] = 0;
     state[TG_QUEUE_HEADS + p] = 0;
@@ -276,7 +284,7 @@ void tg_queue_arm(global uint* state) {
 void tg_queue_prepared(global uint* state, uint threshold) {
   if (state[TG_QUEUE_MODE]++ == TG_QUEUE_SEEDS) {
     uint given = 0;
-    for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
+    for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
       state[TG_QUEUE_WAITING + p] = state[TG_QUEUE_TAILS + p] = state[TG_QUEUE_COUNTS + p];
       given += state[TG_QUEUE_COUNTS + p];
     }
@@ -290,23 +298,27 @@ void tg_queue_prepared(global uint* state, uint threshold) {
 void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, uint capacity) {
   const uint done = state[TG_QUEUE_DONE];
   const uint again = state[TG_QUEUE_AGAIN];
+  const uint kept = state[TG_QUEUE_KEPT];
   const uint round = state[TG_QUEUE_ROUND];
+  const uint failed = state[TG_QUEUE_FAULT];
   ulong deepest = 0;
   uint taken = 0;
   uint published = 0;
   uint left = 0;
-  for (uint p = 0; p < TG_QUEUE_PRIORITIES; ++p) {
-    const uint waiting = state[TG_QUEUE_WAITING + p];
-    const uint length = state[TG_QUEUE_TAILS + p] - state[TG_QUEUE_HEADS + p];
+  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
+    const uint head = state[TG_QUEUE_HEADS + p];
+    const uint length = state[TG_QUEUE_TAILS + p] - head;
+    const uint waited = state[TG_QUEUE_WAITING + p];
+    const uint ran = state[TG_QUEUE_TAKEN + p];
     deepest += length;
-    published += length - waiting;
-    taken += state[TG_QUEUE_TAKEN + p];
-    if (state[TG_QUEUE_TAKEN + p] != 0u || waiting == 0u) {
+    published += length - waited;
+    taken += ran;
+    left += length - ran;
+    if (TG_QUEUE_RINGS > 1 && (ran != 0u || waited == 0u)) {
       state[TG_QUEUE_SINCE + p] = round + 1u;
     }
-    state[TG_QUEUE_HEADS + p] += state[TG_QUEUE_TAKEN + p];
-    state[TG_QUEUE_WAITING + p] = length - state[TG_QUEUE_TAKEN + p];
-    left += state[TG_QUEUE_WAITING + p];
+    state[TG_QUEUE_HEADS + p] = head + ran;
+    state[TG_QUEUE_WAITING + p] = length - ran;
   }
   tg_queue_count(&state[TG_QUEUE_PUBLISHED], published - again);
   tg_queue_count(&state[TG_QUEUE_EXECUTED], done);
@@ -317,15 +329,16 @@ void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, u
   state[TG_QUEUE_REPEATED] = 0;
   state[TG_QUEUE_ROUNDS] += 1u;
   state[TG_QUEUE_ROUND] = round + 1u;
-  state[TG_QUEUE_STALLED] = done != 0u ? 0u : state[TG_QUEUE_STALLED] + 1u;
+  const uint stalled = done != 0u ? 0u : state[TG_QUEUE_STALLED] + 1u;
+  state[TG_QUEUE_STALLED] = stalled;
   state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], (uint)min(deepest, 0xfffffffful));
-  state[TG_QUEUE_MOST_KEPT] = max(state[TG_QUEUE_MOST_KEPT], state[TG_QUEUE_KEPT]);
+  state[TG_QUEUE_MOST_KEPT] = max(state[TG_QUEUE_MOST_KEPT], kept);
   state[TG_QUEUE_REMAINING] += taken - done - again; // failed
-  const uint end = state[TG_QUEUE_FAULT] != 0u                             ? TG_QUEUE_FAILED
-                   : deepest > capacity || state[TG_QUEUE_KEPT] > capacity ? TG_QUEUE_FULL
-                   : left == 0u                                            ? TG_QUEUE_DRAINED
-                   : state[TG_QUEUE_STALLED] >= most_stalled               ? TG_QUEUE_NO_PROGRESS
-                                                                           : ~0u;
+  const uint end = failed != 0u                            ? TG_QUEUE_FAILED
+                   : deepest > capacity || kept > capacity ? TG_QUEUE_FULL
+                   : left == 0u                            ? TG_QUEUE_DRAINED
+                   : stalled >= most_stalled               ? TG_QUEUE_NO_PROGRESS
+                                                           : ~0u;
   if (end == ~0u) {
     tg_queue_take(state, threshold);
   } else {
