@@ -15,6 +15,8 @@
 #include <new>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace tidegate::app {
@@ -326,6 +328,29 @@ Result<Run> parse(std::vector<std::string> arguments) {
   return innermost(parser, root).command->run;
 }
 
+Error uncaught_error(const std::exception& exception, std::string fix_of_bug) {
+  const auto no_memory = [](const std::string& what, std::string fix) {
+    return Error{.code = ErrorCode::host_out_of_memory,
+                 .message = "the host has no memory left" + what,
+                 .fix = std::move(fix)};
+  };
+  const std::string more = "give the process more memory, or the program smaller buffers";
+  if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) {
+    const std::size_t bytes = refused_bytes;
+    Error error = no_memory(bytes == 0 ? "" : " for another " + bytes_text(bytes), more);
+    error.requested = bytes == 0 ? std::nullopt : std::optional<std::uint64_t>(bytes);
+    return error;
+  }
+  if (dynamic_cast<const std::length_error*>(&exception) != nullptr) { // more than any host has
+    return no_memory(fmt::format(": {}", exception.what()), more);
+  }
+  const auto* const system = dynamic_cast<const std::system_error*>(&exception);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again) {
+    return no_memory(" for another thread", "give the process more memory, or allow it more threads");
+  }
+  return {.code = ErrorCode::internal_error, .message = exception.what(), .fix = std::move(fix_of_bug)};
+}
+
 ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   print_errors_as_json(wants_json_errors(arguments));
   fill_catalogue();
@@ -340,17 +365,8 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
         error.code != ErrorCode::interrupted) { // compilers in drivers remove their files then, and fail
       error = interrupt_error();
     }
-  } catch (const std::bad_alloc&) {
-    const std::size_t bytes = refused_bytes;
-    error = {.code = ErrorCode::host_out_of_memory,
-             .message = "the host has no memory left" +
-                        (bytes == 0 ? std::string() : " for another " + bytes_text(bytes)),
-             .fix = "give the process more memory, or the program smaller buffers",
-             .requested = bytes == 0 ? std::nullopt : std::optional<std::uint64_t>(bytes)};
   } catch (const std::exception& exception) {
-    error = {.code = ErrorCode::internal_error,
-             .message = exception.what(),
-             .fix = "this is a bug in tidegate: please report the command and its input"};
+    error = uncaught_error(exception, "this is a bug in tidegate: please report the command and its input");
   }
   const InterruptWatch interrupts;
   print_error(error);

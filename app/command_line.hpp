@@ -87,6 +87,10 @@ void fill_catalogue();
 // The size of the allocation that failed, which std::bad_alloc does not say; set by main.cpp's operator new.
 inline std::atomic<std::size_t> refused_bytes{0};
 
+// The error for an exception that nothing below the command line catches: memory that the host does not have, or a bug,
+// with its fix.
+Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
+
 // Runs one command line: all that the tool does between the start of its process and its end, with the
 // process's standard streams. Prints the error of a command that fails. Several may follow one another.
 ExitCode run_tidegate(const std::vector<std::string>& arguments);

@@ -1,5 +1,6 @@
 #include "app/serve.hpp"
 
+#include "app/command_line.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json_text.hpp"
@@ -79,9 +80,7 @@ Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, std:
   try {
     return answer(line, text);
   } catch (const std::exception& exception) {
-    return tl::unexpected(Error{.code = ErrorCode::internal_error,
-                                .message = exception.what(),
-                                .fix = "please report this line as a bug"});
+    return tl::unexpected(uncaught_error(exception, "please report this line as a bug"));
   }
 }
 
@@ -157,9 +156,7 @@ public:
       }
     } catch (const std::exception& exception) {
       const std::lock_guard lock(mutex_);
-      failure_ = Error{.code = ErrorCode::internal_error,
-                       .message = exception.what(),
-                       .fix = "give the process more memory, or shorten the lines"};
+      failure_ = uncaught_error(exception, "please report these lines as a bug");
       stop();
     }
   }
@@ -340,9 +337,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
     }
   } catch (const std::system_error& error) {
     if (threads.empty()) { // with fewer threads than cores it is only slower
-      return tl::unexpected(Error{.code = ErrorCode::internal_error,
-                                  .message = std::string("cannot start a thread: ") + error.what(),
-                                  .fix = "allow the process another thread"});
+      return tl::unexpected(uncaught_error(error, "please report this as a bug"));
     }
   }
   auto read = read_blocks(input, output, pipeline);

@@ -1,4 +1,5 @@
 // Streams: order, errors, line numbers, bounded memory, pauses.
+#include "app/command_line.hpp"
 #include "app/serve.hpp"
 
 #include <doctest/doctest.h>
@@ -7,8 +8,10 @@
 
 #include <array>
 #include <atomic>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 using namespace tidegate;
@@ -120,6 +123,24 @@ TEST_CASE("a bad line becomes an error line with its number, and the stream goes
   CHECK(answered.summary.lines == 5);
   CHECK(answered.summary.failed == 2);
   CHECK(answered.summary.exit_code == ExitCode::bug);
+}
+
+TEST_CASE("exceptions of the standard library have names") {
+  app::refused_bytes = 3 << 20;
+  const Error memory = app::uncaught_error(std::bad_alloc(), "");
+  app::refused_bytes = 0;
+  CHECK(memory.message == "the host has no memory left for another 3 MiB");
+  CHECK(memory.requested == 3U << 20U);
+  CHECK(exit_code(memory) == ExitCode::environment);
+  CHECK(app::uncaught_error(std::bad_array_new_length(), "").message == "the host has no memory left");
+  CHECK(app::uncaught_error(std::length_error("vector::reserve"), "").message ==
+        "the host has no memory left: vector::reserve");
+  const std::system_error thread(std::make_error_code(std::errc::resource_unavailable_try_again));
+  CHECK(app::uncaught_error(thread, "").message == "the host has no memory left for another thread");
+  CHECK(app::uncaught_error(thread, "").code == ErrorCode::host_out_of_memory);
+  const Error bug = app::uncaught_error(std::out_of_range("at"), "report it");
+  CHECK(bug.code == ErrorCode::internal_error);
+  CHECK(bug.fix == "report it");
 }
 
 TEST_CASE("nothing in, nothing out") {

@@ -165,6 +165,17 @@ class Interrupts(unittest.TestCase):
         self.assertEqual(process.stderr, b"tidegate: error: the host has no memory left for another 572.2 MiB [host_out_of_memory]\n"
                                          b"  fix: give the process more memory, or the program smaller buffers\n")
 
+        def no_room_for_threads() -> None:
+            """A thread gets a stack as large as the limit for stacks."""
+            resource.setrlimit(resource.RLIMIT_STACK, (8_000_000_000, 8_000_000_000))
+            resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
+
+        process = subprocess.run([binary(), "recommend", "--stream"], stdin=subprocess.DEVNULL, capture_output=True,
+                                 timeout=PATIENCE, preexec_fn=no_room_for_threads)
+        self.assertEqual(process.returncode, 4)
+        self.assertEqual(process.stderr, b"tidegate: error: the host has no memory left for another thread [host_out_of_memory]\n"
+                                         b"  fix: give the process more memory, or allow it more threads\n")
+
 
 if __name__ == "__main__":
     unittest.main()
