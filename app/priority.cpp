@@ -57,10 +57,21 @@ Result<void> diffuse_priority(std::string_view input, Style style, std::string& 
 }
 
 Result<void> choose_tuning(std::string_view input, Style style, std::string& json) {
-  return answer<documents::MeasuredCosts>(input, style, json, [](const documents::MeasuredCosts& measured) {
-    return documents::TuningChoice{
-        .value = policy::choose_cheapest(measured.candidates, measured.costs, measured.current)};
-  });
+  TIDEGATE_TRY(const auto measured, documents::decode<documents::MeasuredCosts>(input));
+  std::vector<double> costs;
+  for (const documents::NumberOrNull cost : measured.costs) {
+    costs.push_back(cost.value);
+  }
+  const auto value = policy::choose_cheapest(measured.candidates, costs, measured.current);
+  if (!value) {
+    return tl::unexpected(Error{.code = ErrorCode::missing_key,
+                                .message = "no candidate has a cost, and there is no current value",
+                                .fix = "give current, the value in use",
+                                .pointer = "/current"});
+  }
+  const documents::TuningChoice choice{.value = *value};
+  documents::encode(documents::DocumentOf<documents::TuningChoice>::document, &choice, style, json);
+  return {};
 }
 
 Result<void> step_tuning(std::string_view input, Style style, std::string& json) {

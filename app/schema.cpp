@@ -40,7 +40,8 @@ Json type_schema(const Type& type, Direction direction) {
   case Kind::u64: return {{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}};
   case Kind::f64:
     // Outputs write null for a value that is not finite.
-    return direction == Direction::output ? Json{{"type", {"number", "null"}}} : Json{{"type", "number"}};
+    return direction == Direction::output || type.or_null ? Json{{"type", {"number", "null"}}}
+                                                          : Json{{"type", "number"}};
   case Kind::number: return {{"type", "number"}};
   case Kind::text: return {{"type", "string"}};
   case Kind::identifier: // the range is that of an integer

@@ -60,7 +60,7 @@ std::string type_phrase(const Type& type) {
   case Kind::u16:
   case Kind::u32:
   case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
-  case Kind::f64:
+  case Kind::f64: return type.or_null ? "a number or null" : "a number";
   case Kind::number: return "a number";
   case Kind::text: return "a string";
   case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
@@ -156,7 +156,8 @@ public:
       return pass();
     }
     const Type* type = expected_type();
-    if (type != nullptr && type->kind == Kind::f64 && document_->direction == Direction::output) {
+    if (type != nullptr && type->kind == Kind::f64 &&
+        (type->or_null || document_->direction == Direction::output)) {
       return store(std::numeric_limits<double>::quiet_NaN());
     }
     return wrong_type("null");

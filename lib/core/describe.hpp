@@ -87,6 +87,15 @@ struct Type {
   const MapAccess* map = nullptr;              // map only
   bool or_single = false;                      // list only: an item without brackets means a list of one
   std::string_view left_out_word{};            // list only: a string that means "left out"
+  bool or_null = false;                        // f64 only: null is NaN
+};
+
+// A number, or null, which is NaN.
+struct NumberOrNull {
+  double value = std::numeric_limits<double>::quiet_NaN();
+
+  constexpr NumberOrNull() = default;
+  constexpr NumberOrNull(double number) : value(number) {}
 };
 
 // Type-erased access to a std::vector or std::array.
@@ -272,6 +281,8 @@ constexpr Type type_of() {
     return integer<T>(Kind::u64);
   } else if constexpr (std::is_same_v<T, double>) {
     return {.kind = Kind::f64};
+  } else if constexpr (std::is_same_v<T, NumberOrNull>) {
+    return {.kind = Kind::f64, .or_null = true};
   } else if constexpr (std::is_same_v<T, Number>) {
     return {.kind = Kind::number};
   } else if constexpr (std::is_same_v<T, std::string>) {

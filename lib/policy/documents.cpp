@@ -298,14 +298,18 @@ constinit const Document DocumentOf<DiffusedPriorities>::document =
 
 constexpr Field measured_costs_fields[] = {
     required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
-    required<&MeasuredCosts::costs>("costs", "cost of each, in any single unit; surplus values are ignored"),
-    required<&MeasuredCosts::current>("current", "the value in use; kept if there are no measurements"),
+    required<&MeasuredCosts::costs>("costs",
+                                    "cost of each, in any single unit; null for a candidate that failed; "
+                                    "surplus values are ignored"),
+    optional<&MeasuredCosts::current>("current",
+                                      "the value in use; kept, and needed, if no candidate has a cost"),
 };
 template <>
 constinit const Record Description<MeasuredCosts>::record = record_of<MeasuredCosts>(measured_costs_fields);
 
 constexpr Field choice_fields[] = {
-    required<&TuningChoice::value>("value", "the candidate with the lowest cost, the first of equals"),
+    required<&TuningChoice::value>(
+        "value", "the candidate with the lowest cost, the first of equals; or the current value"),
 };
 template <>
 constinit const Record Description<TuningChoice>::record = record_of<TuningChoice>(choice_fields);

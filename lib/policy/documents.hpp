@@ -134,8 +134,8 @@ const Document DocumentOf<DiffusedPriorities>::document;
 
 struct MeasuredCosts {
   std::vector<std::uint32_t> candidates;
-  std::vector<double> costs;
-  std::uint32_t current = 0;
+  std::vector<NumberOrNull> costs;
+  std::optional<std::uint32_t> current;
 };
 
 struct TuningChoice {

@@ -2,23 +2,21 @@
 #include <tidegate/policy/tuning.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <compare>
 
 namespace tidegate::policy {
 
-std::uint32_t choose_cheapest(std::span<const std::uint32_t> candidates, std::span<const double> costs,
-                              std::uint32_t current) {
-  const std::size_t pairs = std::min(candidates.size(), costs.size());
-  if (pairs == 0) {
-    return current;
-  }
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < pairs; ++i) {
-    if (std::is_lt(std::strong_order(costs[i], costs[best]))) {
+std::optional<std::uint32_t> choose_cheapest(std::span<const std::uint32_t> candidates,
+                                             std::span<const double> costs,
+                                             std::optional<std::uint32_t> current) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < std::min(candidates.size(), costs.size()); ++i) {
+    if (!std::isnan(costs[i]) && (!best || std::is_lt(std::strong_order(costs[i], costs[*best])))) {
       best = i;
     }
   }
-  return candidates[best];
+  return best ? candidates[*best] : current;
 }
 
 std::vector<double> natural_gradient_step(std::span<const double> matrix, std::span<const double> gradient,

@@ -3,15 +3,18 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace tidegate::policy {
 
 // Returns the candidate with the lowest cost, the first among equals, by IEEE 754 total order (-0.0 before
-// 0.0). Ignores surplus values of the longer list; returns `current` if there is no pair.
-std::uint32_t choose_cheapest(std::span<const std::uint32_t> candidates, std::span<const double> costs,
-                              std::uint32_t current);
+// 0.0). The cost of a candidate that failed is NaN. Ignores surplus values of the longer list; returns `current` if no
+// candidate has a cost.
+std::optional<std::uint32_t> choose_cheapest(std::span<const std::uint32_t> candidates,
+                                             std::span<const double> costs,
+                                             std::optional<std::uint32_t> current);
 
 // Returns -learning_rate * (M · gradient), M row-major n×n, each sum accumulated left to right from 0.0.
 // Empty if M has fewer than n² values or the gradient fewer than n. Source: Amari, "Natural gradient works

@@ -122,7 +122,7 @@ Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurati
     names.push_back(static_cast<std::uint32_t>(contender->configuration));
     costs.push_back(median(contender->ratios));
   }
-  result.best = policy::choose_cheapest(names, costs, static_cast<std::uint32_t>(incumbent));
+  result.best = *policy::choose_cheapest(names, costs, static_cast<std::uint32_t>(incumbent));
   return result;
 }
 

@@ -408,9 +408,9 @@ TEST_CASE("all that is wrong is reported at once, in the order of the document")
               "3:13 unknown_key /wave", "4:12 out_of_range /repeat", "4:28 wrong_length /swap/0",
               "4:42 wrong_length /swap/1/2", "4:49 wrong_type /swap/2/0", "5:2 duplicate_key /repeat",
               "5:25 unknown_key /until/bufer"});
-  CHECK(refusals<MeasuredCosts>(R"({"candidates":["a",[[]],{},3],"costs":[null],"current":"x"})") ==
+  CHECK(refusals<MeasuredCosts>(R"({"candidates":["a",[[]],{},3],"costs":["b"],"current":"x"})") ==
         Lines{"1:16 wrong_type /candidates/0", "1:20 wrong_type /candidates/1",
-              "1:25 wrong_type /candidates/2", "1:40 wrong_type /costs/0", "1:56 wrong_type /current"});
+              "1:25 wrong_type /candidates/2", "1:40 wrong_type /costs/0", "1:55 wrong_type /current"});
 }
 
 TEST_CASE("what follows from an error is not told") {

@@ -334,8 +334,8 @@ def total_order(x: float) -> int:
     return bits if bits >= 0 else bits ^ (2**63 - 1)
 
 
-def choose(candidates: list[int], costs: list[float], current: int) -> int:
-    pairs = list(zip(candidates, costs))
+def choose(candidates: list[int], costs: list[float | None], current: int | None = None) -> int | None:
+    pairs = [(candidate, cost) for candidate, cost in zip(candidates, costs) if cost is not None]
     return min(pairs, key=lambda pair: total_order(pair[1]))[0] if pairs else current
 
 

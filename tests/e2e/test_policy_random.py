@@ -301,7 +301,7 @@ def choose_input(rng: random.Random) -> Document:
     count = rng.randint(0, 6)
     few = reals(rng, 3) + [0.0, -0.0, 1e308, -1e308]  # so that costs are often equal
     return {"candidates": [number(rng, U32, 0, 1, 64, 256) for _ in range(count)],
-            "costs": [rng.choice(few) for _ in range(some_length(rng, count))],
+            "costs": [rng.choice((*few, None)) for _ in range(some_length(rng, count))],
             "current": number(rng, U32, 2, 64)}
 
 

@@ -249,8 +249,8 @@ TEST_CASE("golden vectors: diffuse_priority") {
 void check_choices(const std::string& kind, const char* candidates,
                    const std::function<std::uint32_t(const Json& input)>& current) {
   check_vectors(kind, [&](const Json& input) {
-    return ok("value", choose_cheapest(input.at(candidates).get<std::vector<std::uint32_t>>(),
-                                       doubles(input.at("costs")), current(input)));
+    return ok("value", *choose_cheapest(input.at(candidates).get<std::vector<std::uint32_t>>(),
+                                        doubles(input.at("costs")), current(input)));
   });
 }
 
