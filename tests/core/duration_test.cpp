@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
 
-std::string refusal(std::string_view text) {
+std::string refused_duration(std::string_view text) {
   const auto parsed = parse_duration(text, second);
   REQUIRE_FALSE(parsed);
   return parsed.error().message + "; " + parsed.error().fix;
@@ -30,10 +30,11 @@ TEST_CASE("a number with a unit, or in the default unit") {
 TEST_CASE("other texts are refused with an example of a duration") {
   const std::string fix = "write a duration such as 10s, 2m, 1.5h or 150ms";
   for (const char* const text : {"", "s", "-1s", "1x", "1 ", "1s ", "1e3s", "nan", "inf", "1,5s"}) {
-    CHECK(refusal(text) == '"' + std::string(text) + "\" is not a duration; " + fix);
+    CHECK(refused_duration(text) == '"' + std::string(text) + "\" is not a duration; " + fix);
   }
-  CHECK(refusal("9000h") == "\"9000h\" is more than a year; " + fix);
-  CHECK(refusal("99999999999999999999999") == "\"99999999999999999999999\" is more than a year; " + fix);
+  CHECK(refused_duration("9000h") == "\"9000h\" is more than a year; " + fix);
+  CHECK(refused_duration("99999999999999999999999") ==
+        "\"99999999999999999999999\" is more than a year; " + fix);
 }
 
 TEST_CASE("durations are formatted with three digits") {

@@ -10,76 +10,49 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 using namespace tidegate;
 namespace fs = std::filesystem;
+using tidegate::test::contents;
+using tidegate::test::TemporaryFolder;
 
 namespace {
 
-// A temporary folder that the destructor removes.
-class Folder {
-public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tidegate-files-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path_), fs::directory_iterator()));
-  }
-
-private:
-  fs::path path_;
-};
-
-std::string content(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
-}
-
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
+std::ptrdiff_t entries(const TemporaryFolder& folder) {
+  return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
 }
 
 } // namespace
 
 TEST_CASE("a committed file holds what was written, and nothing else is left") {
-  const Folder folder;
+  const TemporaryFolder folder;
   auto output = Output::open(folder.file("out"));
   REQUIRE(output);
   CHECK(output->write("one ").has_value());
   CHECK(output->write("two").has_value());
   CHECK_FALSE(fs::exists(folder.file("out")));
   CHECK(output->commit().has_value());
-  CHECK(content(folder.file("out")) == "one two");
-  CHECK(folder.entries() == 1);
+  CHECK(contents(folder.file("out")) == "one two");
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("without a commit the old file stays") {
-  const Folder folder;
-  put(folder.file("out"), "old");
+  const TemporaryFolder folder;
+  folder.write("out", "old");
   {
     auto output = Output::open(folder.file("out"));
     REQUIRE(output);
     CHECK(output->write("new").has_value());
   }
-  CHECK(content(folder.file("out")) == "old");
-  CHECK(folder.entries() == 1);
+  CHECK(contents(folder.file("out")) == "old");
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("a replaced file keeps its permissions, a symbolic link its place") {
-  const Folder folder;
-  put(folder.file("real"), "old");
+  const TemporaryFolder folder;
+  folder.write("real", "old");
   REQUIRE(::chmod(folder.file("real").c_str(), 0640) == 0);
   fs::create_symlink(folder.file("real"), folder.file("link"));
   auto output = Output::open(folder.file("link"));
@@ -87,7 +60,7 @@ TEST_CASE("a replaced file keeps its permissions, a symbolic link its place") {
   CHECK(output->write("new").has_value());
   CHECK(output->commit().has_value());
   CHECK(fs::is_symlink(folder.file("link")));
-  CHECK(content(folder.file("real")) == "new");
+  CHECK(contents(folder.file("real")) == "new");
   CHECK((fs::status(folder.file("real")).permissions() & fs::perms::mask) == static_cast<fs::perms>(0640));
 }
 
@@ -100,7 +73,7 @@ TEST_CASE("devices are written directly") {
 }
 
 TEST_CASE("a named pipe in place of a file is refused without waiting for its other end") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string pipe = folder.file("pipe");
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   const auto text = [](const auto& result) {
@@ -130,7 +103,7 @@ TEST_CASE("unnamed pipes are read like files, and a named pipe with a reader is 
   CHECK(*read_all(unnamed, 10) == "text");
   ::close(ends[0]);
 
-  const Folder folder;
+  const TemporaryFolder folder;
   REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
   const int reader = ::open(folder.file("pipe").c_str(), O_RDONLY | O_NONBLOCK);
   auto named = Output::open(folder.file("pipe"));
@@ -149,7 +122,7 @@ TEST_CASE("a full disk and a missing folder are errors with the name of the file
   CHECK(written.error().code == ErrorCode::cannot_write);
   CHECK(written.error().message == "cannot write /dev/full: No space left on device");
 
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto missing = Output::open(folder.file("no/such"));
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == ErrorCode::cannot_write);
@@ -157,20 +130,20 @@ TEST_CASE("a full disk and a missing folder are errors with the name of the file
 }
 
 TEST_CASE("whole files are read, up to a limit") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string text(300'000, 'x');
-  put(folder.file("in"), text);
+  folder.write("in", text);
   CHECK(read_all(folder.file("in"), 300'000) == text);
   const auto too_large = read_all(folder.file("in"), 299'999);
   REQUIRE_FALSE(too_large);
   CHECK(too_large.error().code == ErrorCode::input_too_large);
-  put(folder.file("empty"), "");
+  folder.write("empty", "");
   CHECK(read_all(folder.file("empty"), 10) == "");
   CHECK(read_all("/proc/self/status", 100'000)->starts_with("Name:")); // this file reports size 0
 }
 
 TEST_CASE("an unreadable file is an error with its name") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto missing = read_all(folder.file("none"), 10);
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == ErrorCode::cannot_read);
@@ -190,7 +163,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Returns the error of writing `output` while reading `input`, or "".
-std::string refusal(const std::string& input, const std::string& output) {
+std::string refused_output(const std::string& input, const std::string& output) {
   const auto kept =
       refuse_overwriting({.inputs = {{input, "the input", {}}}, .outputs = {{output, "-o", {}}}});
   return kept ? "" : describe(kept.error());
@@ -199,7 +172,7 @@ std::string refusal(const std::string& input, const std::string& output) {
 } // namespace
 
 TEST_CASE("paths without detours") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.write("a/file", "x");
   fs::create_symlink("a", folder.file("link"));
   fs::create_symlink("link/file", folder.file("again"));
@@ -226,7 +199,7 @@ TEST_CASE("files inside a folder") {
 }
 
 TEST_CASE("an output does not replace an input under any spelling of its path") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string input = folder.write("in", "x");
   folder.write("other", "x");
   fs::create_directory(folder.file("sub"));
@@ -234,17 +207,18 @@ TEST_CASE("an output does not replace an input under any spelling of its path") 
   fs::create_hard_link(input, folder.file("hard"));
   fs::create_directory_symlink(".", folder.file("here"));
   for (const char* const same : {"in", "./in", "here/in", "sub/../in", "symbolic", "here/hard", "hard"}) {
-    CHECK(refusal(input, folder.file(same)) == "tidegate: error: -o would overwrite the input, " + input +
-                                                   " [invalid_usage]\n  fix: name another file");
+    CHECK(refused_output(input, folder.file(same)) == "tidegate: error: -o would overwrite the input, " +
+                                                          input +
+                                                          " [invalid_usage]\n  fix: name another file");
   }
-  CHECK(refusal(folder.file("symbolic"), input) != "");
+  CHECK(refused_output(folder.file("symbolic"), input) != "");
   for (const char* const another : {"other", "new", "in.json"}) {
-    CHECK(refusal(input, folder.file(another)) == "");
+    CHECK(refused_output(input, folder.file(another)) == "");
   }
 }
 
 TEST_CASE("a missing folder has no parent") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string input = folder.write("in", "x");
   fs::create_symlink("nosuch/../in", folder.file("link"));
   fs::create_symlink("loop", folder.file("loop"));
@@ -253,17 +227,18 @@ TEST_CASE("a missing folder has no parent") {
            ": No such file or directory [cannot_write]\n  fix: name a file in a folder that you may write to";
   };
   for (const char* const name : {"nosuch/../in", "nosuch/../new", "link", "none/in", "none/../none/../in"}) {
-    CHECK(refusal(input, folder.file(name)) == missing(name));
+    CHECK(refused_output(input, folder.file(name)) == missing(name));
     CHECK_FALSE(written_path(folder.file(name)));
     CHECK_FALSE(Output::open(folder.file(name)));
   }
-  CHECK(refusal(input, folder.file("loop")).find("Too many levels of symbolic links") != std::string::npos);
-  CHECK(refusal(input, folder.file("in/../in")).find("Not a directory") != std::string::npos);
+  CHECK(refused_output(input, folder.file("loop")).find("Too many levels of symbolic links") !=
+        std::string::npos);
+  CHECK(refused_output(input, folder.file("in/../in")).find("Not a directory") != std::string::npos);
   CHECK(*read_all(input, 10) == "x");
 }
 
 TEST_CASE("two outputs must be two files, even if neither exists yet") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   fs::create_directory_symlink(".", folder.file("here"));
   fs::create_directory(folder.file("sub"));
   fs::create_symlink("new", folder.file("link"));
@@ -279,7 +254,7 @@ TEST_CASE("two outputs must be two files, even if neither exists yet") {
 }
 
 TEST_CASE("the error of an output names its place in the document") {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder.write("in", "x");
   const auto kept =
       refuse_overwriting({.inputs = {{file, "the program", {}}},
@@ -291,9 +266,9 @@ TEST_CASE("the error of an output names its place in the document") {
 }
 
 TEST_CASE("streams, devices and pipes cannot be overwritten") {
-  const test::TemporaryFolder folder;
-  CHECK(refusal("-", "-") == "");
-  CHECK(refusal("/dev/null", "/dev/null") == "");
+  const TemporaryFolder folder;
+  CHECK(refused_output("-", "-") == "");
+  CHECK(refused_output("/dev/null", "/dev/null") == "");
   REQUIRE(::mkfifo(folder.file("pipe").c_str(), 0600) == 0);
-  CHECK(refusal(folder.file("pipe"), folder.file("pipe")) == "");
+  CHECK(refused_output(folder.file("pipe"), folder.file("pipe")) == "");
 }

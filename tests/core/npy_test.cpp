@@ -52,7 +52,7 @@ std::string with_descr(const std::string& descr, const std::string& data = "") {
   return with_header("{'descr': " + descr + ", 'fortran_order': False, 'shape': (1,)}", data);
 }
 
-std::string refusal(const std::string& file) {
+std::string refused_array(const std::string& file) {
   const auto array = parse_npy(file);
   REQUIRE_FALSE(array);
   CHECK(array.error().code == ErrorCode::bad_array);
@@ -60,7 +60,7 @@ std::string refusal(const std::string& file) {
 }
 
 std::string damage(const std::string& header) {
-  const std::string message = refusal(with_header(header));
+  const std::string message = refused_array(with_header(header));
   const std::string start = "the header of the array is damaged: ";
   return message.starts_with(start) ? message.substr(start.size()) : message;
 }
@@ -125,8 +125,9 @@ TEST_CASE("a header may be written in any of Python's ways") {
 }
 
 TEST_CASE("column-major order is refused if it differs from row-major") {
-  CHECK(refusal("\x93NUMPY\x01\x00v\x00{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }"s +
-                spaces(59) + "\n\x00\x02\x01\x03"s) == "the array of shape (2, 2) is stored by columns");
+  CHECK(refused_array("\x93NUMPY\x01\x00v\x00{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }"s +
+                      spaces(59) + "\n\x00\x02\x01\x03"s) ==
+        "the array of shape (2, 2) is stored by columns");
   for (const auto& [shape, dimensions] : {std::pair{"(1, 4)", Shape{1, 4}}, {"(4, 1)", {4, 1}}}) {
     check_array(with_header("{'descr': '|i1', 'fortran_order': True, 'shape': "s + shape + "}", "1234"),
                 ElementType::i8, dimensions, "1234");
@@ -166,26 +167,26 @@ TEST_CASE("a file cut off anywhere is refused") {
   for (std::size_t size = 0; size < three_floats.size(); ++size) {
     CHECK_FALSE(parse_npy(std::string_view(three_floats).substr(0, size)));
   }
-  CHECK(refusal("") == "not a NumPy array: the file does not begin with \\x93NUMPY");
-  CHECK(refusal("\x93NUMPY") == "the file ends before its header");
-  CHECK(refusal("\x93NUMPY\1\0v"s) == "the file ends before its header");
-  CHECK(refusal("\x93NUMPY\2\0v\0\0"s) == "the file ends before its header");
-  CHECK(refusal("\x93NUMPY\2\0\xff\xff\xff\xff{"s) ==
+  CHECK(refused_array("") == "not a NumPy array: the file does not begin with \\x93NUMPY");
+  CHECK(refused_array("\x93NUMPY") == "the file ends before its header");
+  CHECK(refused_array("\x93NUMPY\1\0v"s) == "the file ends before its header");
+  CHECK(refused_array("\x93NUMPY\2\0v\0\0"s) == "the file ends before its header");
+  CHECK(refused_array("\x93NUMPY\2\0\xff\xff\xff\xff{"s) ==
         "the file ends within its header, after 1 of 4294967295 bytes");
-  CHECK(refusal(three_floats.substr(0, 139)) ==
+  CHECK(refused_array(three_floats.substr(0, 139)) ==
         "the file holds 11 bytes of data, and f32 of shape (3,) are 12");
-  CHECK(refusal(three_floats + "x") == "the file holds 13 bytes of data, and f32 of shape (3,) are 12");
+  CHECK(refused_array(three_floats + "x") == "the file holds 13 bytes of data, and f32 of shape (3,) are 12");
 }
 
 TEST_CASE("other files and versions are refused") {
-  CHECK(refusal("PK\3\4") == "not a NumPy array: the file does not begin with \\x93NUMPY");
-  CHECK(refusal("\x93NUMPY\4\0"s) == "version 4.0 of NumPy's format is not known");
-  CHECK(refusal("\x93NUMPY\1\1"s) == "version 1.1 of NumPy's format is not known");
-  CHECK(refusal("\x93NUMPY\0\0"s) == "version 0.0 of NumPy's format is not known");
+  CHECK(refused_array("PK\3\4") == "not a NumPy array: the file does not begin with \\x93NUMPY");
+  CHECK(refused_array("\x93NUMPY\4\0"s) == "version 4.0 of NumPy's format is not known");
+  CHECK(refused_array("\x93NUMPY\1\1"s) == "version 1.1 of NumPy's format is not known");
+  CHECK(refused_array("\x93NUMPY\0\0"s) == "version 0.0 of NumPy's format is not known");
 }
 
 TEST_CASE("arrays of other types are refused by name") {
-  const auto kind = [](const std::string& descr) { return refusal(with_descr(descr)); };
+  const auto kind = [](const std::string& descr) { return refused_array(with_descr(descr)); };
   CHECK(kind("'<c8'") == "an array of complex numbers (\"<c8\") cannot be read");
   CHECK(kind("'|O'") == "an array of Python objects (\"|O\") cannot be read");
   CHECK(kind("'<U12'") == "an array of Unicode strings (\"<U12\") cannot be read");
@@ -204,10 +205,11 @@ TEST_CASE("arrays of other types are refused by name") {
 
 TEST_CASE("the shape is checked before it is used") {
   const std::string huge = "(4294967296, 4294967296)";
-  CHECK(refusal(with_shape(huge)) == "an array of shape " + huge + " does not fit 64 bits of address space");
-  CHECK(refusal(with_shape("(4611686018427387904,)")) ==
+  CHECK(refused_array(with_shape(huge)) ==
+        "an array of shape " + huge + " does not fit 64 bits of address space");
+  CHECK(refused_array(with_shape("(4611686018427387904,)")) ==
         "an array of shape (4611686018427387904,) does not fit 64 bits of address space");
-  CHECK(refusal(with_shape("(4611686018427387903,)")) ==
+  CHECK(refused_array(with_shape("(4611686018427387903,)")) ==
         "the file holds 0 bytes of data, and f32 of shape (4611686018427387903,) are 18446744073709551612");
   check_array(with_shape("(4294967296, 4294967296, 0)"), ElementType::f32, {4294967296, 4294967296, 0}, "");
   const std::string bad_size = "expected the size of a dimension, below 2^64, ";

@@ -11,7 +11,7 @@ using namespace tidegate;
 
 namespace {
 
-Error refusal(const std::vector<std::string>& command, std::string_view input = {}) {
+Error failed_program(const std::vector<std::string>& command, std::string_view input = {}) {
   const auto output = filter(command, input);
   REQUIRE_FALSE(output);
   return output.error();
@@ -42,7 +42,7 @@ TEST_CASE("arguments arrive unchanged") {
 }
 
 TEST_CASE("a missing program") {
-  const Error error = refusal({"tidegate-no-such-program", "-x"}, "input");
+  const Error error = failed_program({"tidegate-no-such-program", "-x"}, "input");
   CHECK(error.code == ErrorCode::missing_program);
   CHECK(error.message == "there is no program tidegate-no-such-program on PATH");
   CHECK(error.fix == "install it");
@@ -50,24 +50,24 @@ TEST_CASE("a missing program") {
 }
 
 TEST_CASE("a program that fails") {
-  const Error error = refusal({"false"}, "input");
+  const Error error = failed_program({"false"}, "input");
   CHECK(error.code == ErrorCode::program_failed);
   CHECK(error.message == "false ended with exit code 1");
   CHECK(error.fix == "see what it says on standard error");
   CHECK(exit_code(error.code) == ExitCode::environment);
-  CHECK(refusal({"sh", "-c", "echo partial; exit 7"}).message == "sh ended with exit code 7");
-  CHECK(refusal({"sh", "-c", "kill -9 $$"}).message == "sh was ended by signal 9");
+  CHECK(failed_program({"sh", "-c", "echo partial; exit 7"}).message == "sh ended with exit code 7");
+  CHECK(failed_program({"sh", "-c", "kill -9 $$"}).message == "sh was ended by signal 9");
 }
 
 TEST_CASE("a program that cannot be started") {
-  const Error error = refusal({"/dev/null"});
+  const Error error = failed_program({"/dev/null"});
   CHECK(error.code == ErrorCode::program_failed);
   CHECK(error.message == "/dev/null cannot be started: Permission denied");
 }
 
 TEST_CASE("a closed pipe ends the other program although it does not end this one") {
   auto* const before = std::signal(SIGPIPE, SIG_IGN);
-  CHECK(refusal({"sh", "-c", "kill -PIPE $$; echo still alive"}).message ==
+  CHECK(failed_program({"sh", "-c", "kill -PIPE $$; echo still alive"}).message ==
         "sh was ended by signal " + std::to_string(SIGPIPE));
   std::signal(SIGPIPE, before);
 }

@@ -118,7 +118,7 @@ namespace {
 
 constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
 
-std::string refusal(std::string_view text) {
+std::string refused_count(std::string_view text) {
   const auto parsed = parse_bytes(text);
   if (parsed) {
     return "accepted";
@@ -190,10 +190,11 @@ TEST_CASE("fractions must come out as whole bytes") {
   CHECK(parse_bytes("3.000") == 3);
   CHECK(parse_bytes("1." + std::string(1000, '0')) == 1);
   CHECK(parse_bytes("1.000000000000000001EB") == 1'000'000'000'000'000'001U);
-  CHECK(refusal("1.5") == "\"1.5\" is not a whole number of bytes");
-  CHECK(refusal("0.0005kB") == "\"0.0005kB\" is not a whole number of bytes");
-  CHECK(refusal("0.1KiB") == "\"0.1KiB\" is not a whole number of bytes");
-  CHECK(refusal("1.0000000000000000001EB") == "\"1.0000000000000000001EB\" is not a whole number of bytes");
+  CHECK(refused_count("1.5") == "\"1.5\" is not a whole number of bytes");
+  CHECK(refused_count("0.0005kB") == "\"0.0005kB\" is not a whole number of bytes");
+  CHECK(refused_count("0.1KiB") == "\"0.1KiB\" is not a whole number of bytes");
+  CHECK(refused_count("1.0000000000000000001EB") ==
+        "\"1.0000000000000000001EB\" is not a whole number of bytes");
 }
 
 TEST_CASE("counts beyond 64 bits are refused, not wrapped") {
@@ -202,18 +203,19 @@ TEST_CASE("counts beyond 64 bits are refused, not wrapped") {
   CHECK(parse_bytes("15.5EiB") == std::uint64_t{31} << 59U);
   for (const std::string text : {"18446744073709551616", "18.446744073709551616EB", "16EiB", "19E",
                                  "99999999999G", "184467440737095516150", "18446744073709551615k"}) {
-    CHECK(refusal(text) == '"' + text + "\" does not fit 64 bits");
+    CHECK(refused_count(text) == '"' + text + "\" does not fit 64 bits");
   }
-  CHECK(refusal(std::string(1000, '9')).ends_with(" does not fit 64 bits"));
+  CHECK(refused_count(std::string(1000, '9')).ends_with(" does not fit 64 bits"));
 }
 
 TEST_CASE("everything else is not a number of bytes") {
   for (const std::string text : {"",     " ",     "x",      "-1",  "+1",     " 1",    "1  B", "1,5GB", ".5GB",
                                  "1.GB", "1.",    "1..5k",  "1e3", "0x10",   "1KiBB", "1iB",  "1Kii",  "1bb",
                                  "1Xi",  "1 M B", "64MiBs", "k",   "1.5.5M", "1_000", "1B2"}) {
-    CHECK(refusal(text) == '"' + text + "\" is not a number of bytes");
+    CHECK(refused_count(text) == '"' + text + "\" is not a number of bytes");
   }
-  CHECK(refusal(std::string_view("1\0k", 3)) == std::string("\"1\0k\"", 5) + " is not a number of bytes");
+  CHECK(refused_count(std::string_view("1\0k", 3)) ==
+        std::string("\"1\0k\"", 5) + " is not a number of bytes");
 }
 
 TEST_CASE("names of OpenCL C and of numpy mean ours, where ours may stand") {

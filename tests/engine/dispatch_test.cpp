@@ -55,7 +55,7 @@ constexpr std::uint32_t workers = 2;
 using Head = std::array<std::uint32_t, 4>; // iteration, stage, turn, arrivals
 
 // A persistent launch of two stages, of 5 and 3 tiles, that are repeated.
-struct Run {
+struct DispatcherRun {
   StandIn session;
   Job program = program_of(1, {64});
   Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .storage = {{0}}};
@@ -69,7 +69,7 @@ struct Run {
   std::vector<Head> began;                                        // by launch
   std::vector<std::uint32_t> budgets;
 
-  Run() {
+  DispatcherRun() {
     program.iterations = 4;
     program.waves = {wave_of(0, {updates(0)}, range_of(20, 4)), wave_of(0, {updates(0)}, range_of(12, 4))};
     program.waves[0].name = "turn";
@@ -128,7 +128,7 @@ void report_stuck(std::span<std::uint32_t> progress, std::uint32_t group, std::u
 }
 
 // The error that a launch ends with.
-std::string refusal(Run& run) {
+std::string refusal(DispatcherRun& run) {
   try {
     run.dispatch();
   } catch (const device::Refused& refused) {
@@ -140,7 +140,7 @@ std::string refusal(Run& run) {
 } // namespace
 
 TEST_CASE("each slice continues where the one before it has stopped") {
-  Run run;
+  DispatcherRun run;
   run.limits.first_turns = 7; // no limit, as launches end earlier
   const DispatchOutcome outcome = run.dispatch();
   // A stage takes 3 turns or 2, an iteration 5; arrivals are those of both groups after each stage.
@@ -164,7 +164,7 @@ TEST_CASE("each slice continues where the one before it has stopped") {
 }
 
 TEST_CASE("slices approach the wanted length") {
-  Run run;
+  DispatcherRun run;
   run.program.iterations = 40; // of 5 turns
   run.most_turns = ~0U;
   run.limits.first_turns = 40;
@@ -184,12 +184,12 @@ TEST_CASE("slices approach the wanted length") {
 
 TEST_CASE(
     "a slice that took far too long is followed by one of a single turn, and quick ones grow 32 times") {
-  Run run;
+  DispatcherRun run;
   run.limits.first_turns = 2;
   run.limits.slice_ns = 1;
   run.dispatch();
   CHECK(run.budgets[1] == 1);
-  Run quick;
+  DispatcherRun quick;
   quick.limits.slice_ns = ~std::uint64_t{0};
   quick.limits.first_turns = 2;
   quick.dispatch();
@@ -199,7 +199,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the deadline ends a dispatch between slices, with what was done") {
-  Run run;
+  DispatcherRun run;
   run.program.iterations = ~0U;
   run.limits.deadline = SliceLoop::Clock::now() + 20ms;
   const DispatchOutcome outcome = run.dispatch();
@@ -215,7 +215,7 @@ TEST_CASE("the deadline ends a dispatch between slices, with what was done") {
 
 TEST_CASE("an interrupt ends a dispatch between slices") {
   const device::test::Interruptible interruptible;
-  Run run;
+  DispatcherRun run;
   run.after = [&run](auto) {
     if (run.began.size() == 3) {
       std::raise(SIGINT);
@@ -229,7 +229,7 @@ TEST_CASE("an interrupt ends a dispatch between slices") {
 }
 
 TEST_CASE("groups that gave up waiting are reported with what they waited for") {
-  Run run;
+  DispatcherRun run;
   run.after = [&run](auto progress) {
     if (run.began.size() == 2) {
       report_stuck(progress, 0, 0);
@@ -254,7 +254,7 @@ TEST_CASE("groups that gave up waiting are reported with what they waited for") 
 }
 
 TEST_CASE("groups that wait when time is up were asked to stop, and do not hang") {
-  Run run;
+  DispatcherRun run;
   run.session.on_host = true; // its memory is shared, so that the host can end waits
   run.limits.deadline = SliceLoop::Clock::now() + 10ms;
   run.after = [&run](auto progress) {
@@ -271,13 +271,13 @@ TEST_CASE("groups that wait when time is up were asked to stop, and do not hang"
 }
 
 TEST_CASE("a slice that was asked to stop and had come to its end is followed by the next") {
-  Run run;
+  DispatcherRun run;
   run.after = [&run](auto progress) { progress[stuck_word] = run.began.size() == 1 ? 1 : 0; };
   CHECK(run.dispatch().status == RunStatus::done);
 }
 
 TEST_CASE("a launch that has done nothing is not repeated") {
-  Run run;
+  DispatcherRun run;
   run.most_turns = 0;
   const DispatchOutcome outcome = run.dispatch();
   CHECK(outcome.status == RunStatus::hang);
@@ -286,7 +286,7 @@ TEST_CASE("a launch that has done nothing is not repeated") {
 }
 
 TEST_CASE("the kernel says that `until` is met") {
-  Run run;
+  DispatcherRun run;
   run.program.iterations = 1000;
   run.after = [&run](auto progress) {
     if (run.began.size() == 2) {
@@ -313,11 +313,11 @@ TEST_CASE("calls that fail are named") {
            {"set_local", 1,
             "setting the local memory of the persistent kernel failed: CL_OUT_OF_RESOURCES"}}) {
     CAPTURE(call);
-    Run run;
+    DispatcherRun run;
     run.session.failures = {{.call = call, .number = number}};
     CHECK(refusal(run) == message);
   }
-  Run run;
+  DispatcherRun run;
   run.session.on_host = true;
   run.session.failures = {{.call = "share"}};
   CHECK(refusal(run) == "sharing the counters failed: CL_OUT_OF_RESOURCES");
@@ -325,7 +325,7 @@ TEST_CASE("calls that fail are named") {
 }
 
 TEST_CASE("a trace has the launches by the device's clock and the tasks of each group") {
-  Run run;
+  DispatcherRun run;
   run.limits.trace_spans = 100;
   run.limits.clock = DeviceClock::nanoseconds;
   std::uint64_t now = 5'000'000; // of the device, in nanoseconds

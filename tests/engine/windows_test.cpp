@@ -25,7 +25,7 @@ using namespace tidegate::engine::test;
 namespace {
 
 // Ops 0 to 4; each takes its input, then its output.
-constexpr const char* kernels =
+constexpr const char* windowed_kernels =
     "kernel void whole(global const float* a, global float* b) { b[get_global_id(0)] = a[get_global_id(0)]; }"
     "kernel void guarded(global const float* a, global float* b) {"
     "  if (get_global_id(0) < 9) b[get_global_id(0)] += a[get_global_id(0)]; }"
@@ -41,7 +41,7 @@ enum Op : std::uint8_t { whole, guarded, beside, tiled, turned };
 // Buffers of 256 floats; the first is an input, the last an output.
 Job program_with(std::uint32_t buffers) {
   Job program = program_of(5, std::vector<std::uint64_t>(buffers, 1024));
-  program.units[0].unit = opencl_c::test::parse(kernels);
+  program.units[0].unit = opencl_c::test::parse(windowed_kernels);
   for (std::uint32_t op = 0; op < 5; ++op) {
     program.ops[op].function = op;
   }

@@ -14,6 +14,8 @@ namespace tidegate::test {
 
 using namespace tidegate::graphs;
 
+inline constexpr std::uint32_t none = 0xffffffff; // the level or parent of a vertex that is not reached
+
 using Pairs = std::vector<std::pair<Vertex, Vertex>>;
 
 inline Pairs pairs(const Rows& rows) {

@@ -11,7 +11,6 @@ using namespace tidegate::test;
 namespace {
 
 using Words = std::vector<std::uint32_t>;
-constexpr std::uint32_t none = 0xffffffff;
 
 //  0 → 1 → 3 → 4 → 1    5 alone, 6 with itself
 //  0 → 2 → 3

@@ -13,7 +13,6 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 using Floats = std::vector<float>;
-constexpr std::uint32_t none = 0xffffffff;
 constexpr float far = std::numeric_limits<float>::infinity();
 
 std::string text(const std::optional<Violation>& violation) {
@@ -32,7 +31,7 @@ std::string text(const std::optional<Violation>& violation) {
 
 //  0 → 1 → 3 → 4    5 → 6 → 5
 //  0 → 2 → 3
-const Graph& example() {
+const Graph& two_parts() {
   static const Graph graph =
       graph_of(7, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {5, 6}, {6, 5}}, false, {4, 1, 1, 2, 5, 0, 0});
   return graph;
@@ -40,16 +39,16 @@ const Graph& example() {
 const std::vector<Vertex> from{0};
 
 std::string levels(Words given) {
-  return text(check_levels(example(), from, given));
+  return text(check_levels(two_parts(), from, given));
 }
 std::string parents(Words given) {
-  return text(check_parents(example(), from, Words{0, 1, 1, 2, 3, none, none}, given));
+  return text(check_parents(two_parts(), from, Words{0, 1, 1, 2, 3, none, none}, given));
 }
 std::string reached(Words given) {
-  return text(check_reached(example(), std::vector<Vertex>{0, 3}, given));
+  return text(check_reached(two_parts(), std::vector<Vertex>{0, 3}, given));
 }
 std::string distances(Words given) {
-  return text(check_distances(example(), from, given));
+  return text(check_distances(two_parts(), from, given));
 }
 
 template <class Value>

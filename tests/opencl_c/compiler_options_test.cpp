@@ -17,7 +17,7 @@ CompilerOptions parsed(std::string_view text) {
   return *options;
 }
 
-std::string refusal(std::string_view text) {
+std::string refused_options(std::string_view text) {
   const auto options = parse_compiler_options(text);
   REQUIRE_FALSE(options);
   CHECK(options.error().code == ErrorCode::kernel_options);
@@ -64,20 +64,21 @@ TEST_CASE("a definition may take parameters") {
 TEST_CASE("what is wrong with options") {
   const std::string value_fix = "\n  fix: write it as in -D NAME=VALUE, -I FOLDER, -U NAME or -cl-std=CL1.2";
   for (const std::string option : {"-D", "-I", "-U", "-cl-std="}) {
-    CHECK(refusal("-w " + option) ==
+    CHECK(refused_options("-w " + option) ==
           "tidegate: error: the compiler option " + option + " needs a value [kernel_options]" + value_fix);
   }
-  CHECK(refusal("-I \"\"") ==
+  CHECK(refused_options("-I \"\"") ==
         "tidegate: error: the compiler option -I needs a value [kernel_options]" + value_fix);
-  CHECK(refusal("-w fast") == "tidegate: error: \"fast\" is no compiler option [kernel_options]\n"
-                              "  fix: options begin with -; put quotes around a value with blanks");
-  CHECK(refusal("-") == "tidegate: error: \"-\" is no compiler option [kernel_options]\n"
-                        "  fix: options begin with -; put quotes around a value with blanks");
-  CHECK(refusal("\"\"") == "tidegate: error: \"\" is no compiler option [kernel_options]\n"
-                           "  fix: options begin with -; put quotes around a value with blanks");
-  CHECK(refusal("-I \"my dir") ==
+  CHECK(refused_options("-w fast") == "tidegate: error: \"fast\" is no compiler option [kernel_options]\n"
+                                      "  fix: options begin with -; put quotes around a value with blanks");
+  CHECK(refused_options("-") == "tidegate: error: \"-\" is no compiler option [kernel_options]\n"
+                                "  fix: options begin with -; put quotes around a value with blanks");
+  CHECK(refused_options("\"\"") == "tidegate: error: \"\" is no compiler option [kernel_options]\n"
+                                   "  fix: options begin with -; put quotes around a value with blanks");
+  CHECK(refused_options("-I \"my dir") ==
         "tidegate: error: a quote is not closed in the compiler options: \"my dir\" [kernel_options]\n"
         "  fix: add the closing quote, or write \\\" for a quote");
-  CHECK(refusal("-w \\") == "tidegate: error: the compiler options end in a backslash [kernel_options]\n"
-                            "  fix: write \\\\ for a backslash");
+  CHECK(refused_options("-w \\") ==
+        "tidegate: error: the compiler options end in a backslash [kernel_options]\n"
+        "  fix: write \\\\ for a backslash");
 }

@@ -21,13 +21,13 @@ using tidegate::test::TemporaryFolder;
 
 namespace {
 
-std::vector<Token> tokens_of(const std::string& text) {
+std::vector<Token> line_of(const std::string& text) {
   return Lexer(text, "k.cl").next_line().value();
 }
 
-class Generator {
+class ExpressionGenerator {
 public:
-  explicit Generator(std::uint64_t seed) : engine_(seed) {}
+  explicit ExpressionGenerator(std::uint64_t seed) : engine_(seed) {}
 
   // With casts and sizes it is for a declaration, otherwise for a condition.
   std::string expression(bool declaration, std::size_t depth = 0) {
@@ -138,7 +138,7 @@ std::set<std::size_t> numbers_after(const std::string& text, const std::string& 
 TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what is certain, in C99 too") {
   const std::uint64_t start = opencl_c::test::seed();
   MESSAGE("TIDEGATE_SEED=" << start);
-  Generator generator(start);
+  ExpressionGenerator generator(start);
   std::vector<std::string> conditions;
   std::string source;
   for (std::size_t i = 0; i < 3000; ++i) { // the first on line 1, the second on line 5
@@ -157,7 +157,7 @@ TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what i
   std::size_t certain = 0;
   for (std::size_t i = 0; i < conditions.size(); ++i) {
     CAPTURE(conditions[i]);
-    const auto tokens = tokens_of(conditions[i]);
+    const auto tokens = line_of(conditions[i]);
     const auto clang = evaluate_condition_as_clang(tokens, {}, "k.cl");
     CHECK(clang.has_value() == !refused.contains(4 * i + 1));
     if (clang) {
@@ -176,7 +176,7 @@ TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what i
 TEST_CASE("random constant expressions of declarations have the value that clang gives them") {
   const std::uint64_t start = opencl_c::test::seed();
   MESSAGE("TIDEGATE_SEED=" << start);
-  Generator generator(start);
+  ExpressionGenerator generator(start);
   const std::string enumerators = "enum { ONE = 1, MINUS = -3, BIG = 0x80000000 };\n";
   std::string all = enumerators;
   constexpr std::size_t count = 3000;
@@ -226,7 +226,7 @@ TEST_CASE("random constant expressions of declarations have the value that clang
 
 TEST_CASE("what is not certain has no value") {
   const auto value = [](const std::string& text) {
-    const auto found = evaluate_constant(tokens_of(text));
+    const auto found = evaluate_constant(line_of(text));
     const auto number = found ? found->number() : std::nullopt;
     return number ? fmt::format("{}{}{}", *number, found->type.is_unsigned ? "u" : "", found->type.bits)
                   : "-";

@@ -13,7 +13,7 @@ using namespace tidegate::opencl_c;
 namespace {
 
 KernelUses uses(const std::string& source) {
-  const TranslationUnit unit = test::parse(source);
+  const TranslationUnit unit = opencl_c::test::parse(source);
   return uses_of(unit, *unit.definition("k"));
 }
 

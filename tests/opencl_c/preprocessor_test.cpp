@@ -1,6 +1,7 @@
 // The preprocessor: macros against the examples of the C99 standard, directives, positions, errors, limits.
 #include "../test_scale.hpp"
 #include "opencl_c/preprocessor.hpp"
+#include "source_support.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 
 using namespace tidegate;
 using namespace tidegate::opencl_c;
+using tidegate::opencl_c::test::repeated;
 
 namespace {
 
@@ -76,14 +78,6 @@ std::string refusal(const std::string& source, const PreprocessorOptions& option
   CHECK(stream.error().source == "k.cl");
   return fmt::format("{}:{}: {}; {}", stream.error().line.value_or(0), stream.error().column.value_or(0),
                      stream.error().message, stream.error().fix);
-}
-
-std::string repeated(std::string_view text, int count) {
-  std::string result;
-  for (int i = 0; i < count; ++i) {
-    result += text;
-  }
-  return result;
 }
 
 } // namespace

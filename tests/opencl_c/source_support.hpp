@@ -20,6 +20,14 @@
 
 namespace tidegate::opencl_c::test {
 
+inline std::string repeated(std::string_view text, int count) {
+  std::string result;
+  for (int i = 0; i < count; ++i) {
+    result += text;
+  }
+  return result;
+}
+
 // The same in every run, unless TIDEGATE_SEED is a number or "random".
 inline std::uint64_t seed() {
   const char* given = std::getenv("TIDEGATE_SEED");

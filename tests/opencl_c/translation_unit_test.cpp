@@ -67,14 +67,6 @@ std::optional<Size> required(const std::string& source) {
   return unit.functions[0].required_local_size;
 }
 
-std::string repeated(std::string_view text, int count) {
-  std::string result;
-  for (int i = 0; i < count; ++i) {
-    result += text;
-  }
-  return result;
-}
-
 } // namespace
 
 TEST_CASE("kernels in both spellings, helpers and prototypes") {

@@ -1,17 +1,17 @@
 // The arena checker: a correct plan with one fault at a time, and the message for each.
+#include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+using test::u64_max;
 
 //   7 +-------+
 //     |   1   |---+

@@ -1,6 +1,7 @@
 // The complete arena planner: google/minimalloc's instances, errors and their texts, and extremes. Checks
 // every plan.
 #include "../test_scale.hpp"
+#include "dag_support.hpp"
 #include <tidegate/planning/arena.hpp>
 
 #include <doctest/doctest.h>
@@ -8,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <random>
 #include <sstream>
 #include <string>
@@ -17,7 +17,7 @@
 namespace tidegate::planning {
 namespace {
 
-constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+using test::u64_max;
 constexpr std::uint64_t top_bit = std::uint64_t{1} << 63U;
 
 constexpr std::size_t many_buffers = 100'000 / tidegate::test::scale;

@@ -12,7 +12,7 @@ using namespace tidegate::tuning;
 
 namespace {
 
-const TimeIsUp never = [] { return false; };
+const TimeIsUp time_is_left = [] { return false; };
 
 } // namespace
 
@@ -30,7 +30,7 @@ TEST_CASE("the fastest is left, and most runs go to the last ones") {
     };
     std::vector<std::size_t> configurations(8);
     std::iota(configurations.begin(), configurations.end(), 1);
-    const Halving halving = halve(0, configurations, time, never);
+    const Halving halving = halve(0, configurations, time, time_is_left);
     CHECK(halving.rounds_by_rung == std::vector<std::size_t>{2, 4, 8});
     CHECK(runs[0] == 14); // the incumbent is in every round
     CHECK(std::accumulate(runs.begin() + 1, runs.end(), 0) == 8 * 2 + 4 * 4 + 2 * 8);
@@ -46,7 +46,7 @@ TEST_CASE("what drifts drifts for all: ratios are taken in a round") {
   const Timer time = [&](std::size_t configuration) {
     return std::optional(means[configuration] * (machine *= 1.001));
   };
-  CHECK(halve(0, {1, 2}, time, never).best == 2);
+  CHECK(halve(0, {1, 2}, time, time_is_left).best == 2);
 }
 
 TEST_CASE("one configuration needs no rounds, and none leaves the incumbent") {
@@ -54,15 +54,15 @@ TEST_CASE("one configuration needs no rounds, and none leaves the incumbent") {
     FAIL("nothing is to be timed");
     return {};
   };
-  CHECK(halve(0, {5}, none, never).best == 5);
-  CHECK(halve(3, {}, none, never).best == 3);
+  CHECK(halve(0, {5}, none, time_is_left).best == 5);
+  CHECK(halve(3, {}, none, time_is_left).best == 3);
 }
 
 TEST_CASE("candidates that fail are out, and so is the search when time is up") {
   const Timer time = [](std::size_t configuration) {
     return configuration == 1 ? std::nullopt : std::optional(100.0 - static_cast<double>(configuration));
   };
-  const Halving halving = halve(0, {1, 2, 3}, time, never);
+  const Halving halving = halve(0, {1, 2, 3}, time, time_is_left);
   CHECK(halving.best == 3);
   CHECK(halving.contenders[0].failed);
   CHECK(halving.contenders[0].ratios.empty());
@@ -70,5 +70,5 @@ TEST_CASE("candidates that fail are out, and so is the search when time is up") 
   const Timer incumbent_fails = [](std::size_t configuration) {
     return configuration == 0 ? std::nullopt : std::optional(1.0);
   };
-  CHECK(halve(0, {1, 2}, incumbent_fails, never).best == 0);
+  CHECK(halve(0, {1, 2}, incumbent_fails, time_is_left).best == 0);
 }

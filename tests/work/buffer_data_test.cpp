@@ -1,57 +1,26 @@
 // Buffer contents: by rule, read from files, and written to files.
+#include "../temporary_folder.hpp"
 #include "core/npy.hpp"
 #include "work/contents.hpp"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <span>
-#include <sstream>
 #include <string>
 
 using namespace tidegate;
 using namespace tidegate::engine;
-namespace fs = std::filesystem;
+using tidegate::test::TemporaryFolder;
 
 namespace {
 
 constexpr std::uint64_t operator""_u(unsigned long long value) {
   return value;
-}
-
-// A folder removed at the end of the test.
-class Folder {
-public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tidegate-buffers-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-  fs::path path_;
-};
-
-void put(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string content(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return text.str();
 }
 
 template <class T>
@@ -116,10 +85,10 @@ std::string out_of_range(const BufferSpec& buffer) {
 }
 
 // "FILE: error: MESSAGE [CODE]" without the folder.
-std::string bad_file(const BufferSpec& buffer, const Folder& folder) {
+std::string bad_file(const BufferSpec& buffer, const TemporaryFolder& folder) {
   const Error error = refused(buffer, folder.path());
   CHECK(error.code == ErrorCode::bad_array);
-  return describe(error).substr(("tidegate: " + folder.path() + "/").size());
+  return describe(error).substr(("tidegate: " + folder.path().string() + "/").size());
 }
 
 } // namespace
@@ -366,28 +335,28 @@ TEST_CASE("a buffer larger than the memory is refused") {
 }
 
 TEST_CASE("files are read by their ending, relative to the folder or absolute") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::array data{1.0F, -2.0F};
   const std::string raw(reinterpret_cast<const char*>(data.data()), sizeof data);
-  put(folder.file("x.bin"), raw);
-  put(folder.file("x.npy"),
-      npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 1}, std::as_bytes(std::span(data))));
+  folder.write("x.bin", raw);
+  folder.write("x.npy", npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 1},
+                                 std::as_bytes(std::span(data))));
   for (const std::string& name : {std::string("x.bin"), std::string("x.npy"), folder.file("x.npy")}) {
     CHECK(contents<float>(loaded(ElementType::f32, 2, name), folder.path()) == std::vector<float>{1, -2});
   }
-  put(folder.file("empty"), "");
+  folder.write("empty", "");
   CHECK(contents<float>(loaded(ElementType::f32, 0, "empty"), folder.path()).empty());
-  put(folder.file("-"), raw); // a file, not standard input
+  folder.write("-", raw); // a file, not standard input
   CHECK(contents<float>(loaded(ElementType::f32, 2, "-"), folder.path()).size() == 2);
 }
 
 TEST_CASE("files of another type or count are refused with both") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::array<std::byte, 24> data{};
-  put(folder.file("x.npy"), npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 3}, data));
-  put(folder.file("x.bin"), std::string(24, '\0'));
-  put(folder.file("bad.npy"), "{}");
-  put(folder.file("large.npy"), std::string(2000000, '\0'));
+  folder.write("x.npy", npy_file(ElementType::f32, std::array<std::uint64_t, 2>{2, 3}, data));
+  folder.write("x.bin", std::string(24, '\0'));
+  folder.write("bad.npy", "{}");
+  folder.write("large.npy", std::string(2000000, '\0'));
   CHECK(bad_file(loaded(ElementType::i32, 6, "x.npy"), folder) ==
         "x.npy: error: the array holds f32, the buffer i32 [bad_array]\n"
         "  fix: give the buffer the type f32, or convert the array");
@@ -411,12 +380,13 @@ TEST_CASE("files of another type or count are refused with both") {
 }
 
 TEST_CASE("outputs are .npy or raw by their ending") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::array<std::byte, 4> data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
   CHECK(write_buffer(ElementType::u16, data, folder.file("y.npy")));
-  CHECK(content(folder.file("y.npy")) == npy_file(ElementType::u16, std::array<std::uint64_t, 1>{2}, data));
+  CHECK(tidegate::test::contents(folder.file("y.npy")) ==
+        npy_file(ElementType::u16, std::array<std::uint64_t, 1>{2}, data));
   CHECK(write_buffer(ElementType::u16, data, folder.file("y.bin")));
-  CHECK(content(folder.file("y.bin")) == "\1\2\3\4");
+  CHECK(tidegate::test::contents(folder.file("y.bin")) == "\1\2\3\4");
   const auto failed = write_buffer(ElementType::u16, data, folder.file("none/y.bin"));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == ErrorCode::cannot_write);

@@ -1,4 +1,5 @@
 // Images in files: pictures, arrays, and refusals.
+#include "../temporary_folder.hpp"
 #include "core/npy.hpp"
 #include "core/png.hpp"
 #include "work/contents.hpp"
@@ -6,21 +7,17 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <sstream>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;
+using tidegate::test::TemporaryFolder;
 
 namespace {
 
@@ -33,31 +30,6 @@ Bytes bytes(std::initializer_list<int> values) {
   }
   return result;
 }
-
-class Folder {
-public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tidegate-images-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  void write(const std::string& file, const std::string& text) const {
-    std::ofstream(path / file, std::ios::binary) << text;
-  }
-  [[nodiscard]] std::string read(const std::string& file) const {
-    std::ostringstream text;
-    text << std::ifstream(path / file, std::ios::binary).rdbuf();
-    return text.str();
-  }
-
-  std::filesystem::path path;
-};
 
 ProgramBuffer image(std::string_view format, std::uint64_t width, std::uint64_t height) {
   const auto row = std::ranges::find(image_format_names, format) - image_format_names.begin();
@@ -77,14 +49,14 @@ Picture picture(std::uint32_t channels, std::uint32_t bits, Bytes samples) {
 
 // The texels that an image of 2 x 1 gets from the picture, or the error.
 Result<Bytes> texels(std::string_view format, const Picture& given) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto file = png_file(given);
   REQUIRE(file);
   folder.write("in.png", *file);
-  return read_image(image(format, 2, 1), folder.path / "in.png");
+  return read_image(image(format, 2, 1), folder.path() / "in.png");
 }
 
-std::string refusal(const auto& result) {
+std::string refused_image(const auto& result) {
   return result ? "none"
                 : fmt::format("{}: {}; {}", name(result.error().code), result.error().message,
                               result.error().fix);
@@ -104,17 +76,17 @@ TEST_CASE("channels of pictures and images") {
   CHECK(*texels("bgra_unorm8", with_alpha) == bytes({3, 2, 1, 4, 7, 6, 5, 8}));
   CHECK(*texels("argb_unorm8", colours) == bytes({255, 1, 2, 3, 255, 4, 5, 6}));
   CHECK(*texels("r_unorm16", picture(1, 16, bytes({1, 2, 3, 4}))) == bytes({1, 2, 3, 4}));
-  CHECK(refusal(texels("r_unorm8", colours)) ==
+  CHECK(refused_image(texels("r_unorm8", colours)) ==
         "bad_array: the picture has 3 channels, r_unorm8 has 1; give the image a format of four channels, or "
         "another file");
   CHECK(
-      refusal(texels("rgba_unorm16", colours)) ==
+      refused_image(texels("rgba_unorm16", colours)) ==
       "bad_array: the picture has 8 bits a sample, rgba_unorm16 has 16; give the image a format of 8 bits a "
       "channel, or another file");
 }
 
 TEST_CASE("what is written can be read again") {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const std::string_view format :
        {"r_unorm8", "rgba_unorm8", "bgra_unorm8", "argb_uint8", "rgba_unorm16"}) {
     for (const std::string_view file : {"out.png", "out.npy", "out.raw"}) {
@@ -123,22 +95,23 @@ TEST_CASE("what is written can be read again") {
       for (std::size_t i = 0; i < contents.size(); ++i) {
         contents[i] = static_cast<std::byte>(i * 29 + 1);
       }
-      REQUIRE(write_image(made, contents, folder.path / file));
-      const auto found = read_image(made, folder.path / file);
-      REQUIRE_MESSAGE(found, refusal(found));
+      REQUIRE(write_image(made, contents, folder.path() / file));
+      const auto found = read_image(made, folder.path() / file);
+      REQUIRE_MESSAGE(found, refused_image(found));
       CHECK(*found == contents);
     }
   }
 }
 
 TEST_CASE("arrays have the shape of the image, or one dimension") {
-  const Folder folder;
+  const TemporaryFolder folder;
   ProgramBuffer made = image("rgba_uint8", 3, 2);
-  REQUIRE(write_image(made, Bytes(24), folder.path / "out.npy"));
-  CHECK(parse_npy(folder.read("out.npy"))->shape == std::vector<std::uint64_t>{2, 3, 4});
+  REQUIRE(write_image(made, Bytes(24), folder.path() / "out.npy"));
+  CHECK(parse_npy(tidegate::test::contents(folder.path() / "out.npy"))->shape ==
+        std::vector<std::uint64_t>{2, 3, 4});
   const auto with_shape = [&](const std::vector<std::uint64_t>& shape) {
     folder.write("in.npy", npy_file(ElementType::u8, shape, Bytes(24)));
-    return refusal(read_image(made, folder.path / "in.npy"));
+    return refused_image(read_image(made, folder.path() / "in.npy"));
   };
   CHECK(with_shape({2, 3, 4}) == "none");
   CHECK(with_shape({24}) == "none");
@@ -146,17 +119,17 @@ TEST_CASE("arrays have the shape of the image, or one dimension") {
         "bad_array: the array has the shape (3, 2, 4), the image (2, 3, 4); give an array "
         "of the image's shape: layers or depth, height, width, channels");
   folder.write("in.npy", npy_file(ElementType::f32, std::vector<std::uint64_t>{2, 3, 4}, Bytes(96)));
-  CHECK(refusal(read_image(made, folder.path / "in.npy")) ==
+  CHECK(refused_image(read_image(made, folder.path() / "in.npy")) ==
         "bad_array: the array holds f32, the channels of rgba_uint8 are u8; give the image a format of such "
         "channels, or convert the array");
 }
 
 TEST_CASE("raw bytes are as many as the image has") {
-  const Folder folder;
+  const TemporaryFolder folder;
   ProgramBuffer made = image("rgba_uint8", 3, 2);
   const auto with_bytes = [&](std::size_t count) {
     folder.write("in.raw", std::string(count, 'x'));
-    return refusal(read_image(made, folder.path / "in.raw"));
+    return refused_image(read_image(made, folder.path() / "in.raw"));
   };
   CHECK(with_bytes(24) == "none");
   CHECK(with_bytes(23) == "bad_array: the file holds 23 bytes, rgba_uint8 of 3 x 2 takes 24; give the image "
@@ -173,7 +146,7 @@ TEST_CASE("no PNG holds these") {
       files.output = "out" + end;
     }
     const auto found = check_image_files(image(format, 3, 2), files);
-    return found ? std::string("none") : *found.error().pointer + " " + refusal(found);
+    return found ? std::string("none") : *found.error().pointer + " " + refused_image(found);
   };
   CHECK(checked("rgba_unorm8", true) == "none");
   CHECK(checked("rgba_float32", true) ==

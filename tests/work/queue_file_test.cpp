@@ -46,7 +46,7 @@ TEST_CASE("lines and bytes hold the same items") {
       }
     }
   }
-  const test::TemporaryFolder folder;
+  const tidegate::test::TemporaryFolder folder;
   CHECK(read_queue_file(folder.write("items.ndjson", lines)) == items);
   CHECK(read_queue_file(folder.write("items.jsonl", lines)) == items);
   CHECK(read_queue_file(folder.write("items.bin", bytes)) == items);
@@ -71,7 +71,7 @@ TEST_CASE("wrong lines") {
 }
 
 TEST_CASE("bytes that are no items") {
-  const test::TemporaryFolder folder;
+  const tidegate::test::TemporaryFolder folder;
   const std::string path = folder.write("items.bin", std::string(17, 'x'));
   const auto items = read_queue_file(path);
   REQUIRE(!items);

@@ -1,16 +1,15 @@
 // Programs checked against their kernels: every name, argument and size, and the place of each error.
+#include "../temporary_folder.hpp"
 #include "engine/job.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -22,32 +21,9 @@
 
 using namespace tidegate;
 using namespace tidegate::engine;
+using tidegate::test::TemporaryFolder;
 
 namespace {
-
-class Folder {
-public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tidegate-resolve-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  void write(const std::string& file, const std::string& text) const {
-    std::filesystem::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
-  }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
-private:
-  std::filesystem::path path_;
-};
 
 using Sizes = std::vector<std::uint64_t>;
 using Range = std::array<std::uint32_t, 3>;
@@ -117,7 +93,7 @@ AnswerMacros macros(std::map<std::string, std::string> defined) {
 }
 
 Result<Job> resolved(const WaveProgram& program, std::string_view text = source) {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.write("k.cl", std::string(text));
   return resolve(program, folder.path(), macros({{"__OPENCL_VERSION__", "120"}}));
 }
@@ -750,7 +726,7 @@ TEST_CASE("stated dependencies are taken as they are") {
 }
 
 TEST_CASE("sources and options") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.write(
       "ops/k.cl",
       "#include \"n.h\"\n#ifdef WIDE\nkernel void k(float4 a) {}\n#else\nkernel void k(float a) {}\n#endif\n"
@@ -792,7 +768,7 @@ TEST_CASE("sources and options") {
 }
 
 TEST_CASE("the macros of the device's compiler are there, and options may change them") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.write("k.cl",
                "#if LEVEL == 2\nkernel void k(float a) {}\n#else\nkernel void k(uint a) {}\n#endif\n");
   WaveProgram program;
@@ -886,7 +862,7 @@ TEST_CASE("all errors are reported at once, without their consequences") {
 }
 
 TEST_CASE("files are checked on request") {
-  const Folder folder;
+  const TemporaryFolder folder;
   folder.write("k.cl", std::string(source));
   folder.write("short.bin", "12");
   WaveProgram program = sound();
