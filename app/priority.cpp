@@ -2,6 +2,7 @@
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "app/serve.hpp"
+#include "engine/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -38,7 +39,16 @@ Output with_diagnostics(std::vector<double>&& values, std::optional<std::string>
 }
 
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
-  return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
+  TIDEGATE_TRY(const std::string kind, documents::kind_of(input));
+  if (kind != documents::DocumentOf<documents::RunReportDocument>::document.kind) {
+    return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
+  }
+  return answer<documents::RunReportDocument>(
+      input, style, json, [](const documents::RunReportDocument& document) {
+        return policy::drain_recommendation(document.report.priority
+                                                ? document.report.priority->accounting
+                                                : policy::RequeueAccounting()); // no queue requeues
+      });
 }
 
 Result<void> diffuse_priority(std::string_view input, Style style, std::string& json) {
@@ -95,7 +105,7 @@ Result<void> step_tuning(std::string_view input, Style style, std::string& json)
 CommandModel priority_command() {
   return {
       .subcommands = {document_command("drain", "Should the requeue counters be read out and reset?",
-                                       "Requeue accounting",
+                                       "Requeue accounting, or the report of a run",
                                        {"Is it time to read the counters out?",
                                         "tidegate priority drain examples/requeue_accounting.json"},
                                        drain_priority),

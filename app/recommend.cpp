@@ -5,6 +5,8 @@
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/isolation.hpp"
+#include "engine/documents.hpp"
+#include "engine/traversal/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
@@ -38,10 +40,92 @@ struct RecommendSettings {
   bool promotion_evidence = false;
   bool explain = false;
   bool cache_stats = false;
+  bool from_report = false;    // the input is a run's report, not a request
+  bool print_request = false;  // of a report
+  bool carry_topology = false; // from one line of a stream to the next
 
   // As they were given.
   std::optional<std::string> policy_file, evidence, selector;
 };
+
+std::uint32_t clipped(std::uint64_t count) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, ~std::uint32_t{0}));
+}
+
+// The launch of a report: as many work-items as ran.
+policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& ran,
+                                  std::uint32_t usual_groups) {
+  return policy::LaunchRequest::direct(
+      clipped(items), std::max(ran.worker_groups == 0 ? usual_groups : ran.worker_groups, 1U),
+      std::max(ran.workgroup_size, 1U));
+}
+
+// What a wave program's run measured, as the request of the next one.
+policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
+  const engine::RunReport& report = document.report;
+  std::uint64_t items = report.items_processed + report.items_remaining;
+  policy::RequeueAccounting requeues;
+  for (const engine::QueueReport& queue : report.queues) {
+    items += queue.published_items;
+    requeues.requeue_count += queue.requeue_count;
+    requeues.max_priority_age = std::max(requeues.max_priority_age, queue.max_priority_age);
+  }
+  policy::LaunchRequest request =
+      request_for(items, report.geometry, report.recommended_geometry.worker_groups);
+  request.requeue_count = requeues.requeue_count;
+  request.max_priority_age = requeues.max_priority_age;
+  if (report.hits) {
+    std::uint64_t needed = 0; // hits that there is to be room for
+    for (const engine::HitsReport& hits : *report.hits) {
+      needed += hits.needed_capacity.value_or(hits.hits.value_or(0));
+    }
+    request.expected_hits_per_item = clipped((needed + items - 1) / std::max<std::uint64_t>(items, 1));
+  }
+  if (document.evidence.promotion) {
+    request.hot_opcode_count = document.evidence.promotion->hot_opcode_count;
+    request.hot_window_count = document.evidence.promotion->hot_window_count;
+  }
+  if (document.evidence.topology) {
+    request.frontier_density_bps = document.evidence.topology->frontier_density_bps;
+    request.resident_device_bytes = document.evidence.topology->resident_device_bytes;
+  }
+  request.device_memory_budget_bytes = report.recommendation.device_memory_budget_bytes;
+  return request;
+}
+
+// What a traversal measured: its widest frontier is the queue.
+policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
+  const std::uint64_t vertices = std::max(report.graph.vertices, 1U);
+  policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
+  request.graph_node_count = report.graph.vertices;
+  request.graph_edge_count = clipped(report.graph.edges);
+  request.frontier_density_bps = static_cast<std::uint16_t>(
+      (std::uint64_t{report.summary.widest_vertices} * policy::full_scale_bps + vertices - 1) / vertices);
+  request.resident_device_bytes = report.memory.bytes;
+  return request;
+}
+
+// What a request starts from: the options and, with --from, a report of either kind. Errors: of decoding the report.
+Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
+  LaunchRequestDocument request{
+      .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
+  if (!settings.from_report) {
+    return request;
+  }
+  TIDEGATE_TRY(const std::string kind, documents::kind_of(json));
+  if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
+    TIDEGATE_TRY(const auto report, documents::decode<traversal::FrontierReport>(json));
+    request.request = next_request(report);
+    for (const traversal::WaveRecord& wave : report.waves) {
+      request.previous_topology = settings.previous_topology.value_or(wave.topology);
+    }
+  } else {
+    TIDEGATE_TRY(const auto report, documents::decode<documents::RunReportDocument>(json));
+    request.request = next_request(report);
+    request.previous_topology = settings.previous_topology.value_or(report.report.recommendation.topology);
+  }
+  return request;
+}
 
 // Fields that --device fills in.
 constexpr std::array<std::string_view, 4> adapter_fields{
@@ -67,8 +151,7 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
                                                std::string_view request_json, documents::Decoder& decoder,
                                                policy::RecommendationCache* cache) {
-  LaunchRequestDocument request{
-      .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
+  TIDEGATE_TRY(LaunchRequestDocument request, first_request(settings, request_json));
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
   if (settings.device) {
@@ -80,8 +163,10 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
     given = adapter_fields;
     document.device = settings.device->name;
   }
-  TIDEGATE_CHECK(
-      decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json, &request, given));
+  if (!settings.from_report) {
+    TIDEGATE_CHECK(decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
+                                  &request, given));
+  }
 
   // The cache serves requests without a previous topology; with evidence it is asked for the effective
   // request.
@@ -187,6 +272,13 @@ Result<void> read_adapter(RecommendSettings& settings) {
 
 Result<ExitCode> run_recommend(RecommendSettings& settings) {
   TIDEGATE_CHECK(refuse_stream(settings.route.stream, settings.route.format));
+  if (settings.carry_topology && !settings.route.stream) {
+    return tl::unexpected(wrong_usage("--carry-topology goes from line to line", "give --stream, too"));
+  }
+  if (settings.print_request && (!settings.from_report || settings.route.format == "table")) {
+    return tl::unexpected(wrong_usage("--print-request prints the request that a report makes, as JSON",
+                                      "give --from REPORT, too, and no --format table"));
+  }
   TIDEGATE_CHECK(read_adapter(settings));
   TIDEGATE_CHECK(read_policy(settings));
   TIDEGATE_CHECK(read_evidence(settings));
@@ -197,7 +289,15 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
   const auto make_answer = [&]() -> Answer {
     return [&settings, used_cache, decoder = std::make_shared<documents::Decoder>()](
                std::string_view json, documents::Style style, std::string& answer) -> Result<void> {
+      if (settings.print_request) {
+        TIDEGATE_TRY(const auto request, first_request(settings, json));
+        documents::encode(documents::DocumentOf<LaunchRequestDocument>::document, &request, style, answer);
+        return {};
+      }
       TIDEGATE_TRY(const auto document, recommend(settings, json, *decoder, used_cache));
+      if (settings.carry_topology) {
+        settings.previous_topology = document.recommendation.topology;
+      }
       if (style == documents::Style::table) {
         answer += recommendation_table(document, use_colour(settings.route.output));
       } else {
@@ -207,8 +307,8 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
       return {};
     };
   };
-  // One cache sees the stream in its order.
-  auto result = serve(settings.route, make_answer, used_cache != nullptr ? 1 : 0);
+  // One cache, or one topology, sees the stream in its order.
+  auto result = serve(settings.route, make_answer, used_cache != nullptr || settings.carry_topology ? 1 : 0);
   if (used_cache != nullptr) {
     const policy::CacheStatistics statistics = cache.statistics();
     const std::string line = fmt::format("{{\"entries\":{},\"hits\":{},\"misses\":{}}}\n", statistics.entries,
@@ -219,6 +319,18 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
 }
 
 } // namespace
+
+// --from REPORT: the input is a report.
+static OptionModel from_option(RecommendSettings& settings) {
+  OptionModel from =
+      file_option("--from", settings.route.input,
+                  "Recommend the next launch from what this report of `tidegate run` measured");
+  from.take = [take = from.take, &settings](const std::string& text) {
+    settings.from_report = true;
+    return take(text);
+  };
+  return from;
+}
 
 CommandModel recommend_command() {
   const auto settings = std::make_shared<RecommendSettings>();
@@ -231,6 +343,11 @@ CommandModel recommend_command() {
                        "Launch policy that a request's own policy overrides"),
            choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
                          "Topology of the launch before, for requests that name none"),
+           from_option(*settings),
+           flag("--print-request", settings->print_request,
+                "With --from: print the request instead of an answer"),
+           flag("--carry-topology", settings->carry_topology,
+                "With --stream: the topology of each answer is the previous one of the next request"),
            std::move(evidence),
            flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
            device_option(
@@ -244,6 +361,8 @@ CommandModel recommend_command() {
       .positionals = {input_positional(settings->route.input, "Launch request")},
       .examples = {{"How should this launch run, and why?",
                     "tidegate recommend examples/bfs_wave.json --format table"},
+                   {"How should it run next, after what was measured?",
+                    "tidegate run examples/programs/queue/program.json -q | tidegate recommend --from -"},
                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
       .run = [settings] { return run_recommend(*settings); }};
 }

@@ -162,7 +162,7 @@ TEST_CASE("lines of tidegate") {
       {"completion ", "bash zsh fish"},
       {"completion zsh f", ""},
       {"recommend --",
-       "--policy --previous-topology --evidence --explain --device --stream --cache-stats --format "
+       "--policy --previous-topology --from --print-request --carry-topology --evidence --explain --device --stream --cache-stats --format "
        "--output --help --version --errors"},
   };
   app::fill_catalogue();

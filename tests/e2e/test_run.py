@@ -606,6 +606,23 @@ class Report(Small):
         same = self.report_of(CHAIN, "--strategy", "plain", "--compare", "2")["comparison"]
         self.assertEqual(same["verdict"], "same_launches")
 
+    def test_next_request(self) -> None:
+        """What a run measured is a request of the launch policy."""
+        result = self.run_document(CHAIN, "--strategy", "barrier", "--workers", "1")
+        report = parse(result.stdout)
+        printed = run("recommend", "--from", "-", "--print-request", input=result.stdout)
+        request = parse(printed.stdout)
+        evidence = report["evidence"]
+        self.assertEqual(
+            [request[key] for key in ("queue_len", "requested_worker_groups", "max_workgroup_size_x", "hot_opcode_count", "requeue_count",
+                                      "frontier_density_bps", "resident_device_bytes", "previous_topology")],
+            [6, 1, report["effective_geometry"]["workgroup_size"], evidence["promotion"]["hot_opcode_count"], 0,
+             evidence["topology"]["frontier_density_bps"], evidence["topology"]["resident_device_bytes"], report["recommendation"]["topology"]])
+        answers = [run("recommend", *args, input=text).stdout for args, text in ((["--from", "-"], result.stdout), ([], printed.stdout))]
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(parse(run("priority", "drain", input=result.stdout).stdout)["should_drain"], False)
+        self.assertEqual(run("recommend", "--print-request", input="{}").rc, 2)
+
     def test_baseline(self) -> None:
         """Times next to those of an earlier report, which the test makes a thousand times as fast, or as slow."""
         def run_with(factor: float | None, *args: str) -> Result:

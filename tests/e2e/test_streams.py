@@ -36,6 +36,22 @@ class Stream(unittest.TestCase):
         self.assertEqual(lines[1]["error"]["column"], 2)
         self.assertEqual((result.rc, result.stderr), (3, ""))
 
+    def test_the_topology_goes_from_line_to_line(self) -> None:
+        """As if each request named the topology of the answer before it."""
+        def request(density: int, **more: object) -> str:
+            return json.dumps({"queue_len": 4096, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 1 << 20,
+                               "frontier_density_bps": density, **more}) + "\n"
+
+        densities = [400, 600, 740, 760, 4100, 3900, 480, 100]
+        carried = [json.loads(line)["recommendation"]["topology"]
+                   for line in run("recommend", "--stream", "--carry-topology", input="".join(map(request, densities))).stdout.splitlines()]
+        expected: list[str] = []
+        for density in densities:
+            previous = {"previous_topology": expected[-1]} if expected else {}
+            expected.append(json.loads(run("recommend", input=request(density, **previous)).stdout)["recommendation"]["topology"])
+        self.assertEqual(carried, expected)
+        self.assertNotEqual(carried, [json.loads(run("recommend", input=request(density)).stdout)["recommendation"]["topology"] for density in densities])
+
     def test_every_document_command_streams(self) -> None:
         for command, example in ((["priority", "drain"], "requeue_accounting"),
                                  (["priority", "diffuse"], "sibling_diffusion"),
