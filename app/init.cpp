@@ -64,6 +64,9 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
   for (auto& [name, image] : program.images) {
     keep_files(image.output, request.folder);
   }
+  for (auto& [name, list] : program.hits) {
+    keep_files(list.output, request.folder);
+  }
   for (auto& [name, op] : program.ops) {
     if (op.source.starts_with("..")) {
       op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";

@@ -83,7 +83,7 @@ constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>(ima
 constexpr Field hits_fields[] = {
     required<&HitsSpec::type>(
         "type", "type of an element; a vector or structure is several elements, of the type of its members"),
-    defaulted<&HitsSpec::width>("width", "elements of a hit").between(1, 64),
+    defaulted<&HitsSpec::width>("width", "elements of a hit").between(1, 4096),
     optional<&HitsSpec::capacity>("capacity", "hits that have room; left out, what the policy derives")
         .between(1, engine::most_hits),
     optional<&HitsSpec::expected_hits_per_item>(

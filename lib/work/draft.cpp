@@ -215,8 +215,10 @@ private:
   Result<void> read() {
     ErrorList errors;
     for (const std::string& source : request_.sources) {
-      auto unit = read_unit({.source = source, .kernel = {}, .options = request_.options}, request_.folder,
-                            answer_, PathScope::anywhere, "");
+      // TIDEGATE_HIT becomes a call, also if the source has a definition for other compilers.
+      const std::string options = fmt::format("-DTIDEGATE_HIT={} {}", hit_call, request_.options);
+      auto unit = read_unit({.source = source, .kernel = {}, .options = options}, request_.folder, answer_,
+                            PathScope::anywhere, "");
       if (!unit) {
         unit.error().pointer.reset(); // no program exists yet that it could point into
         if (unit.error().code == ErrorCode::cannot_read && !unit.error().line) {
@@ -364,6 +366,8 @@ private:
           std::max(group_items, sizes_.extent) * (kernel.uses.largest_factor > 1 ? 2 : 1);
       argument.local_bytes = elements * pointee(parameter, *kernel.unit).element_bytes;
       argument.note = parameter.name + ": placeholder";
+    } else if (parameter.is_pointer && appends_to(kernel, parameter)) {
+      argument.hits = list_for(parameter, kernel);
     } else if (parameter.is_pointer) {
       const ParameterUse& use = kernel.uses.parameters[index];
       argument.buffer = memory_[memory_for(parameter, kernel, use)].name;
@@ -455,6 +459,38 @@ private:
     return name;
   }
 
+  static bool appends_to(const DraftKernel& kernel, const Parameter& parameter) {
+    const auto& tokens = kernel.unit->source.tokens;
+    const opencl_c::TokenRange body = *kernel.function->body;
+    for (std::size_t i = body.begin; i + 2 < body.end; ++i) {
+      if (tokens[i].text == hit_call && tokens[i + 1].is("(") && tokens[i + 2].text == parameter.name) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Returns the list of hits of this name and type, adding it if new.
+  std::string list_for(const Parameter& parameter, const DraftKernel& kernel) {
+    const auto key = std::pair(parameter.name, parameter.type);
+    auto found = list_index_.find(key);
+    if (found == list_index_.end()) {
+      const Memory memory = pointee(parameter, *kernel.unit);
+      const std::string name = unique_name(parameter.name, memory_names_);
+      HitsSpec list{.type = memory.element.value_or(ElementType::u8),
+                    .on_overflow = HitOverflow::grow,
+                    .sorted = true,
+                    .output = name + ".npy"};
+      list.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(list.type));
+      list.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
+      found = list_index_.emplace(key, program_.hits.size()).first;
+      program_.hits.emplace_back(name, std::move(list));
+    }
+    return program_.hits[found->second].first;
+  }
+
+  static constexpr std::string_view hit_call = "tidegate_hit";
+
   const DraftRequest& request_;
   const AnswerMacros& answer_;
   std::vector<std::unique_ptr<ProgramUnit>> units_;
@@ -470,6 +506,7 @@ private:
   std::vector<Memory> memory_;
   std::map<std::pair<std::string, std::string>, std::size_t> memory_index_; // by name and type
   std::map<std::pair<std::string, std::string>, std::size_t> image_index_;
+  std::map<std::pair<std::string, std::string>, std::size_t> list_index_;
 };
 
 } // namespace
@@ -490,6 +527,9 @@ std::vector<DraftNote> notes_of(const WaveProgram& program) {
   }
   for (const auto& [name, image] : program.images) {
     add("/images/" + pointer_token(name), image.note);
+  }
+  for (const auto& [name, list] : program.hits) {
+    add("/hits/" + pointer_token(name), list.note);
   }
   for (const auto& [name, op] : program.ops) {
     add("/ops/" + pointer_token(name), op.note);

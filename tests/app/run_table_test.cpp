@@ -10,6 +10,16 @@
 using namespace tidegate;
 using namespace tidegate::app;
 
+TEST_CASE("lists of hits") {
+  engine::RunReport report;
+  report.hits = {
+      {.list = "cut", .capacity = 5, .hits = 9, .dropped = 4, .needed_capacity = 9},
+      {.list = "grown", .capacity = 9, .hits = 9, .dropped = 0, .needed_capacity = 9, .grown_from = 1}};
+  const std::string table = run_table(run_document(std::move(report), {}), false);
+  CHECK(table.find("\"cut\": 9, room for 5, 4 DROPPED\n") != std::string::npos);
+  CHECK(table.find("\"grown\": 9, room for 9, grown from 1\n") != std::string::npos);
+}
+
 TEST_CASE("work-groups that gave up waiting") {
   const engine::StuckGroup stuck{.group = 1,
                                  .iteration = 2,

@@ -51,6 +51,21 @@ class Init(unittest.TestCase):
                 result = run("run", "--dry-run", str(path))
                 self.assertEqual(result.rc, 0, result.stderr)
 
+    def test_lists_of_hits(self) -> None:
+        """A parameter that TIDEGATE_HIT appends to is a list, also if the source defines the macro for other compilers."""
+        definition = "#ifndef TIDEGATE_HIT\n#define TIDEGATE_HIT(list, value) ((list)[16] = (value))\n#endif\n"
+        for text in ("", definition):
+            (self.folder / "odd.cl").write_text(text + "kernel void odd(global const uint* in, global ulong2* found) {\n"
+                                                "  if (in[get_global_id(0)] % 2) TIDEGATE_HIT(found, (ulong2)(get_global_id(0), 1));\n}\n")
+            path = self.draft(str(self.folder / "odd.cl"), output="odd.json")
+            self.assertEqual(json.loads(path.read_text())["hits"],
+                             {"found": {"type": "u64", "width": 2, "on_overflow": "grow", "sorted": True, "output": "found.npy"}})
+            result = run("run", "--verify", "--strategy", "launch", str(path), env=environment())
+            self.assertEqual(result.rc, 0, result.stderr)
+            self.assertGreater(json.loads(result.stdout)["hits"][0]["hits"], 0)
+            path.unlink()
+            (self.folder / "found.npy").unlink()
+
     def test_some_run(self) -> None:
         for source in (EXAMPLES / "programs" / "life" / "life.cl", EXAMPLES / "programs" / "queue" / "queue.cl", EXAMPLES / "programs" / "mlp" / "mlp.cl",
                        REPOSITORY / "tests" / "corpus" / "ops" / "saxpy.cl",

@@ -164,6 +164,23 @@ class Found(Hits):
         document["waves"][0]["queue"]["items"] = [{"op_handle": 0, "input_handle": 1, "output_handle": 1, "param": 0}]
         self.assertIn('item 0 reads the list of hits "found" [invalid_item]', self.run_document(document).stderr)
 
+    def test_published_items(self) -> None:
+        """Items that others publish append, too."""
+        self.file("tree.cl", """uint grow(global const uint* limit, global uint* found, uint i, tidegate_publisher publisher) {
+  TIDEGATE_HIT(found, i);
+  for (uint child = 2 * i + 1; child <= 2 * i + 2 && child < limit[0]; ++child) {
+    TIDEGATE_PUBLISH(grow, limit, found, child);
+  }
+  return TIDEGATE_DONE;
+}""")
+        document = {"buffers": {"limit": buffer(count=1, init={"fill": 500})}, "hits": {"found": hits(sorted=True)},
+                    "ops": {"grow": {"source": "tree.cl", "queue": True}},
+                    "waves": [{"queue": {"ops": ["grow"], "buffers": ["limit", "found"], "capacity": 500,
+                                         "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}]}}]}
+        for way in WAYS:
+            self.report_of(document, "--verify", *way)
+            self.assertEqual(self.output("found.npy"), list(range(500)))
+
     def test_example(self) -> None:
         """Every occurrence in the text, by Python's own search."""
         folder = self.folder / "search"
@@ -190,6 +207,17 @@ class Overflow(Hits):
             self.assertEqual(self.row(report), (500, 586, 86, 586))
             self.assertFalse((self.folder / "found.npy").exists())
             self.sound(report)
+
+    def test_reports_that_contradict_themselves(self) -> None:
+        report = self.report_of(self.multiples(7, sorted=True))
+        for change, pointer in (({"dropped": 1}, "dropped"), ({"needed_capacity": 585}, "needed_capacity"), ({"capacity": 1025}, "capacity"),
+                                ({"hits": 1100, "dropped": 76, "needed_capacity": 1100}, ""), ({"hits": None}, "hits")):
+            wrong = json.loads(json.dumps(report))
+            wrong["hits"][0] = {key: value for key, value in {**report["hits"][0], **change}.items() if value is not None}
+            result = run("check", str(self.file("report.json", json.dumps(wrong))))
+            self.assertEqual(result.rc, 1, change)
+            self.assertIn("[inconsistent_evidence]", result.stderr)
+            self.assertIn(f"at: /hits/0/{pointer}\n" if pointer else "at: /hits\n", result.stderr)
 
     def test_truncate(self) -> None:
         for way in WAYS:
