@@ -931,9 +931,13 @@ private:
 } // namespace
 
 std::uint32_t queue_groups(const device::DeviceInfo* device) {
-  return device == nullptr
-             ? usual_queue_groups
-             : std::max(device->profile ? device->profile->co_resident_groups : device->compute_units, 1U);
+  constexpr std::uint32_t most_per_unit = 4; // more would only make rounds of few items longer
+  if (device == nullptr) {
+    return usual_queue_groups;
+  }
+  const std::uint32_t most = most_per_unit * device->compute_units;
+  return std::max(
+      device->profile ? std::min(device->profile->co_resident_groups, most) : device->compute_units, 1U);
 }
 
 bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {

@@ -246,6 +246,18 @@ class Ends(Publishing):
             self.assertEqual((queue["publishing"]["published_items"], queue["publishing"]["executed_items"], queue["items_remaining"]),
                              (6, 3, 4))
 
+    def test_check(self) -> None:
+        """`check` adds up what the device counted."""
+        report = self.report_of(self.program("twice", 15), "--strategy", "launch")
+        for key, value, message in (
+                ("published_items", 15, "executed_items and items_remaining are together 15, and given_items and published_items are 16"),
+                ("needed_capacity", 2**20 + 1, "needed_capacity is 1048577, and capacity only 1048576")):
+            changed = json.loads(json.dumps(report))
+            changed["queues"][0]["publishing"][key] = value
+            checked = run("check", "-", input=json.dumps(changed))
+            self.assertEqual(checked.rc, 1, checked.stdout + checked.stderr)
+            self.assertIn(message, checked.stdout + checked.stderr)
+
     def test_without_end(self) -> None:
         for strategy in ("launch", "barrier"):
             queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "1")
