@@ -161,20 +161,19 @@ void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* ring
   to->kept = 0;
 }
 
-// Runs one item. `names_it`: its work-item may report a requeue.
-void tg_queue_run_one(tidegate_publisher to, uint ring, uint2 item, bool names_it TG_QUEUE_BUFFERS) {
+// Runs one item; returns 1 if it is completed. `names_it`: its work-item may report a requeue.
+uint tg_queue_run_one(tidegate_publisher to, uint ring, uint2 item, bool names_it TG_QUEUE_BUFFERS) {
   const uint result = tg_queue_run(item.x, item.y, to TG_QUEUE_ARGUMENTS);
-  if (result == TIDEGATE_DONE) {
-    atomic_inc(&to->done);
-  } else if (result == TIDEGATE_REQUEUE) {
+  if (result == TIDEGATE_REQUEUE) {
     tg_queue_stage(to, ring, item);
     if (atomic_inc(&to->requeued) == 0u && names_it) {
       to->state[TG_QUEUE_LAST_REQUEUED] = item.x;
       to->state[TG_QUEUE_LAST_PARAM] = item.y;
     }
-  } else {
+  } else if (result != TIDEGATE_DONE) {
     tg_queue_fail(to->state, item.x, item.y, result);
   }
+  return result == TIDEGATE_DONE ? 1u : 0u;
 }
 
 kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings, global uint* state,
@@ -213,6 +212,7 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
       first += count;
     }
   }
+  uint done = 0; // by this work-item
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     const uint head = heads[ring];
     const uint taken = taken_of[ring];
@@ -220,7 +220,7 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
     for (uint chunk = group; chunk < chunks; chunk = publishing.chunk) {
       const uint at = chunk * TG_QUEUE_LANES + lane;
       if (at < taken) {
-        tg_queue_run_one(&publishing, ring,
+        done += tg_queue_run_one(&publishing, ring,
                          rings[(size_t)ring * TG_QUEUE_RING_SIZE + ((head + at) & (TG_QUEUE_RING_SIZE - 1u))],
                          chunk == 0u TG_QUEUE_ARGUMENTS);
       }
@@ -243,6 +243,9 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
+  }
+  if (done != 0u) {
+    atomic_add(&publishing.done, done);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lane == 0u && publishing.done + publishing.requeued + publishing.deduped + publishing.kept != 0u) {

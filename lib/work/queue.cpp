@@ -777,9 +777,10 @@ private:
     const auto& tokens = unit.source.tokens;
     ErrorList errors;
     std::vector<std::uint32_t> handles; // of the macro that is being read
+    std::uint32_t priority_words = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const std::string& text = tokens[i].text;
-      states_priorities_ |= text == "tg_publish_at" && unit.is_call(i);
+      priority_words += text == "tg_publish_at" ? 1 : 0;
       const bool is_op = text.starts_with(op_prefix);
       if ((!is_op && !text.starts_with(buffer_prefix)) || unit.is(i + 1, "=")) { // or its definition
         continue;
@@ -814,6 +815,7 @@ private:
         }
       }
     }
+    states_priorities_ = priority_words > 1; // one is the definition
     return errors.result();
   }
 

@@ -301,8 +301,9 @@ class Ends(Publishing):
                     "hits": {"list": {"type": "u32", "capacity": 1000, "sorted": True, "output": "seen.npy"}},
                     "ops": {"grow": queue_op("hits.cl"), "found": queue_op("hits.cl")},
                     "waves": [{"queue": {"ops": ["grow", "found"], "buffers": ["limit", "seen", "list"], "items": objects([(0, 0, 1, 0)])}}]}
-        self.report_of(document, "--strategy", "launch", "--verify")
-        self.assertEqual(self.output("seen.npy"), list(range(0, 1000, 3)))
+        for strategy in ("launch", "barrier"):
+            self.report_of(document, "--strategy", strategy, "--verify")
+            self.assertEqual(self.output("seen.npy"), list(range(0, 1000, 3)))
 
     def test_several(self) -> None:
         """Queues that publish, in a repetition, share one launch with each other and with a kernel that has barriers."""
