@@ -16,14 +16,20 @@
   ((list)[64 / sizeof(*(list)) + atomic_inc((volatile global uint*)(list))] = (value))
 #endif
 
-uint matches(uint four, uint4 starts) {
-  return four == starts.x || four == starts.y || four == starts.z || four == starts.w;
+bool is_start(uint four, uint4 starts) {
+  return (four == starts.x) | (four == starts.y) | (four == starts.z) | (four == starts.w);
 }
 
 // Returns whether a pattern may start in the first of two words of the text.
-uint starts_in(uint word, uint next, uint4 starts) {
-  return matches(word, starts) | matches(word >> 8 | next << 24, starts) | matches(word >> 16 | next << 16, starts) |
-         matches(word >> 24 | next << 8, starts);
+bool starts_in(uint word, uint next, uint4 starts) {
+  const ulong both = (ulong)next << 32 | word;
+  return is_start(word, starts) | is_start((uint)(both >> 8), starts) | is_start((uint)(both >> 16), starts) |
+         is_start((uint)(both >> 24), starts);
+}
+
+bool starts_in_chunk(uint4 chunk, uint next, uint4 starts) {
+  return starts_in(chunk.x, chunk.y, starts) | starts_in(chunk.y, chunk.z, starts) | starts_in(chunk.z, chunk.w, starts) |
+         starts_in(chunk.w, next, starts);
 }
 
 bool occurs(global const uchar* text, uint at, uint bytes, global const uchar* pattern) {
@@ -31,41 +37,50 @@ bool occurs(global const uchar* text, uint at, uint bytes, global const uchar* p
   while (pattern[length - 1] <= ' ') {
     --length;
   }
-  uint same = 0;
-  while (same < length && at + same < bytes && text[at + same] == pattern[same]) {
-    ++same;
+  bool same = at + length <= bytes;
+  for (uint i = 0; same && i < length; ++i) {
+    same = text[at + i] == pattern[i];
   }
-  return same == length;
+  return same;
+}
+
+// Appends all occurrences that start in a chunk.
+void search_chunk(global const uchar* text, uint chunk, uint bytes, global const uchar* patterns, global uint2* found) {
+  for (uint at = 16 * chunk; at < 16 * chunk + 16; ++at) {
+    for (uint pattern = 0; pattern < PATTERNS; ++pattern) {
+      if (occurs(text, at, bytes, patterns + pattern * PADDED)) {
+        TIDEGATE_HIT(found, (uint2)(at, pattern));
+      }
+    }
+  }
+}
+
+// The word of the text after a chunk.
+uint after(global const uint4* text, uint chunk, uint chunks) {
+  return chunk + 1 < chunks ? ((global const uint*)text)[4 * chunk + 4] : 0;
 }
 
 kernel void search(global const uint4* text, uint bytes, global const uint4* patterns, global uint2* found) {
   const uint4 starts = (uint4)(patterns[0].x, patterns[1].x, patterns[2].x, patterns[3].x);
-  const uint end = bytes / 16;
+  const uint chunks = bytes / 16;
   const uint first = get_group_id(0) * CHUNKS * get_local_size(0) + get_local_id(0);
   uint4 chunk[CHUNKS]; // start all loads before the first use
   uint next[CHUNKS];
 #pragma unroll
   for (uint i = 0; i < CHUNKS; ++i) {
     const uint at = first + i * get_local_size(0);
-    chunk[i] = at < end ? text[at] : (uint4)(0);
-    next[i] = at + 1 < end ? ((global const uint*)text)[4 * at + 4] : 0;
+    chunk[i] = at < chunks ? text[at] : (uint4)(0);
+    next[i] = after(text, at, chunks);
   }
-  uint candidates = 0; // a bit for each chunk
+  bool any = false;
 #pragma unroll
   for (uint i = 0; i < CHUNKS; ++i) {
-    const uint4 c = chunk[i];
-    const uint any = starts_in(c.x, c.y, starts) | starts_in(c.y, c.z, starts) | starts_in(c.z, c.w, starts) |
-                     starts_in(c.w, next[i], starts);
-    candidates |= any << i;
+    any |= starts_in_chunk(chunk[i], next[i], starts);
   }
-  for (uint i = 0; candidates >> i != 0; ++i) {
-    const uint at = 16 * (first + i * get_local_size(0));
-    for (uint byte = at; (candidates >> i & 1) != 0 && byte < at + 16; ++byte) {
-      for (uint pattern = 0; pattern < PATTERNS; ++pattern) {
-        if (occurs((global const uchar*)text, byte, bytes, (global const uchar*)(patterns + pattern))) {
-          TIDEGATE_HIT(found, (uint2)(byte, pattern));
-        }
-      }
+  for (uint i = 0; any && i < CHUNKS; ++i) {
+    const uint at = first + i * get_local_size(0);
+    if (at < chunks && starts_in_chunk(text[at], after(text, at, chunks), starts)) {
+      search_chunk((global const uchar*)text, at, bytes, (global const uchar*)patterns, found);
     }
   }
 }
