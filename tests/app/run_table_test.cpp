@@ -20,6 +20,27 @@ TEST_CASE("lists of hits") {
   CHECK(table.find("\"grown\": 9, room for 9, grown from 1\n") != std::string::npos);
 }
 
+TEST_CASE("a queue whose ops publish items") {
+  engine::RunReport report;
+  report.queues = {{.wave = "\"tree\"",
+                    .items = 1,
+                    .items_remaining = 2,
+                    .rounds = 3,
+                    .fault = {},
+                    .publishing = engine::PublishingReport{.given_items = 1,
+                                                           .published_items = 9,
+                                                           .executed_items = 8,
+                                                           .capacity = 6,
+                                                           .needed_capacity = 7}}};
+  std::string table = run_table(run_document(std::move(report), {}), false);
+  for (std::size_t at = 0; (at = table.find("\n            ", at)) != std::string::npos;) {
+    table.replace(at, 13, " "); // continued lines
+  }
+  CHECK(
+      table.find("\"tree\": 1 item; 9 published, 8 run, room for 7 needed of 6; 3 rounds, 0 requeues, 0 aged "
+                 "promotions; 2 LEFT\n") != std::string::npos);
+}
+
 TEST_CASE("work-groups that gave up waiting") {
   const engine::StuckGroup stuck{.group = 1,
                                  .iteration = 2,
