@@ -132,13 +132,13 @@ using device::CostParts;
 
 constexpr std::array parts{&CostParts::start, &CostParts::launches, &CostParts::barriers, &CostParts::waits,
                            &CostParts::work};
+constexpr double most_factor = 1000;
 
 } // namespace
 
 CostParts fit_scales(const std::vector<Sample>& samples) {
   constexpr int sweeps = 1000;
   constexpr double pull = 0.001; // weight of the pull towards 1, relative to the samples
-  constexpr double most = 1000;
   CostParts scales{1, 1, 1, 1, 1};
   for (int sweep = 0; sweep < sweeps; ++sweep) {
     for (const auto part : parts) {
@@ -154,7 +154,8 @@ CostParts fit_scales(const std::vector<Sample>& samples) {
         wanted += own * (1 - others);
       }
       if (weight > 0) {
-        scales.*part = std::clamp((wanted + pull * weight) / (weight + pull * weight), 1 / most, most);
+        scales.*part =
+            std::clamp((wanted + pull * weight) / (weight + pull * weight), 1 / most_factor, most_factor);
       }
     }
   }
@@ -164,7 +165,7 @@ CostParts fit_scales(const std::vector<Sample>& samples) {
 CostParts product(const CostParts& a, const CostParts& b) {
   CostParts result;
   for (const auto part : parts) {
-    result.*part = a.*part * b.*part;
+    result.*part = std::clamp(a.*part * b.*part, 1 / most_factor, most_factor);
   }
   return result;
 }
