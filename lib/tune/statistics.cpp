@@ -165,9 +165,16 @@ CostParts fit_scales(const std::vector<Sample>& samples) {
 CostParts product(const CostParts& a, const CostParts& b) {
   CostParts result;
   for (const auto part : parts) {
-    result.*part = std::clamp(a.*part * b.*part, 1 / most_factor, most_factor);
+    result.*part = a.*part * b.*part;
   }
   return result;
+}
+
+CostParts bounded(CostParts scales) {
+  for (const auto part : parts) {
+    scales.*part = std::clamp(scales.*part, 1 / most_factor, most_factor);
+  }
+  return scales;
 }
 
 } // namespace tidegate::tuning

@@ -72,7 +72,10 @@ struct Sample {
 // and coordinate descent. Parts that the samples lack or cannot separate stay near 1.
 device::CostParts fit_scales(const std::vector<Sample>& samples);
 
-// Multiplies part by part, within the same bounds.
+// Keeps factors that were multiplied within those bounds.
+device::CostParts bounded(device::CostParts scales);
+
+// Multiplies part by part.
 device::CostParts product(const device::CostParts& a, const device::CostParts& b);
 
 } // namespace tidegate::tuning

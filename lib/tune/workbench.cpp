@@ -387,7 +387,7 @@ Settings Workbench::concluded(std::size_t configuration, const Times& times) {
       }
       samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
     }
-    scales = product(scales, fit_scales(samples));
+    scales = bounded(product(scales, fit_scales(samples)));
   }
   Settings fitted = settings(configuration);
   fitted.tuning.scales = scales;
