@@ -176,6 +176,12 @@ uint tg_queue_run_one(tidegate_publisher to, uint ring, uint2 item, bool names_i
   return result == TIDEGATE_DONE ? 1u : 0u;
 }
 
+void tg_queue_add(global uint* counter, uint more) {
+  if (more != 0u) { // the end of a round waits for additions
+    atomic_add(counter, more);
+  }
+}
+
 kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings, global uint* state,
                                  global uint* seen TG_QUEUE_BUFFERS) {
   local tg_publishing publishing;
@@ -248,11 +254,11 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
     atomic_add(&publishing.done, done);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (lane == 0u && publishing.done + publishing.requeued + publishing.deduped + publishing.kept != 0u) {
-    atomic_add(&state[TG_QUEUE_DONE], publishing.done);
-    atomic_add(&state[TG_QUEUE_AGAIN], publishing.requeued);
-    atomic_add(&state[TG_QUEUE_REPEATED], publishing.deduped);
-    atomic_add(&state[TG_QUEUE_KEPT], publishing.kept);
+  if (lane == 0u) {
+    tg_queue_add(&state[TG_QUEUE_DONE], publishing.done);
+    tg_queue_add(&state[TG_QUEUE_AGAIN], publishing.requeued);
+    tg_queue_add(&state[TG_QUEUE_REPEATED], publishing.deduped);
+    tg_queue_add(&state[TG_QUEUE_KEPT], publishing.kept);
   }
 }
 
@@ -297,13 +303,32 @@ void tg_queue_prepared(global uint* state, uint threshold) {
   }
 }
 
-// After a round: counts what it did, and decides what runs next.
+// Two words, the low one first.
+uint2 tg_queue_counted(global const uint* counter) { return (uint2)(counter[0], counter[1]); }
+
+void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
+  counter[0] = before.x + more;
+  counter[1] = before.y + (before.x + more < more ? 1u : 0u);
+}
+
+// After a round: counts what it did, and decides what runs next. All loads that need no other come first, so that they
+// take the time of one.
 void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, uint capacity) {
   const uint done = state[TG_QUEUE_DONE];
   const uint again = state[TG_QUEUE_AGAIN];
   const uint kept = state[TG_QUEUE_KEPT];
   const uint round = state[TG_QUEUE_ROUND];
   const uint failed = state[TG_QUEUE_FAULT];
+  const uint repeated = state[TG_QUEUE_REPEATED];
+  const uint rounds = state[TG_QUEUE_ROUNDS];
+  const uint stalled_before = state[TG_QUEUE_STALLED];
+  const uint deepest_before = state[TG_QUEUE_DEEPEST];
+  const uint kept_before = state[TG_QUEUE_MOST_KEPT];
+  const uint remaining = state[TG_QUEUE_REMAINING];
+  const uint2 published_before = tg_queue_counted(&state[TG_QUEUE_PUBLISHED]);
+  const uint2 executed_before = tg_queue_counted(&state[TG_QUEUE_EXECUTED]);
+  const uint2 requeues_before = tg_queue_counted(&state[TG_QUEUE_REQUEUES]);
+  const uint2 deduped_before = tg_queue_counted(&state[TG_QUEUE_DEDUPED]);
   ulong deepest = 0;
   uint taken = 0;
   uint published = 0;
@@ -323,20 +348,21 @@ void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, u
     state[TG_QUEUE_HEADS + p] = head + ran;
     state[TG_QUEUE_WAITING + p] = length - ran;
   }
-  tg_queue_count(&state[TG_QUEUE_PUBLISHED], published - again);
-  tg_queue_count(&state[TG_QUEUE_EXECUTED], done);
-  tg_queue_count(&state[TG_QUEUE_REQUEUES], again);
-  tg_queue_count(&state[TG_QUEUE_DEDUPED], state[TG_QUEUE_REPEATED]);
+  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], published_before, published - again);
+  tg_queue_count_on(&state[TG_QUEUE_EXECUTED], executed_before, done);
+  tg_queue_count_on(&state[TG_QUEUE_REQUEUES], requeues_before, again);
+  tg_queue_count_on(&state[TG_QUEUE_DEDUPED], deduped_before, repeated);
   state[TG_QUEUE_DONE] = 0;
   state[TG_QUEUE_AGAIN] = 0;
   state[TG_QUEUE_REPEATED] = 0;
-  state[TG_QUEUE_ROUNDS] += 1u;
+  state[TG_QUEUE_ROUNDS] = rounds + 1u;
   state[TG_QUEUE_ROUND] = round + 1u;
-  const uint stalled = done != 0u ? 0u : state[TG_QUEUE_STALLED] + 1u;
+  const uint stalled = done != 0u ? 0u : stalled_before + 1u;
   state[TG_QUEUE_STALLED] = stalled;
-  state[TG_QUEUE_DEEPEST] = max(state[TG_QUEUE_DEEPEST], (uint)min(deepest, 0xfffffffful));
-  state[TG_QUEUE_MOST_KEPT] = max(state[TG_QUEUE_MOST_KEPT], kept);
-  state[TG_QUEUE_REMAINING] += taken - done - again; // failed
+  state[TG_QUEUE_DEEPEST] = max(deepest_before, (uint)min(deepest, 0xfffffffful));
+  state[TG_QUEUE_MOST_KEPT] = max(kept_before, kept);
+  const uint faults = taken - done - again;
+  state[TG_QUEUE_REMAINING] = remaining + faults;
   const uint end = failed != 0u                            ? TG_QUEUE_FAILED
                    : deepest > capacity || kept > capacity ? TG_QUEUE_FULL
                    : left == 0u                            ? TG_QUEUE_DRAINED
@@ -347,7 +373,7 @@ void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, u
   } else {
     state[TG_QUEUE_MORE] = 0;
     state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
-    state[TG_QUEUE_REMAINING] += left;
+    state[TG_QUEUE_REMAINING] = remaining + faults + left;
     tg_queue_arm(state);
   }
 }
