@@ -17,10 +17,11 @@
 // each, until all items of the round are taken.
 //
 // The end. tidegate_queue_turn() ends the queue if head and tail of every ring are equal. It runs in one work-item
-// between two barriers, so no item is published but not yet visible (its work-group has reserved and written it
-// before it came to the barrier), and none is claimed but not finished (its work-group runs what it has claimed
-// before it comes to the barrier). The same barrier makes items visible: a round only reads positions that the
-// round before has written, and only writes positions that no item of the round occupies.
+// after all work-groups have arrived at the end of the round and before any goes on (in a persistent launch:
+// tg_end_round() of persistent.cl). So no item is published but not yet visible: its work-group has reserved and
+// written it before it arrives. And none is claimed but not finished: a work-group runs what it has claimed before it
+// arrives. Arrivals release and the wait acquires, so a round sees the items of the rounds before: it only reads
+// positions that they have written, and only writes positions that no item of the round occupies.
 //
 // A full ring. Tails count all items, also those for which there is no room; these are not written. The turn
 // compares the most items that the rings had to hold together with the capacity, and ends the queue as full with
