@@ -424,13 +424,6 @@ std::string npy_header(ElementType type, std::span<const std::uint64_t> shape) {
   return header + dictionary;
 }
 
-std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
-                     std::span<const std::byte> bytes) {
-  std::string file = npy_header(type, shape);
-  file.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return file;
-}
-
 std::optional<ElementType> element_type_of(std::string_view scalar) {
   const auto found = std::ranges::find(scalar_names, scalar);
   if (found == scalar_names.end()) {

@@ -117,10 +117,6 @@ Result<NpyArray> parse_npy(std::string_view file_bytes);
 // of 64 bytes. At most 64 dimensions, as in NumPy.
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape);
 
-// Returns the complete file.
-std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
-                     std::span<const std::byte> bytes);
-
 // Formats a shape as Python does: "(2, 3)".
 std::string shape_text(std::span<const std::uint64_t> shape);
 

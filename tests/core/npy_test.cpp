@@ -1,6 +1,7 @@
 // NumPy files. The complete files below were written by numpy.save and numpy.lib.format.write_array of NumPy
 // 1.24; spaces(n) is the padding between header and data.
-#include "core/npy.hpp"
+
+#include "../npy_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,7 @@
 #include <vector>
 
 using namespace tidegate;
+using tidegate::test::npy_file;
 using namespace std::string_literals;
 
 namespace {

@@ -1,6 +1,5 @@
 // Any bytes as an array file: a sound error, or an array that is written and read again as it is.
-#include "core/npy.hpp"
-
+#include "../npy_file.hpp"
 #include "fuzz.hpp"
 
 using namespace tidegate;
@@ -18,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(bytes == array->bytes.size(), "there is an element for each place of the shape");
   constexpr std::size_t most_dimensions = 64; // that npy_header() writes
   if (array->shape.size() <= most_dimensions) {
-    const auto again = parse_npy(npy_file(array->type, array->shape, array->bytes));
+    const auto again = parse_npy(test::npy_file(array->type, array->shape, array->bytes));
     fuzz::require(again && again->type == array->type && again->shape == array->shape &&
                       again->bytes == array->bytes,
                   "what was written is read");

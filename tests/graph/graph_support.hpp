@@ -5,6 +5,7 @@
 #include <tidegate/graph/load.hpp>
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <string>
 #include <utility>
@@ -63,6 +64,29 @@ inline std::string refusal(const std::string& name, const std::string& text,
                            const LoadOptions& options = {}) {
   const auto loaded = load_text(name, text, options);
   return loaded ? "it is loaded" : describe(loaded.error());
+}
+
+// Returns a gzip member with a name and a comment in its header.
+inline std::string gzip_member(const std::string& text, int level = 6, int strategy = Z_DEFAULT_STRATEGY) {
+  std::string packed(text.size() + text.size() / 100 + 4096, '\0');
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, strategy) == Z_OK);
+  std::string name = "edges.txt", comment = "of a graph", extra = "more";
+  gz_header header{};
+  header.name = reinterpret_cast<Bytef*>(name.data());
+  header.comment = reinterpret_cast<Bytef*>(comment.data());
+  header.extra = reinterpret_cast<Bytef*>(extra.data());
+  header.extra_len = static_cast<uInt>(extra.size());
+  header.hcrc = 1;
+  REQUIRE(deflateSetHeader(&stream, &header) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
 }
 
 } // namespace tidegate::test

@@ -1,8 +1,7 @@
 // gzip files: several members, damaged or cut off anywhere.
 #include "graph/entries.hpp"
-#include "temporary_folder.hpp"
+#include "graph_support.hpp"
 
-#include <doctest/doctest.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -13,34 +12,12 @@
 #include <vector>
 
 using namespace tidegate::graphs;
+using tidegate::test::gzip_member;
 using tidegate::test::TemporaryFolder;
 
 namespace {
 
 constexpr std::uint32_t seed = 20261123;
-
-// Returns a gzip member with a name and a comment in its header.
-std::string member(const std::string& text, int level, int strategy) {
-  std::string packed(text.size() + text.size() / 100 + 4096, '\0');
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, strategy) == Z_OK);
-  std::string name = "edges.txt", comment = "of a graph", extra = "more";
-  gz_header header{};
-  header.name = reinterpret_cast<Bytef*>(name.data());
-  header.comment = reinterpret_cast<Bytef*>(comment.data());
-  header.extra = reinterpret_cast<Bytef*>(extra.data());
-  header.extra_len = static_cast<uInt>(extra.size());
-  header.hcrc = 1;
-  REQUIRE(deflateSetHeader(&stream, &header) == Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 std::string lines(std::mt19937& rng, int count) {
   std::string text;
@@ -79,8 +56,8 @@ TEST_CASE("members are inflated one after the other, with zeros after them or no
       for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY}) {
         const std::string text = lines(rng, count), more = lines(rng, count);
         const std::string zeros(rng() % 3, '\0');
-        const std::string path =
-            folder.write("a.gz", member(text, level, strategy) + member(more, level, strategy) + zeros);
+        const std::string path = folder.write("a.gz", gzip_member(text, level, strategy) +
+                                                          gzip_member(more, level, strategy) + zeros);
         CHECK((text_of(path, 64 + rng() % 4096) == text + more));
       }
     }
@@ -91,7 +68,7 @@ TEST_CASE("a member that is cut off is refused") {
   std::mt19937 rng(seed);
   const TemporaryFolder folder;
   for (const int level : {0, 6}) {
-    const std::string packed = member(lines(rng, 40), level, Z_DEFAULT_STRATEGY);
+    const std::string packed = gzip_member(lines(rng, 40), level, Z_DEFAULT_STRATEGY);
     for (std::size_t size = 2; size < packed.size(); ++size) { // with one byte it is not recognised as gzip
       CHECK_FALSE(text_of(folder.write("a.gz", packed.substr(0, size)), 64));
     }
@@ -104,7 +81,7 @@ TEST_CASE("a member with a wrong bit is refused, or gives the same text") {
   int read = 0;
   for (int i = 0; i < 2000; ++i) {
     const std::string text = lines(rng, 1 + static_cast<int>(rng() % 60));
-    std::string packed = member(text, static_cast<int>(rng() % 10), Z_DEFAULT_STRATEGY);
+    std::string packed = gzip_member(text, static_cast<int>(rng() % 10), Z_DEFAULT_STRATEGY);
     const std::size_t at = 2 + rng() % (packed.size() - 2);
     packed[at] = static_cast<char>(packed[at] ^ (1 << rng() % 8));
     CAPTURE(i);

@@ -2,26 +2,10 @@
 #include "graph/entries.hpp"
 #include "graph_support.hpp"
 
-#include <zlib.h>
-
 using namespace tidegate;
 using namespace tidegate::test;
 
 namespace {
-
-std::string compressed(const std::string& text) {
-  std::string packed(compressBound(text.size()) + 64, '\0');
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
 
 // Returns all blocks of a file joined, after checking that each consists of whole lines.
 Result<std::string> whole(const std::string& path, std::size_t block_bytes) {
@@ -57,7 +41,7 @@ TEST_CASE("the blocks of a file are its lines, plain and inflated") {
   const TemporaryFolder folder;
   for (const int count : {0, 1, 2, 1000}) {
     const std::string text = numbered_lines(count);
-    const std::string plain = folder.write("plain", text), packed = folder.write("packed", compressed(text));
+    const std::string plain = folder.write("plain", text), packed = folder.write("packed", gzip_member(text));
     for (const std::size_t block_bytes : {1U, 7U, 64U, 1U << 20U}) {
       CHECK(*whole(plain, block_bytes) == text);
       CHECK(*whole(packed, block_bytes) == text);
@@ -71,13 +55,13 @@ TEST_CASE("the blocks of a file are its lines, plain and inflated") {
 TEST_CASE("gzip members follow each other, with zeros after them") {
   const TemporaryFolder folder;
   const std::string path =
-      folder.write("members", compressed("0 1\n1") + compressed(" 2\n") + std::string(100, '\0'));
+      folder.write("members", gzip_member("0 1\n1") + gzip_member(" 2\n") + std::string(100, '\0'));
   CHECK(*whole(path, 16) == "0 1\n1 2\n");
 }
 
 TEST_CASE("gzip data that are damaged or cut off") {
   const TemporaryFolder folder;
-  const std::string text = numbered_lines(5000), packed = compressed(text);
+  const std::string text = numbered_lines(5000), packed = gzip_member(text);
   std::string flipped = packed;
   flipped[packed.size() / 2] = static_cast<char>(~flipped[packed.size() / 2]);
   const auto of = [&](const std::string& bytes) { return load_graph(folder.write("a.gz", bytes), {}); };

@@ -1,6 +1,6 @@
 // Buffer contents: by rule, read from files, and written to files.
+#include "../npy_file.hpp"
 #include "../temporary_folder.hpp"
-#include "core/npy.hpp"
 #include "work/contents.hpp"
 
 #include <doctest/doctest.h>
@@ -15,6 +15,7 @@
 
 using namespace tidegate;
 using namespace tidegate::engine;
+using tidegate::test::npy_file;
 using tidegate::test::TemporaryFolder;
 
 namespace {

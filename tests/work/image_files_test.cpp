@@ -1,6 +1,6 @@
 // Images in files: pictures, arrays, and refusals.
+#include "../npy_file.hpp"
 #include "../temporary_folder.hpp"
-#include "core/npy.hpp"
 #include "core/png.hpp"
 #include "work/contents.hpp"
 #include "work/resolve.hpp"
@@ -17,6 +17,7 @@
 
 using namespace tidegate;
 using namespace tidegate::engine;
+using tidegate::test::npy_file;
 using tidegate::test::TemporaryFolder;
 
 namespace {

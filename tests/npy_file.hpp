@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/npy.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace tidegate::test {
+
+inline std::string npy_file(ElementType type, std::span<const std::uint64_t> shape,
+                            std::span<const std::byte> bytes) {
+  return npy_header(type, shape) + std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+} // namespace tidegate::test
