@@ -1,8 +1,8 @@
 // `tidegate check`: verdicts on documents and on files of graphs.
 #pragma once
+#include "app/documents.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
-#include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>

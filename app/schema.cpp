@@ -1,11 +1,11 @@
 // `tidegate schema`: the document types, and one of them in full, as JSON Schema (2020-12) or as a table, both from its
 // description.
 #include "app/command_line.hpp"
+#include "app/documents.hpp"
 #include "app/options.hpp"
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
-#include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include "tune/documents.hpp"
 #include "work/documents.hpp"

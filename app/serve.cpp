@@ -1,10 +1,10 @@
 #include "app/serve.hpp"
 
 #include "app/command_line.hpp"
+#include "app/documents.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json_text.hpp"
-#include "engine/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>

@@ -2,6 +2,7 @@
 
 #include "app/serve.hpp"
 #include "core/duration.hpp"
+#include "engine/documents.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

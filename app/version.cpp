@@ -1,10 +1,10 @@
 // tidegate version: what a report of a bug needs.
 #include "app/command_line.hpp"
+#include "app/documents.hpp"
 #include "app/options.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/isolation.hpp"
-#include "engine/documents.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/device/device_list.hpp>
 

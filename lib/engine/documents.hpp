@@ -1,5 +1,4 @@
-// Documents about the tool and its input (errors, verdicts of `check`, the list of schemas, versions) and
-// about runs.
+// Documents about errors and runs.
 #pragma once
 #include "engine/job.hpp"
 #include "engine/run_report.hpp"
@@ -15,65 +14,9 @@
 
 namespace tidegate::documents {
 
-// Output line of a stream for an input line that failed.
-struct StreamError {
-  Error error;            // first error of the line; `check --stream` lists all
-  std::uint64_t line = 0; // of the input stream, 1-based
-};
-
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
 inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incomplete", "inconsistent",
                                                                "invalid"};
-
-struct CheckedDocument {
-  std::string file;
-  std::optional<std::uint64_t> line;   // within a stream
-  std::optional<std::string> document; // kind of document, once known
-  Verdict verdict = Verdict::valid;
-  std::optional<Error> error;
-  std::optional<std::vector<Error>> others;             // none has others itself
-  std::optional<std::vector<engine::Warning>> warnings; // of a valid program
-};
-
-struct CheckReport {
-  std::uint64_t checked = 0;
-  std::uint64_t valid = 0;
-  std::uint64_t failed = 0;
-  std::vector<CheckedDocument> documents;
-};
-
-struct SchemaEntry {
-  std::string name;
-  std::string title;
-  std::string direction;
-  std::string id;
-};
-
-struct SchemaList {
-  std::vector<SchemaEntry> schemas;
-};
-
-struct VersionOfDevice {
-  std::string name;
-  std::string platform;
-  std::string opencl_version;
-  std::string driver_version;
-};
-
-struct VersionReport {
-  std::string tidegate;
-  std::string build_type;
-  std::string compiler;
-  std::string cli11;
-  std::string rapidjson;
-  std::string nlohmann_json;
-  std::string fmt;
-  std::string opencl_loader;
-  std::string system; // distribution, kernel, architecture
-  std::vector<VersionOfDevice> devices;
-  std::vector<std::string> notes;       // problems of drivers
-  std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
-};
 
 // Removes and returns the further errors of an error, which documents list separately.
 std::optional<std::vector<Error>> take_others(Error& error);
@@ -90,14 +33,6 @@ const Record Description<engine::Warning>::record;
 
 template <>
 const Document DocumentOf<Error>::document;
-template <>
-const Document DocumentOf<StreamError>::document;
-template <>
-const Document DocumentOf<CheckReport>::document;
-template <>
-const Document DocumentOf<SchemaList>::document;
-template <>
-const Document DocumentOf<VersionReport>::document;
 
 struct RunReportDocument {
   engine::RunReport report;

@@ -1,5 +1,5 @@
 // Encoding: exact bytes, and everything that is encoded decodes to the same.
-#include "engine/documents.hpp"
+#include "app/documents.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>

@@ -1,0 +1,79 @@
+// Documents of the tool itself: lines of streams that failed, verdicts of `check`, the list of schemas, versions.
+#pragma once
+#include "engine/documents.hpp"
+#include <tidegate/core/describe.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::documents {
+
+// Output line of a stream for an input line that failed.
+struct StreamError {
+  Error error;            // first error of the line; `check --stream` lists all
+  std::uint64_t line = 0; // of the input stream, 1-based
+};
+
+struct CheckedDocument {
+  std::string file;
+  std::optional<std::uint64_t> line;   // within a stream
+  std::optional<std::string> document; // kind of document, once known
+  Verdict verdict = Verdict::valid;
+  std::optional<Error> error;
+  std::optional<std::vector<Error>> others;             // none has others itself
+  std::optional<std::vector<engine::Warning>> warnings; // of a valid program
+};
+
+struct CheckReport {
+  std::uint64_t checked = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t failed = 0;
+  std::vector<CheckedDocument> documents;
+};
+
+struct SchemaEntry {
+  std::string name;
+  std::string title;
+  std::string direction;
+  std::string id;
+};
+
+struct SchemaList {
+  std::vector<SchemaEntry> schemas;
+};
+
+struct VersionOfDevice {
+  std::string name;
+  std::string platform;
+  std::string opencl_version;
+  std::string driver_version;
+};
+
+struct VersionReport {
+  std::string tidegate;
+  std::string build_type;
+  std::string compiler;
+  std::string cli11;
+  std::string rapidjson;
+  std::string nlohmann_json;
+  std::string fmt;
+  std::string opencl_loader;
+  std::string system; // distribution, kernel, architecture
+  std::vector<VersionOfDevice> devices;
+  std::vector<std::string> notes;       // problems of drivers
+  std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
+};
+
+template <>
+const Document DocumentOf<StreamError>::document;
+template <>
+const Document DocumentOf<CheckReport>::document;
+template <>
+const Document DocumentOf<SchemaList>::document;
+template <>
+const Document DocumentOf<VersionReport>::document;
+
+} // namespace tidegate::documents
