@@ -74,9 +74,9 @@ struct Incumbent {
   double dispatch_ns = 0;
 };
 
-// Persistent launches among the alternatives: none if the device has not passed its self-test; on CPUs perhaps also
-// one of one work-group, which waits for no other.
-enum class Persistent : std::uint8_t { none, all, all_and_one_group };
+// Persistent launches among the alternatives: none if the device has not passed its self-test; on CPUs perhaps those
+// of one work-group, which waits for no other.
+enum class Persistent : std::uint8_t { none, of_one_group, all };
 
 // The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.
 std::string value_of(Knob knob, const Incumbent& incumbent);
