@@ -60,7 +60,7 @@ policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& r
       std::max(ran.workgroup_size, 1U));
 }
 
-// What a wave program's run measured, as the request of the next one.
+// Makes the next request of what a wave program's run measured.
 policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   std::uint64_t items = report.items_processed + report.items_remaining;
@@ -93,7 +93,7 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
   return request;
 }
 
-// What a traversal measured: its widest frontier is the queue.
+// Makes the next request of what a traversal measured: its widest frontier is the queue.
 policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
   const std::uint64_t vertices = std::max(report.graph.vertices, 1U);
   policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
@@ -105,7 +105,7 @@ policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
   return request;
 }
 
-// What a request starts from: the options and, with --from, a report of either kind. Errors: of decoding the report.
+// Returns the start of a request: the options and, with --from, a report of either kind. Errors: of decoding it.
 Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};

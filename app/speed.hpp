@@ -1,4 +1,4 @@
-// What timings of two ways say: in words, next to an earlier report, and as files for other tools.
+// Timings of two ways: in words, next to an earlier report, and as files for other tools.
 #pragma once
 #include "core/statistics.hpp"
 #include "engine/run_report.hpp"

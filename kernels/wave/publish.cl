@@ -40,7 +40,7 @@
 
 #define TG_QUEUE_MOST_A_ROUND 0x400000u // items of a ring; bounds the time between two barriers
 
-// What a work-group needs to publish, in local memory.
+// State of a work-group that publishes, in local memory.
 typedef struct {
   global uint* state;
   global uint2* rings;

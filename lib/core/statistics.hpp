@@ -1,4 +1,4 @@
-// What repeated timings say: medians, intervals of ratios without an assumed distribution, outliers.
+// Statistics of repeated timings: medians, intervals of ratios without an assumed distribution, outliers.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -31,7 +31,7 @@ RatioEstimate paired_ratio(std::vector<double> ratios);
 // Source: Conover, section 5.4.
 RatioEstimate unpaired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
-// What an estimate of "times as fast" says.
+// Verdict on an estimate of "times as fast".
 enum class SpeedVerdict : std::uint8_t { faster, slower, no_difference, same_launches, too_few_rounds };
 inline constexpr std::array<std::string_view, 5> speed_verdict_names{"faster", "slower", "no_difference",
                                                                      "same_launches", "too_few_rounds"};

@@ -373,7 +373,7 @@ kernel void rotation_table(global float2* rotation) {
   rotation[i] = (float2)(cos(angle), sin(angle));
 }
 
-// Weights that nobody trained: two of bf16 in a word, evenly spread over [center - spread, center + spread).
+// Untrained weights: two of bf16 in a word, evenly spread over [center - spread, center + spread).
 kernel void made_up(global uint* words, uint seed, float center, float spread) {
   uint two = 0;
   for (uint part = 0; part < 2; ++part) {
