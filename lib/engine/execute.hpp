@@ -30,8 +30,8 @@ struct ExecutedProgram {
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency);
 
-// Returns the time that a persistent launch may take which a first run chose on a CPU. Its work-groups wait for each
-// other, and a wait for one whose core another program has takes longer than launches do.
+// Returns the time that a persistent launch may take which a first run chose on a CPU: another program may have taken
+// a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
 
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of

@@ -63,7 +63,7 @@ struct Warning {
   std::string pointer; // into the program
 };
 
-// What happens where a list has no room for all hits: the run fails, the list keeps what it has room for, or the program
+// The answer to a list without room for all hits: the run fails, the list keeps what it has room for, or the program
 // runs again with the room that was needed.
 enum class HitOverflow : std::uint8_t { error, truncate, grow };
 inline constexpr std::array<std::string_view, 3> hit_overflow_names{"error", "truncate", "grow"};
