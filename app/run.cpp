@@ -368,7 +368,8 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     std::string_view name;
     bool of_frontier = false;
   };
-  const std::array<Option, 16> foreign{{
+  const std::array<Option, 17> foreign{{
+      {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
       {options.compile.fp_contract_off, "--set fp-contract"},
@@ -581,6 +582,10 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program->policy = taken.policy.value_or(program->policy);
+  if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
+    const auto kept = engine::preferred(options.compile.tuning.strategy);
+    options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
+  }
   const InterruptWatch interrupts; // until the report is written
   auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, taken, monitor);
   if (!first_run) {

@@ -73,6 +73,7 @@ enum class ExitCode : int {
   /* files and programs */                                                                                   \
   X(cannot_read, input)                                                                                      \
   X(cannot_write, environment)                                                                               \
+  X(cannot_export, negative)                                                                                 \
   X(missing_program, environment)                                                                            \
   X(program_failed, environment)                                                                             \
   /* devices */                                                                                              \

@@ -2,6 +2,7 @@
 
 #include "device/driver_output.hpp"
 #include "engine/device_images.hpp"
+#include "engine/export.hpp"
 #include "engine/report.hpp"
 #include "engine/source_errors.hpp"
 #include <tidegate/core/error.hpp>
@@ -71,6 +72,10 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
 
 Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
+  if (!options.export_folder.empty()) {
+    TIDEGATE_CHECK(check_exportable(compiled));
+  }
+
   // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
 
@@ -126,6 +131,11 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
     prints.reset();
     monitor.begin_writing();
     TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
+    if (!options.export_folder.empty()) {
+      TIDEGATE_TRY(const auto exported,
+                   export_program(compiled, limits, device, first, run.outputs, options.export_folder));
+      files_written.insert(files_written.end(), exported.begin(), exported.end());
+    }
   }
   return ExecutedProgram{.build_ns = built.build_ns,
                          .built_from_cache = built.kernel && built.kernel->from_cache,

@@ -33,6 +33,7 @@ struct RunOptions {
   CompileOptions compile;              // traversals use strategy, workers and dry_run
   PathScope scope = PathScope::folder; // of the program's paths
   std::string emit_kernel;             // file for the generated source; empty: none
+  std::string export_folder;           // for the kernel with a host program, in place of outputs; empty: none
   FileUses files;                      // further files on the command line
   bool verify = false;
   bool verify_first = true; // check a program's first run, if that fits the budget

@@ -1,0 +1,82 @@
+// `tidegate export`: a program's persistent launch as a folder that is built and run without tidegate.
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "app/run.hpp"
+#include "app/terminal.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+namespace tidegate::app {
+namespace {
+
+constexpr std::array<std::string_view, 2> persistent_strategies{"barrier", "counters"};
+
+// A folder with other things in it keeps them.
+Result<void> check_folder(const std::string& folder, bool force) {
+  if (folder.empty() || folder == "-") {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = "export writes a folder, and none is named",
+                                .fix = "give -o FOLDER"});
+  }
+  std::error_code unknown;
+  const std::filesystem::path path(folder);
+  const bool there = std::filesystem::exists(path, unknown);
+  const bool is_folder = std::filesystem::is_directory(path, unknown);
+  if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
+    return {};
+  }
+  return tl::unexpected(
+      Error{.code = ErrorCode::invalid_usage,
+            .message = fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
+            .fix = is_folder ? "name another folder, or give --force to replace an earlier export"
+                             : "name a folder"});
+}
+
+} // namespace
+
+CommandModel export_command() {
+  const auto settings = std::make_shared<RunSettings>();
+  const auto force = std::make_shared<bool>(false);
+  engine::RunOptions& options = settings->options;
+  OptionModel folder =
+      file_option("-o", options.export_folder,
+                  "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing");
+  folder.names.push_back("--output");
+  return {
+      .options = {device_option(settings->selector,
+                                "Where to build, run and compare it, as for tidegate run"),
+                  index_option(
+                      "--strategy",
+                      [&options](std::size_t index) {
+                        options.compile.strategy =
+                            index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
+                      },
+                      persistent_strategies,
+                      "How work-groups wait; left out: what was kept for the program as fastest, or barrier"),
+                  count_option("--workers", settings->workers,
+                               "Work-groups of the launch; 0 (default): by the tiles"),
+                  flag("--force", *force, "Write into a folder that is not empty"),
+                  duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                                  "End the run without a folder after this: 10s, 2m (default 60s)"),
+                  format_option(settings->format),
+                  short_flag("-q", "--quiet", settings->quiet,
+                             "Print nothing but errors: no warnings, no progress"),
+                  path_scope_option(options.scope), std::move(folder)},
+      .positionals = {positional(
+          "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
+      .examples = {{"A C program that gives the same bytes:",
+                    "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
+      .run = [settings, force]() -> Result<ExitCode> {
+        TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
+        settings->options.verify = true; // what is shipped was compared
+        return run_program(*settings);
+      }};
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,328 @@
+/*
+ * Runs one persistent OpenCL kernel that `tidegate export` wrote, and needs OpenCL 1.2 and C99 alone.
+ *
+ *   make && ./program            on the device that the export was compared on, or else the first GPU
+ *   ./program 1                  on device 1 of the list
+ *   ./program --list             the list
+ *
+ * program.h holds what the program is: sizes, tables, files. kernel.cl is the kernel, data/ holds first contents.
+ * The kernel runs in slices, so that no launch occupies a device for long: a slice ends between two turns (in a turn
+ * each work-group runs one tile of a stage) and reports where the next one begins. Work-groups wait for each other,
+ * so no more are launched than run at the same time: the kernel counts them first.
+ */
+#define _POSIX_C_SOURCE 199309L
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "program.h"
+
+enum { MOST_DEVICES = 64, LINE = 64, REPORT = 8, HEAD = 16, POLL_WORDS = 6 * LINE };
+/* Words of the head: see kernels/wave/progress_state.h of tidegate. */
+enum { ITERATION = 0, STAGE = 1, TURN = 2, STUCK = 4, ARRIVALS = 5 };
+
+static void fail(const char* what, cl_int status) {
+  fprintf(stderr, "%s: %s (OpenCL error %d)\n", PROGRAM, what, (int)status);
+  exit(1);
+}
+
+static void check(cl_int status, const char* what) {
+  if (status != CL_SUCCESS) {
+    fail(what, status);
+  }
+}
+
+static void* room(size_t bytes) {
+  void* const memory = calloc(bytes == 0 ? 1 : bytes, 1);
+  if (memory == NULL) {
+    fail("out of memory on the host", CL_OUT_OF_HOST_MEMORY);
+  }
+  return memory;
+}
+
+static char* read_file(const char* name, size_t* bytes) {
+  FILE* const file = fopen(name, "rb");
+  long length = -1;
+  if (file != NULL && fseek(file, 0, SEEK_END) == 0) {
+    length = ftell(file);
+  }
+  if (length < 0 || fseek(file, 0, SEEK_SET) != 0) {
+    perror(name);
+    exit(1);
+  }
+  *bytes = (size_t)length;
+  char* const text = room(*bytes + 1);
+  if (fread(text, 1, *bytes, file) != *bytes) {
+    perror(name);
+    exit(1);
+  }
+  fclose(file);
+  return text;
+}
+
+static void write_file(const char* name, const char* head, size_t head_bytes, const void* data, size_t bytes) {
+  FILE* const file = fopen(name, "wb");
+  if (file == NULL || fwrite(head, 1, head_bytes, file) != head_bytes || fwrite(data, 1, bytes, file) != bytes ||
+      fclose(file) != 0) {
+    perror(name);
+    exit(1);
+  }
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void name_of(cl_device_id device, char name[256]) {
+  name[0] = '\0';
+  clGetDeviceInfo(device, CL_DEVICE_NAME, 256, name, NULL);
+}
+
+static cl_uint list_devices(cl_device_id devices[MOST_DEVICES]) {
+  cl_platform_id platforms[MOST_DEVICES];
+  cl_uint platform_count = 0;
+  cl_uint count = 0;
+  check(clGetPlatformIDs(MOST_DEVICES, platforms, &platform_count), "no OpenCL platform");
+  for (cl_uint i = 0; i < platform_count && count < MOST_DEVICES; ++i) {
+    cl_uint more = 0;
+    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, MOST_DEVICES - count, devices + count, &more) == CL_SUCCESS) {
+      count += more < MOST_DEVICES - count ? more : MOST_DEVICES - count;
+    }
+  }
+  return count;
+}
+
+static int is_of_type(cl_device_id device, cl_device_type wanted) {
+  cl_device_type type = 0;
+  clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+  return (type & wanted) != 0;
+}
+
+static cl_device_id choose_device(int argc, char** argv) {
+  cl_device_id devices[MOST_DEVICES];
+  const cl_uint count = list_devices(devices);
+  cl_uint chosen = count;
+  char name[256];
+  for (cl_uint i = 0; i < count; ++i) {
+    name_of(devices[i], name);
+    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+      printf("%u  %s\n", (unsigned)i, name);
+    } else if (chosen == count && strcmp(name, DEVICE) == 0) {
+      chosen = i;
+    }
+  }
+  if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+    exit(0);
+  }
+  for (cl_uint i = 0; i < count && chosen == count; ++i) {
+    chosen = is_of_type(devices[i], CL_DEVICE_TYPE_GPU) ? i : chosen;
+  }
+  chosen = chosen == count ? 0 : chosen;
+  if (argc > 1) {
+    char* end = argv[1];
+    chosen = (cl_uint)strtoul(argv[1], &end, 10);
+    chosen = *end != '\0' || end == argv[1] ? count : chosen;
+  }
+  if (chosen >= count) {
+    fail("no such device: --list shows what there is", CL_INVALID_DEVICE);
+  }
+  name_of(devices[chosen], name);
+  if (strcmp(name, DEVICE) != 0) {
+    fprintf(stderr, "%s: was compared with plain launches on %s, never on %s\n", PROGRAM, DEVICE, name);
+  }
+  return devices[chosen];
+}
+
+static cl_program build(cl_context context, cl_device_id device) {
+  size_t length = 0;
+  char* const text = read_file("kernel.cl", &length);
+  const char* source = text;
+  cl_int status = CL_SUCCESS;
+  const cl_program program = clCreateProgramWithSource(context, 1, &source, &length, &status);
+  check(status, "making the program");
+  status = clBuildProgram(program, 1, &device, OPTIONS, NULL, NULL);
+  if (status != CL_SUCCESS) {
+    size_t bytes = 0;
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+    char* const log = room(bytes + 1);
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+    fprintf(stderr, "%s\n", log);
+    fail("building kernel.cl", status);
+  }
+  free(text);
+  return program;
+}
+
+static cl_mem allocate(cl_context context, size_t bytes) {
+  cl_int status = CL_SUCCESS;
+  const cl_mem memory = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes == 0 ? 8 : bytes, NULL, &status);
+  check(status, "allocating device memory");
+  return memory;
+}
+
+static void upload(cl_command_queue queue, cl_mem to, size_t offset, const void* from, size_t bytes) {
+  if (bytes != 0) {
+    check(clEnqueueWriteBuffer(queue, to, CL_TRUE, offset, bytes, from, 0, NULL, NULL), "writing device memory");
+  }
+}
+
+static void download(cl_command_queue queue, cl_mem from, size_t offset, void* to, size_t bytes) {
+  if (bytes != 0) {
+    check(clEnqueueReadBuffer(queue, from, CL_TRUE, offset, bytes, to, 0, NULL, NULL), "reading device memory");
+  }
+}
+
+/* In pieces: some drivers fill wrongly at large offsets. */
+static void clear(cl_command_queue queue, cl_mem memory, size_t bytes) {
+  const size_t most = (size_t)1 << 24;
+  void* const zeros = room(bytes < most ? bytes : most);
+  for (size_t at = 0; at < bytes; at += most) {
+    upload(queue, memory, at, zeros, bytes - at < most ? bytes - at : most);
+  }
+  free(zeros);
+}
+
+static cl_mem table(cl_context context, cl_command_queue queue, const void* rows, size_t bytes) {
+  const cl_mem memory = allocate(context, bytes);
+  upload(queue, memory, 0, rows, bytes);
+  return memory;
+}
+
+/* The arguments of the kernel, in its order: eight buffers, numbers, local memory. */
+enum { MEMORIES = 8, NUMBERS = 17 };
+enum { N_STAGES, N_WAITS, N_END, N_REPEAT, N_REPEAT_END, N_STEPS, N_PHASES, N_ENTRIES, N_MAPPING, N_ITERATIONS,
+       N_ITERATION, N_STAGE, N_TURN, N_BUDGET, N_ARRIVALS, N_PER_BARRIER, N_POLLS };
+
+static void set_arguments(cl_kernel kernel, const cl_mem* memories, const cl_uint* numbers) {
+  for (cl_uint i = 0; i < MEMORIES; ++i) {
+    check(clSetKernelArg(kernel, i, sizeof(cl_mem), &memories[i]), "setting an argument");
+  }
+  for (cl_uint i = 0; i < NUMBERS; ++i) {
+    check(clSetKernelArg(kernel, MEMORIES + i, sizeof(cl_uint), &numbers[i]), "setting an argument");
+  }
+  check(clSetKernelArg(kernel, MEMORIES + NUMBERS, LOCAL_BYTES, NULL), "setting the local memory");
+}
+
+static void launch(cl_command_queue queue, cl_kernel kernel, size_t groups) {
+  const size_t local = GROUP_SIZE;
+  const size_t global = groups * local;
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL), "launching the kernel");
+  check(clFinish(queue), "running the kernel");
+}
+
+/* How many work-groups run at the same time, at most WORKERS. Without iterations the kernel counts itself. */
+static cl_uint count_workers(cl_context context, cl_device_id device, cl_command_queue queue, cl_kernel kernel) {
+  cl_uint units = 1;
+  check(clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL), "asking the device");
+  cl_uint resident = units; /* a CPU runs one on each core */
+  if (!is_of_type(device, CL_DEVICE_TYPE_CPU)) {
+    const size_t offered = 4096 / GROUP_SIZE < 4 ? 4 : 4096 / GROUP_SIZE > 64 ? 64 : 4096 / GROUP_SIZE;
+    const cl_mem poll = allocate(context, POLL_WORDS * sizeof(cl_uint));
+    clear(queue, poll, POLL_WORDS * sizeof(cl_uint));
+    cl_mem memories[MEMORIES];
+    for (int i = 0; i < MEMORIES; ++i) {
+      memories[i] = poll;
+    }
+    cl_uint numbers[NUMBERS] = {0};
+    numbers[N_BUDGET] = 1000;
+    numbers[N_POLLS] = (cl_uint)1 << 22;
+    set_arguments(kernel, memories, numbers);
+    launch(queue, kernel, units * offered);
+    cl_uint words[POLL_WORDS];
+    download(queue, poll, 0, words, sizeof words);
+    if (words[4 * LINE] != 0) {
+      fail("counting the work-groups that run at the same time did not come to an end", CL_OUT_OF_RESOURCES);
+    }
+    resident = words[3 * LINE] == 0 ? 1 : words[3 * LINE];
+    clReleaseMemObject(poll);
+  }
+  return resident < WORKERS ? resident : WORKERS;
+}
+
+int main(int argc, char** argv) {
+  const cl_device_id device = choose_device(argc, argv);
+  cl_int status = CL_SUCCESS;
+  const cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+  check(status, "making a context");
+  const cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
+  check(status, "making a queue");
+  const cl_program program = build(context, device);
+  const cl_kernel kernel = clCreateKernel(program, "tidegate_persistent", &status);
+  check(status, "making the kernel");
+  const cl_uint workers = count_workers(context, device, queue, kernel);
+
+  /* Device memory: all buffers of the program in one, the tables, and what the work-groups wait on. */
+  const cl_mem arena = allocate(context, ARENA_BYTES);
+  clear(queue, arena, ARENA_BYTES);
+  for (size_t i = 0; inputs[i].file[0] != '\0'; ++i) {
+    size_t bytes = 0;
+    char* const contents = read_file(inputs[i].file, &bytes);
+    if (bytes != inputs[i].bytes) {
+      fail("a file of data/ has another size than program.h says", CL_INVALID_VALUE);
+    }
+    upload(queue, arena, inputs[i].offset, contents, bytes);
+    free(contents);
+  }
+  const size_t counter_bytes = (2 + (size_t)workers) * LINE * sizeof(cl_uint);
+  const size_t progress_bytes = (HEAD + (REPORT + 1) * (size_t)workers) * sizeof(cl_uint);
+  const cl_mem counters = allocate(context, counter_bytes);
+  const cl_mem progress = allocate(context, progress_bytes);
+  clear(queue, counters, counter_bytes);
+  clear(queue, progress, progress_bytes);
+  const cl_mem memories[MEMORIES] = {arena,
+                                     table(context, queue, stages, sizeof stages),
+                                     table(context, queue, entries, sizeof entries),
+                                     table(context, queue, waits, sizeof waits),
+                                     table(context, queue, words, sizeof words),
+                                     counters,
+                                     progress,
+                                     counters};
+
+  cl_uint numbers[NUMBERS] = {STAGES,  WAITS,      STAGES, REPEAT_BEGIN, REPEAT_END,  STEPS, PHASES,  ENTRIES_PER_PHASE,
+                              MAPPING, ITERATIONS, 0,      0,            0,           0,     0,       workers,
+                              is_of_type(device, CL_DEVICE_TYPE_CPU) ? ~(cl_uint)0 : (cl_uint)1 << 24};
+  cl_uint head[HEAD] = {0};
+  double budget = FIRST_TURNS;
+  unsigned long launches = 0;
+  const double start = seconds();
+  while (numbers[N_STAGE] != STAGES) {
+    numbers[N_BUDGET] = (cl_uint)budget;
+    set_arguments(kernel, memories, numbers);
+    const double began = seconds();
+    launch(queue, kernel, workers);
+    const double took = seconds() - began;
+    ++launches;
+    download(queue, progress, 0, head, sizeof head);
+    const int moved = head[ITERATION] != numbers[N_ITERATION] || head[STAGE] != numbers[N_STAGE] ||
+                      head[TURN] != numbers[N_TURN] || head[ARRIVALS] != numbers[N_ARRIVALS];
+    if (head[STUCK] != 0 || !moved) {
+      fail("work-groups waited for each other in vain", CL_OUT_OF_RESOURCES);
+    }
+    numbers[N_ITERATION] = head[ITERATION];
+    numbers[N_STAGE] = head[STAGE];
+    numbers[N_TURN] = head[TURN];
+    numbers[N_ARRIVALS] = head[ARRIVALS];
+    /* Towards slices of 0.15 s. */
+    const double growth = took > 0.15 / 32 ? 0.15 / took : 32;
+    budget = budget * growth < 1 ? 1 : budget * growth > 1e9 ? 1e9 : budget * growth;
+  }
+  const double took = seconds() - start;
+
+  char name[256];
+  name_of(device, name);
+  printf("%s: %u iterations in %.3f ms, %lu launch%s of %u x %u on %s\n", PROGRAM, (unsigned)head[ITERATION],
+         1e3 * took, launches, launches == 1 ? "" : "es", (unsigned)workers, (unsigned)GROUP_SIZE, name);
+  for (size_t i = 0; outputs[i].file[0] != '\0'; ++i) {
+    void* const contents = room(outputs[i].bytes);
+    download(queue, arena, outputs[i].offsets[head[ITERATION] % PHASES], contents, outputs[i].bytes);
+    write_file(outputs[i].file, outputs[i].head, outputs[i].head_bytes, contents, outputs[i].bytes);
+    printf("  %s\n", outputs[i].file);
+    free(contents);
+  }
+  return 0;
+}

@@ -1,0 +1,244 @@
+#include "engine/export.hpp"
+
+#include "core/files.hpp"
+#include "device/kernels.hpp"
+#include "engine/kernel_arguments.hpp"
+#include "engine/report.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+namespace tidegate::engine {
+namespace {
+
+Error no_export(std::string message, std::string fix) {
+  return {.code = ErrorCode::cannot_export, .message = std::move(message), .fix = std::move(fix)};
+}
+
+// A file name of its own for a buffer: portable, and not taken by another one.
+std::string file_name(std::string_view name, std::string_view ending, std::set<std::string>& taken) {
+  std::string plain(name);
+  std::ranges::replace_if(
+      plain, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '_');
+  std::string file = plain + std::string(ending);
+  for (std::size_t i = 2; !taken.insert(file).second; ++i) {
+    file = fmt::format("{}_{}{}", plain, i, ending);
+  }
+  return file;
+}
+
+// A string literal of C. Octal numbers have three digits, so that no digit of the text continues one.
+std::string literal(std::string_view text) {
+  std::string quoted = "\"";
+  for (const unsigned char c : text) {
+    const bool plain = std::isprint(c) != 0 && c != '"' && c != '\\' && c != '?';
+    quoted += plain ? std::string(1, static_cast<char>(c)) : fmt::format("\\{:03o}", c);
+  }
+  return quoted + '"';
+}
+
+// Rows of unsigned numbers as an array; one row of zeros where there are none, as C has no empty arrays.
+template <std::size_t Columns, class Row>
+std::string table(std::string_view name, const std::vector<Row>& rows) {
+  static_assert(sizeof(Row) == Columns * sizeof(std::uint32_t));
+  std::string text = fmt::format("static const cl_uint {}[][{}] = {{\n", name, Columns);
+  for (const Row& row : rows.empty() ? std::vector<Row>(1) : rows) {
+    std::array<std::uint32_t, Columns> numbers{};
+    std::memcpy(numbers.data(), &row, sizeof row);
+    text += fmt::format("  {{{}}},\n", fmt::join(numbers, ", "));
+  }
+  return text + "};\n";
+}
+
+class Folder {
+public:
+  explicit Folder(const std::string& path) : path_(path) {}
+
+  Result<void> make(std::string_view name) const {
+    std::error_code failed;
+    std::filesystem::create_directories(path_ / name, failed);
+    if (failed) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::cannot_write,
+                .message = fmt::format("cannot make the folder {}: {}", in_quotes((path_ / name).string()),
+                                       failed.message()),
+                .fix = "name another folder"});
+    }
+    return {};
+  }
+
+  Result<void> write(const std::string& name, std::string_view text, std::string what) {
+    const std::string file = (path_ / name).string();
+    TIDEGATE_TRY(Output output, Output::open(file));
+    TIDEGATE_CHECK(output.write(text));
+    TIDEGATE_CHECK(output.commit());
+    written.push_back(written_file(file, std::move(what)));
+    return {};
+  }
+
+  std::vector<WrittenFile> written;
+
+private:
+  std::filesystem::path path_;
+};
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; // NOLINT: bytes of a file
+}
+
+// Returns what the file of an output, which was written, has before the buffer's bytes.
+Result<std::string> file_head(const ProgramBuffer& buffer, std::span<const std::byte> contents,
+                              const std::string& file) {
+  TIDEGATE_TRY(std::string text, read_all(*buffer.output, std::size_t{1} << 40U));
+  if (!text.ends_with(text_of(contents))) {
+    return tl::unexpected(
+        no_export(fmt::format("{} is written in another form than in memory", in_quotes(file)),
+                  "name an output .npy or .bin"));
+  }
+  text.resize(text.size() - contents.size());
+  return text;
+}
+
+constexpr std::string_view makefile =
+    R"(# OpenCL's headers and loader: opencl-headers and ocl-icd-opencl-dev on Debian.
+CFLAGS ?= -O2
+program: main.c program.h
+	$(CC) -std=c99 $(CFLAGS) -o $@ main.c $(LDFLAGS) -lOpenCL
+run: program
+	./program
+clean:
+	rm -f program
+.PHONY: run clean
+)";
+
+std::string program_header(std::string_view title, const CompiledProgram& compiled,
+                           const DispatchLimits& limits, const device::DeviceInfo& device,
+                           std::string_view inputs, std::string_view outputs) {
+  const LaunchTables& tables = compiled.tables;
+  const Schedule& schedule = compiled.schedule;
+  std::string text = "/* What main.c runs: written by `tidegate export`. */\n";
+  const auto define = [&text](std::string_view name, const auto& value) {
+    fmt::format_to(std::back_inserter(text), "#define {} {}\n", name, value);
+  };
+  define("PROGRAM", literal(title));
+  define("DEVICE", literal(device.name));
+  define("OPTIONS", literal(compiled.source.options));
+  define("GROUP_SIZE", schedule.group_size);
+  define("WORKERS", limits.workers);
+  define("FIRST_TURNS", limits.first_turns);
+  define("LOCAL_BYTES", local_room(tables.dynamic_local_bytes));
+  define("ARENA_BYTES", fmt::format("((size_t){}u)", compiled.memory.arena_bytes));
+  define("ITERATIONS", fmt::format("{}u", compiled.program.iterations));
+  define("PHASES", schedule.phases());
+  define("STEPS", tables.steps);
+  define("STAGES", tables.stages.size());
+  define("WAITS", tables.waits.size());
+  define("REPEAT_BEGIN", schedule.repeat_begin);
+  define("REPEAT_END", schedule.repeat_end);
+  define("ENTRIES_PER_PHASE", tables.entries_per_phase);
+  define("MAPPING", static_cast<unsigned>(compiled.synchronization.mapping));
+  text += "\n/* Stages in order, the waves in each by swap phase, and what their tiles wait for. */\n";
+  text += table<6>("stages", tables.stages);
+  text += table<4>("entries", tables.entries);
+  text += table<7>("waits", tables.waits);
+  text += "/* Sizes and arguments of each wave. */\nstatic const cl_ulong words[] = {\n";
+  for (std::size_t i = 0; i < std::max<std::size_t>(tables.words.size(), 1); ++i) {
+    text += fmt::format("  {}u,{}", i < tables.words.size() ? tables.words[i] : 0, i % 8 == 7 ? "\n" : "");
+  }
+  text += "\n};\n";
+  text += "\n/* First contents, at bytes of the arena; all else is 0. */\n"
+          "static const struct { size_t offset, bytes; const char* file; } inputs[] = {\n" +
+          std::string(inputs) + "  {0, 0, \"\"}};\n";
+  text +=
+      "\n/* Results: bytes of the arena by swap phase, and what the file has before them. */\n"
+      "static const struct { size_t offsets[PHASES], bytes, head_bytes; const char *head, *file; } outputs[] = {\n" +
+      std::string(outputs) + "  {{0}, 0, 0, \"\", \"\"}};\n";
+  return text;
+}
+
+} // namespace
+
+Result<void> check_exportable(const CompiledProgram& compiled) {
+  const Job& program = compiled.program;
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.queue) {
+      return tl::unexpected(
+          no_export(fmt::format("{} is a queue, whose result a host program has to check",
+                                program.wave_text(static_cast<std::uint32_t>(&wave - program.waves.data()))),
+                    "export a program without queues"));
+    }
+  }
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image || buffer.hits) {
+      return tl::unexpected(no_export(
+          fmt::format("{} is {}", in_quotes(buffer.name), buffer.image ? "an image" : "a list of hits"),
+          "export a program whose waves use buffers alone"));
+    }
+  }
+  if (!compiled.schedule.fallbacks.empty()) {
+    const Fallback& fallback = compiled.schedule.fallbacks.front();
+    return tl::unexpected(
+        no_export(fmt::format("{} is launched alone: {}", program.wave_text(fallback.wave), fallback.reason),
+                  "export a program whose waves share one launch"));
+  }
+  if (!compiled.persistent() || compiled.schedule.any_plain()) {
+    return tl::unexpected(
+        no_export("the program does not run as one persistent launch: " + compiled.strategy.reason,
+                  "give --strategy barrier"));
+  }
+  return {};
+}
+
+Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled, const DispatchLimits& limits,
+                                                const device::DeviceInfo& device, const HostContents& first,
+                                                const HostContents& outputs, const std::string& path) {
+  const Job& program = compiled.program;
+  Folder folder(path);
+  TIDEGATE_CHECK(folder.make("data"));
+  std::set<std::string> taken;
+  std::string input_rows;
+  std::string output_rows;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (buffer.in_arena() && !first[i].empty()) {
+      const std::string file = "data/" + file_name(buffer.name, ".bin", taken);
+      TIDEGATE_CHECK(folder.write(file, text_of(first[i]), "first contents of " + in_quotes(buffer.name)));
+      input_rows +=
+          fmt::format("  {{{}u, {}u, {}}},\n", compiled.memory.offsets[i], first[i].size(), literal(file));
+    }
+  }
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (buffer.output) {
+      const std::filesystem::path name(*buffer.output);
+      const std::string file = file_name(name.stem().string(), name.extension().string(), taken);
+      TIDEGATE_TRY(const std::string head, file_head(buffer, outputs[i], file));
+      std::vector<std::uint64_t> offsets;
+      for (const std::vector<std::uint32_t>& storage : compiled.schedule.storage) {
+        offsets.push_back(compiled.memory.offsets[storage[i]]);
+      }
+      output_rows += fmt::format("  {{{{{}u}}, {}u, {}u, {}, {}}},\n", fmt::join(offsets, "u, "),
+                                 outputs[i].size(), head.size(), literal(head), literal(file));
+    }
+  }
+  const std::string title = (std::filesystem::absolute(path) / "").parent_path().filename().string();
+  TIDEGATE_CHECK(folder.write("kernel.cl", compiled.source.source, "generated kernel"));
+  TIDEGATE_CHECK(folder.write("program.h",
+                              program_header(title, compiled, limits, device, input_rows, output_rows),
+                              "sizes and tables"));
+  TIDEGATE_CHECK(folder.write("main.c", device::kernel_file("host/main.c"), "host program"));
+  TIDEGATE_CHECK(folder.write("Makefile", makefile, "Makefile"));
+  return std::move(folder.written);
+}
+
+} // namespace tidegate::engine
