@@ -3,11 +3,23 @@
 namespace tidegate::documents {
 
 constexpr Field stream_error_fields[] = {
+    optional<&StreamError::id>("id", "id of the request, where it has one"),
     required<&StreamError::error>("error", "error of the line"),
     required<&StreamError::line>("line", "line of the input stream, counted from 1"),
 };
 template <>
 constinit const Record Description<StreamError>::record = record_of<StreamError>(stream_error_fields);
+
+constexpr Field run_request_fields[] = {
+    optional<&RunRequest::id>("id", "any number or name; the answer has it too"),
+    optional<&RunRequest::program>(
+        "program", "path of a wave or frontier program; left out: the program of the command line"),
+    defaulted<&RunRequest::set>(
+        "set", "values that replace those of the program for this request, by their place (RFC 6901), such "
+               "as \"/buffers/x/init/file\""),
+};
+template <>
+constinit const Record Description<RunRequest>::record = record_of<RunRequest>(run_request_fields);
 
 constexpr Field checked_fields[] = {
     required<&CheckedDocument::file>("file", "path, or - for standard input"),
@@ -79,6 +91,12 @@ constinit const Document DocumentOf<StreamError>::document{.kind = "stream_error
                                                            .direction = Direction::output,
                                                            .record = &Description<StreamError>::record,
                                                            .has_kind = false};
+template <>
+constinit const Document DocumentOf<RunRequest>::document =
+    document_of<RunRequest>("run_request",
+                            "A line of `tidegate run --stream`: a program to run, and what is "
+                            "different this time",
+                            Direction::input);
 template <>
 constinit const Document DocumentOf<CheckReport>::document = document_of<CheckReport>("check_report",
                                                                                       "Verdicts on documents",

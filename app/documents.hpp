@@ -7,14 +7,23 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidegate::documents {
 
 // Output line of a stream for an input line that failed.
 struct StreamError {
-  Error error;            // first error of the line; `check --stream` lists all
-  std::uint64_t line = 0; // of the input stream, 1-based
+  std::optional<Identifier> id{}; // of the request, where it has one
+  Error error;                    // first error of the line; `check --stream` lists all
+  std::uint64_t line = 0;         // of the input stream, 1-based
+};
+
+// Input line of `tidegate run --stream`.
+struct RunRequest {
+  std::optional<Identifier> id;
+  std::optional<std::string> program;             // path; left out, the one of the command line
+  std::vector<std::pair<std::string, Value>> set; // replaced values of the program, by RFC 6901 pointer
 };
 
 struct CheckedDocument {
@@ -69,6 +78,8 @@ struct VersionReport {
 
 template <>
 const Document DocumentOf<StreamError>::document;
+template <>
+const Document DocumentOf<RunRequest>::document;
 template <>
 const Document DocumentOf<CheckReport>::document;
 template <>

@@ -176,6 +176,7 @@ CommandModel run_command() {
                 "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
            flag("--check-halos", options.check_halos,
                 "Instead: hold accesses against the stated halos; no outputs"),
+           flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Touch no device: plan, recommendation, evidence, memory"),
            duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
@@ -213,6 +214,10 @@ CommandModel run_command() {
 // tidegate run: from what its options say to a report and an exit code.
 
 Error at_program(Error error, const RunSettings& settings) {
+  if (settings.changed) { // lines of the text are not those of the file
+    error.source = error.source.value_or(display_name(settings.program));
+    return error;
+  }
   return at_document(std::move(error), settings.program, settings.text);
 }
 
@@ -360,7 +365,8 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-// Refuses options that mean something to the other kind of programs alone.
+} // namespace
+
 Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) {
   const engine::RunOptions& options = settings.options;
   struct Option {
@@ -398,6 +404,8 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
   }
   return {};
 }
+
+namespace {
 
 // Chooses the launch of a program whose command line leaves it open.
 struct ChosenWay {
@@ -488,6 +496,9 @@ Result<std::optional<device::DeviceInfo>> device_of(const RunSettings& settings,
     return std::nullopt;
   }
   monitor.begin(engine::Activity::asking);
+  if (settings.device) {
+    return settings.device;
+  }
   TIDEGATE_TRY(auto found, find_device(settings));
   return found;
 }
@@ -528,14 +539,11 @@ std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline
 
 // Completes the report and prints it.
 template <class Report>
-Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const RunSettings& settings,
-                        Progress& progress) {
+Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Progress& progress) {
   progress.finish();
   if (!report) {
-    return tl::unexpected(at_program(report.error(), settings));
+    return tl::unexpected(std::move(report.error()));
   }
-  report->profile_file = taken.profile_file;
-  report->policy_file = taken.policy_file;
   TIDEGATE_CHECK(write_timings(*report, settings));
   std::optional<Error> slower;
   if (report->baseline) {
@@ -549,7 +557,29 @@ Result<ExitCode> finish(Result<Report> report, const TakenTuning& taken, const R
   return written;
 }
 
-Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
+// A program that an earlier request of the stream has run, once more.
+Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared>& prepared,
+                                          engine::WaveProgram& program, const RunSettings& settings,
+                                          const device::DeviceInfo& device, engine::Monitor& monitor) {
+  engine::RunOptions options = settings.options;
+  options.compile.tuning = prepared->compiled.tuning;
+  options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
+  program.policy = prepared->compiled.written.policy;
+  TIDEGATE_TRY(
+      engine::RunReport report,
+      engine::run_again(prepared, program, program_folder(settings.program), device, options, monitor));
+  report.first_run = prepared->first_run;
+  report.profile_file = prepared->profile_file;
+  report.policy_file = prepared->policy_file;
+  if (too_slow(report, options.compile)) { // what else runs on this machine has changed: choose anew
+    options.kept->programs.erase(options.kept_key);
+  }
+  return report;
+}
+
+} // namespace
+
+Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   if (options.check_bounds) {
     std::error_code unreadable;
@@ -570,67 +600,77 @@ Result<ExitCode> run_waves(RunSettings& settings, engine::Monitor& monitor, Prog
                             "json"};
     options.program_text = settings.text;
   }
-  auto program = read_program(settings.text, program_folder(settings.program), options.scope);
-  if (!program) {
-    return tl::unexpected(at_program(program.error(), settings));
-  }
-  TIDEGATE_TRY(const auto device, device_of(settings, monitor));
   const std::string folder = program_folder(settings.program);
+  const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
+  TIDEGATE_TRY(auto program, read_program(settings.text, folder, options.scope).map_error(at));
+  TIDEGATE_TRY(const auto device, device_of(settings, monitor));
+  const InterruptWatch interrupts;
+  if (options.kept != nullptr && device) {
+    options.kept_key = engine::stream_key(program, folder);
+    if (const auto prepared = engine::find_prepared(options)) {
+      return run_waves_again(prepared, program, settings, *device, monitor).map_error(at);
+    }
+  }
   const std::string key =
-      device ? program_key(settings.text, *program, folder, *device, options, TIDEGATE_VERSION)
+      device ? program_key(settings.text, program, folder, *device, options, TIDEGATE_VERSION)
              : std::string();
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
-  program->policy = taken.policy.value_or(program->policy);
+  program.policy = taken.policy.value_or(program.policy);
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = engine::preferred(options.compile.tuning.strategy);
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
   }
-  const InterruptWatch interrupts; // until the report is written
-  auto first_run = choose_way(settings, *program, device ? &*device : nullptr, key, taken, monitor);
-  if (!first_run) {
-    return tl::unexpected(at_program(first_run.error(), settings));
-  }
+  TIDEGATE_TRY(auto first_run,
+               choose_way(settings, program, device ? &*device : nullptr, key, taken, monitor).map_error(at));
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
-  auto report = engine::run_program(*program, folder, device ? &*device : nullptr, options, monitor);
-  if (report) {
-    report->first_run = std::move(first_run->report);
-    if (report->first_run && too_slow(*report, options.compile)) {
-      forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
-      report->first_run->kept = false;
-      report->first_run->reason += "; it took far longer now, so the next run measures again";
-    }
-    if (first_run->warning) {
-      report->warnings.push_back(std::move(*first_run->warning));
+  TIDEGATE_TRY(
+      engine::RunReport report,
+      engine::run_program(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  report.profile_file = taken.profile_file;
+  report.policy_file = taken.policy_file;
+  report.first_run = std::move(first_run.report);
+  if (report.first_run && too_slow(report, options.compile)) {
+    forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
+    report.first_run->kept = false;
+    report.first_run->reason += "; it took far longer now, so the next run measures again";
+  } else if (options.kept != nullptr && device) {
+    if (const auto prepared = engine::find_prepared(options)) {
+      prepared->first_run = report.first_run;
+      prepared->profile_file = report.profile_file;
+      prepared->policy_file = report.policy_file;
     }
   }
-  return finish(std::move(report), taken, settings, progress);
+  if (first_run.warning) {
+    report.warnings.push_back(std::move(*first_run.warning));
+  }
+  return report;
 }
 
-Result<ExitCode> run_frontier(RunSettings& settings, engine::Monitor& monitor, Progress& progress) {
+Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
-  auto program = read_frontier_program(settings.text);
-  if (!program) {
-    return tl::unexpected(at_program(program.error(), settings));
-  }
+  const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
+  TIDEGATE_TRY(auto program, read_frontier_program(settings.text).map_error(at));
   TIDEGATE_TRY(auto device, device_of(settings, monitor));
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, settings.text, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // how traversals run, and never the self-test
     device->profile->traversal = taken.traversal;
   }
-  program->policy.launch = taken.policy.value_or(program->policy.launch);
+  program.policy.launch = taken.policy.value_or(program.policy.launch);
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.slice_ns;
   const std::string folder = program_folder(settings.program);
   if (device && !settings.no_cache) {
     options.traversal.checked =
-        checked_file(settings.text, *program, folder, *device, options, TIDEGATE_VERSION);
+        checked_file(settings.text, program, folder, *device, options, TIDEGATE_VERSION);
   }
-  const InterruptWatch interrupts; // until the report is written
-  return finish(traversal::run_traversal(*program, folder, device ? &*device : nullptr, options, monitor),
-                taken, settings, progress);
+  const InterruptWatch interrupts;
+  TIDEGATE_TRY(
+      traversal::FrontierReport report,
+      traversal::run_traversal(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  report.profile_file = taken.profile_file;
+  report.policy_file = taken.policy_file;
+  return report;
 }
-
-} // namespace
 
 Result<ExitCode> run_program(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
@@ -705,6 +745,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   if (needs_device(settings)) {
     TIDEGATE_CHECK(device::isolate_drivers(&ran));
   }
+  if (settings.stream) {
+    return run_stream(settings, ran);
+  }
   engine::Monitor monitor;
   Progress progress(monitor, progress_style(settings));
   const auto abandon = [&settings, &progress](const auto& report) {
@@ -720,11 +763,12 @@ Result<ExitCode> run_program(RunSettings& settings) {
   TIDEGATE_TRY(settings.text, read_document(settings.program));
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+  const InterruptWatch interrupts; // until the report is written
   if (frontier) {
-    return run_frontier(settings, monitor, progress);
+    return finish(run_frontier(settings, monitor), settings, progress);
   }
   monitor.before_kernels = [&ran] { ran.set(); };
-  return run_waves(settings, monitor, progress);
+  return finish(run_waves(settings, monitor), settings, progress);
 }
 
 } // namespace tidegate::app

@@ -4,6 +4,7 @@
 #include "app/plan.hpp"
 #include "app/speed.hpp"
 #include "app/terminal.hpp"
+#include "device/isolation.hpp"
 #include "engine/documents.hpp"
 #include "engine/run.hpp"
 #include "engine/run_options.hpp"
@@ -26,9 +27,12 @@ namespace tidegate::app {
 
 struct RunSettings {
   std::string program = "-";
-  std::string text; // of the program
+  std::string text;     // of the program
+  bool changed = false; // the text is not that of the file
   std::string output = "-";
   std::string selector;
+  std::optional<device::DeviceInfo> device; // once it is known
+  bool stream = false;
   std::optional<std::string> plan;
   std::optional<std::string> profile; // "none": not the user's folder either
   std::optional<std::string> policy;
@@ -63,6 +67,16 @@ ProgressStyle progress_style(const RunSettings& settings);
 
 // Runs a program of either kind and reports.
 Result<ExitCode> run_program(RunSettings& settings);
+
+// Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
+Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran);
+
+// Run the program in `settings`, which they change: the tuning that is taken, for example.
+Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor);
+Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor);
+
+// Refuses options that mean something to the other kind of programs alone.
+Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier);
 
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);

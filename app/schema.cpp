@@ -307,6 +307,7 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<NaturalGradientStep>::document, ""},
     CatalogueEntry{&DocumentOf<engine::WaveProgram>::document, "run"},
     CatalogueEntry{&DocumentOf<graphs::FrontierProgram>::document, "run"},
+    CatalogueEntry{&DocumentOf<RunRequest>::document, "run --stream"},
     CatalogueEntry{&DocumentOf<RunReportDocument>::document, ""},
     CatalogueEntry{&DocumentOf<traversal::FrontierReport>::document, ""},
     CatalogueEntry{&DocumentOf<tuning::TuningReport>::document, ""},

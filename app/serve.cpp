@@ -67,18 +67,18 @@ void add(StreamSummary& total, const StreamSummary& part) {
   total.exit_code = worst(total.exit_code, part.exit_code);
 }
 
-void append_error(Block& block, Error error, std::uint64_t line) {
+void append_error(Block& block, Error error, std::uint64_t line, std::optional<Identifier> id = {}) {
   ++block.summary.failed;
   block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
   error.line.reset(); // the line of the stream says it
-  const StreamError document{.error = std::move(error), .line = line};
+  const StreamError document{.id = std::move(id), .error = std::move(error), .line = line};
   documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }
 
 // An exception, say for want of memory, costs one line and not the stream.
-Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, std::string& text) {
+Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, LineReply& reply) {
   try {
-    return answer(line, text);
+    return answer(line, reply);
   } catch (const std::exception& exception) {
     return tl::unexpected(uncaught_error(exception, "please report this line as a bug"));
   }
@@ -103,10 +103,12 @@ void answer_block(Block& block, const LineAnswer& answer) {
     }
     ++block.summary.lines;
     const std::size_t start = block.answers.size();
-    if (auto result = answer_or_bug(answer, line, block.answers); !result) {
+    LineReply reply{.text = block.answers};
+    if (auto result = answer_or_bug(answer, line, reply); !result) {
       block.answers.resize(start);
-      append_error(block, documents::located(std::move(result.error()), line), number);
+      append_error(block, documents::located(std::move(result.error()), line), number, std::move(reply.id));
     }
+    block.summary.exit_code = worst(block.summary.exit_code, reply.exit_code);
     block.answers += '\n';
   }
 }
@@ -210,7 +212,7 @@ private:
       if (!written) {
         failure_ = std::move(written.error());
       }
-      if (!written || output_.closed()) {
+      if (!written || output_.closed() || total_.exit_code == ExitCode::interrupted) {
         stop();
       }
       oldest->reset();
@@ -264,7 +266,7 @@ Error read_failure(int code) {
 }
 
 // Cuts the input into blocks of whole lines.
-Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline& pipeline) {
+Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline& pipeline, Pace pace) {
   std::string pending; // text that is not handed on yet
   std::uint64_t next_line = 1;
   bool dropping = false; // inside a line past the limit
@@ -301,6 +303,17 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
         return {};
       }
     }
+    for (; pace == Pace::lines && whole > 0; ++next_line) {
+      const std::size_t line = std::min(pending.find('\n') + 1, whole);
+      auto block = pipeline.fresh();
+      block->first_line = next_line;
+      block->lines.assign(pending, 0, line == 0 ? whole : line);
+      pending.erase(0, block->lines.size());
+      whole -= block->lines.size();
+      if (!pipeline.push(std::move(block))) {
+        return {};
+      }
+    }
     if (whole > 0) {
       auto block = pipeline.fresh();
       block->first_line = next_line;
@@ -323,7 +336,8 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
 } // namespace
 
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
-                                    const std::function<LineAnswer()>& make_answer, unsigned workers) {
+                                    const std::function<LineAnswer()>& make_answer, unsigned workers,
+                                    Pace pace) {
   Pipeline pipeline(output, workers);
   std::vector<std::jthread> threads;
   // Whatever happens below, the workers learn that no more blocks come before they are waited for.
@@ -340,7 +354,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
       return tl::unexpected(uncaught_error(error, "please report this as a bug"));
     }
   }
-  auto read = read_blocks(input, output, pipeline);
+  auto read = read_blocks(input, output, pipeline, pace);
   pipeline.close();
   threads.clear(); // joins
   if (!read) {
@@ -371,8 +385,8 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
   TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
   TIDEGATE_TRY(auto output, Output::open(route.output));
   const auto make_line_answer = [&make_answer]() -> LineAnswer {
-    return [answer = make_answer()](std::string_view line, std::string& text) {
-      return answer(line, Style::compact, text);
+    return [answer = make_answer()](std::string_view line, LineReply& reply) {
+      return answer(line, Style::compact, reply.text);
     };
   };
   const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);

@@ -6,9 +6,11 @@
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,8 +26,18 @@ namespace tidegate::app {
 // The reader hands on whatever complete lines it has as soon as input pauses, so a person or a program that
 // writes one line and waits gets its answer.
 
-// Appends the answer to one line (without a newline), or says why there is none.
-using LineAnswer = std::function<Result<void>(std::string_view line, std::string& answer)>;
+// The answer to one line.
+struct LineReply {
+  std::string& text;                   // to which it is appended, without a newline
+  std::optional<Identifier> id{};      // of the request, for a stream_error
+  ExitCode exit_code = ExitCode::done; // of an answer that is negative
+};
+
+// Answers one line, or says why there is no answer.
+using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
+
+// How many lines are answered before their answers are written: all that have been read, or one.
+enum class Pace : std::uint8_t { blocks, lines };
 
 struct StreamSummary {
   std::uint64_t lines = 0; // with an answer or an error
@@ -36,9 +48,10 @@ struct StreamSummary {
 // Reads lines from `input` and writes their answers to `output`; a line without an answer becomes a
 // stream_error document. Blank lines are passed over; only the numbers of lines count them. `make_answer` is
 // called once per worker, so an answer may keep working memory. Ends early, without an error, when the reader
-// of `output` has gone.
+// of `output` has gone, and after a line that was interrupted.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
-                                    const std::function<LineAnswer()>& make_answer, unsigned workers);
+                                    const std::function<LineAnswer()>& make_answer, unsigned workers,
+                                    Pace pace = Pace::blocks);
 
 struct Route {
   std::string input = "-";          // path, or - for standard input

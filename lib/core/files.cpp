@@ -17,8 +17,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -376,6 +378,23 @@ Error overwriting(const NamedFile& output, const NamedFile& other) {
 }
 
 } // namespace
+
+std::string file_state(const std::string& path, std::uint64_t settled_ns) {
+  struct stat file {};
+  timespec now{};
+  if (::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode) ||
+      ::clock_gettime(CLOCK_REALTIME, &now) != 0) {
+    return {};
+  }
+  constexpr std::int64_t second = 1'000'000'000;
+  const auto ns = [](const timespec& time) { return std::int64_t{time.tv_sec} * second + time.tv_nsec; };
+  const std::int64_t written = ns(file.st_mtim);
+  const std::int64_t changed = ns(file.st_ctim);
+  if (ns(now) < std::max(written, changed) + static_cast<std::int64_t>(settled_ns)) {
+    return {};
+  }
+  return fmt::format("{} {} {} {} {}", file.st_dev, file.st_ino, file.st_size, written, changed);
+}
 
 std::filesystem::path canonical_path(const std::string& path) {
   constexpr int most_links = 40;

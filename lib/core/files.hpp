@@ -100,6 +100,10 @@ bool is_inside(const std::filesystem::path& path, const std::filesystem::path& f
 // Resolves a path of a program document against its folder. Never returns "-", which means a standard stream.
 std::string path_in(const std::string& folder, const std::string& file);
 
+// Names the contents of a regular file by its size, its times and where it is on the disk; empty for other files, and for
+// one that has changed within the last `settled_ns`: clocks of file systems tick, so it may change again without a trace.
+std::string file_state(const std::string& path, std::uint64_t settled_ns = 20'000'000);
+
 // Folders that the paths of a program may lead to.
 enum class PathScope : std::uint8_t { folder, anywhere };
 

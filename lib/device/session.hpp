@@ -202,7 +202,7 @@ Result<std::unique_ptr<Session>> open_session(const DeviceInfo& device,
 
 // open_session(), or a stand-in of a test.
 using OpenSession =
-    std::function<Result<std::unique_ptr<Session>>(const DeviceInfo& device, Profiling profiling)>;
+    std::function<Result<std::shared_ptr<Session>>(const DeviceInfo& device, Profiling profiling)>;
 
 // Waits for the queue. Returns nanoseconds between submission and start of a kernel's first launch, which is
 // the time the driver compiled; 0 if the driver does not measure it. Throws Refused.

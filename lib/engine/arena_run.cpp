@@ -129,11 +129,11 @@ bool has_failed(const QueueOutcome& queue) {
 }
 
 // Clears the transient buffers, or the others without contents, on which a program may rely.
-void clear(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-           const Arena& arena, bool transient) {
+void clear(const device::Session& session, const CompiledProgram& compiled, const Arena& arena,
+           bool transient) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
-    if (buffer.in_arena() && first[i].empty() && buffer.transient() == transient) {
+    if (buffer.in_arena() && !buffer.first && buffer.transient() == transient) {
       engine::clear(session, arena.parts[i].memory, arena.parts[i].offset, buffer.bytes);
     }
   }
@@ -144,32 +144,150 @@ Transferred transferred(const HostContents& memory) {
   return memory.pinned() ? Transferred::later : Transferred::now;
 }
 
-// Uploads first contents; returns the bytes.
+// Returns true if the buffer's first contents are still in the arena after a run: no wave writes it, and no other buffer
+// has its memory at another time.
+bool stays(const CompiledProgram& compiled, std::size_t index) {
+  const Job& program = compiled.program;
+  const auto begin = [&](std::size_t i) { return compiled.memory.offsets[i]; };
+  const auto end = [&](std::size_t i) { return begin(i) + program.buffers[i].bytes; };
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (i != index && program.buffers[i].in_arena() && begin(i) < end(index) && begin(index) < end(i)) {
+      return false;
+    }
+  }
+  return !program.buffers[index].swapped &&
+         std::ranges::none_of(program.waves, [index](const ProgramWave& wave) {
+           return (wave.command && wave.command->to == index) ||
+                  std::ranges::any_of(wave.arguments, [index](const ProgramArgument& argument) {
+                    return argument.is_memory() && argument.buffer == index &&
+                           argument.access != Access::read;
+                  });
+         });
+}
+
+// Memory of the device that a stream may fill: the program's budget, or half of all.
+std::uint64_t stream_budget(const CompiledProgram& compiled) {
+  return compiled.written.budget_bytes != 0 ? compiled.written.budget_bytes : compiled.budget_bytes / 2;
+}
+
+// Keeps a copy of an input that the program is going to change, if there is room.
+void keep_copy(const device::Session& session, const CompiledProgram& compiled, Kept& kept,
+               const ProgramBuffer& buffer, const Arena::Part& part) {
+  if (buffer.content.empty() || !kept.make_room(buffer.bytes, stream_budget(compiled))) {
+    return;
+  }
+  const auto input = std::make_shared<KeptInput>();
+  input->bytes = buffer.bytes;
+  input->content = buffer.content;
+  input->memory = allocate(session, buffer.bytes);
+  device::require(session.copy(part.memory, part.offset, input->memory, 0, buffer.bytes, nullptr),
+                  "keeping an input");
+  kept.use(input);
+}
+
+// Puts the first contents into the arena, from the device if it has them; returns the bytes that were uploaded.
 std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                   const Arena& arena) {
+                   KeptArena& memory, KeptInputs* inputs) {
   std::uint64_t uploaded = 0;
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    if (compiled.program.buffers[i].in_arena() && !first[i].empty()) {
-      upload(session, arena.parts[i].memory, arena.parts[i].offset, first[i], transferred(first));
+    const ProgramBuffer& buffer = compiled.program.buffers[i];
+    const Arena::Part& part = memory.arena.parts[i];
+    if (!buffer.in_arena() || !buffer.first) {
+      continue;
+    }
+    const std::optional<DevicePart> found = inputs != nullptr ? inputs->found[i] : std::nullopt;
+    if (found && memory.contents[i] == buffer.content) {
+      continue; // where it was
+    }
+    if (found) {
+      device::require(
+          session.copy(found->memory, found->offset, part.memory, part.offset, buffer.bytes, nullptr),
+          "copying an input");
+    } else {
+      upload(session, part.memory, part.offset, first[i], transferred(first));
       uploaded += first[i].size();
+    }
+    const bool keeps = inputs != nullptr && stays(compiled, i);
+    memory.contents[i] = keeps ? buffer.content : "";
+    if (inputs != nullptr && !keeps && !found) {
+      keep_copy(session, compiled, inputs->kept, buffer, part);
     }
   }
   return uploaded;
 }
 
+// The arena of the program's last run, or a new one.
+std::shared_ptr<KeptArena> arena_for(const device::Session& session, const CompiledProgram& compiled,
+                                     ArenaUse use, KeptInputs* inputs) {
+  if (inputs != nullptr && inputs->arena) {
+    return inputs->arena;
+  }
+  if (inputs != nullptr) {
+    inputs->kept.make_room(compiled.memory.arena_bytes + compiled.table_bytes, stream_budget(compiled));
+  }
+  auto memory = std::make_shared<KeptArena>(allocate_arena(session, compiled.program, compiled.memory, use));
+  memory->bytes = compiled.memory.arena_bytes;
+  if (inputs != nullptr) {
+    inputs->kept.use(memory);
+    inputs->arena = memory;
+  }
+  return memory;
+}
+
 } // namespace
 
+std::optional<DevicePart> KeptArena::find(const std::string& content) const {
+  const auto at = std::ranges::find(contents, content);
+  if (at == contents.end()) {
+    return {};
+  }
+  const Arena::Part& part = arena.parts[static_cast<std::size_t>(at - contents.begin())];
+  return DevicePart{part.memory, part.offset};
+}
+
+bool KeptInputs::hit(const Job& program) const {
+  bool any = false;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    any |= found[i].has_value();
+    if (program.buffers[i].first && !found[i]) {
+      return false;
+    }
+  }
+  return any;
+}
+
+KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena> arena) {
+  KeptInputs inputs{.kept = kept, .arena = std::move(arena)};
+  if (inputs.arena) {
+    kept.use(inputs.arena);
+    for (std::size_t i = 0; i < program.buffers.size(); ++i) { // what this run replaces is no source for it
+      std::string& content = inputs.arena->contents[i];
+      content = content == program.buffers[i].content ? content : "";
+    }
+  }
+  for (const ProgramBuffer& buffer : program.buffers) {
+    inputs.found.push_back(buffer.first && buffer.in_arena() ? kept.find(buffer.content) : std::nullopt);
+  }
+  return inputs;
+}
+
 ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor) {
+                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
+                      KeptInputs* inputs) {
   const Job& program = compiled.program;
   monitor.begin(Activity::filling);
-  HostContents outputs = output_room(session, program, compiled.tuning.most_pinned_bytes);
+  const bool used_before = inputs != nullptr && inputs->arena;
+  HostContents outputs = used_before ? std::move(inputs->arena->outputs) : HostContents();
+  if (outputs.size() == 0) {
+    outputs = output_room(session, program, compiled.tuning.most_pinned_bytes);
+  }
   const auto start = std::chrono::steady_clock::now();
   ArenaRun run;
   const ArenaUse use = !built.plain_programs ? ArenaUse::generated_kernel
                        : built.kernel        ? ArenaUse::both
                                              : ArenaUse::plain_launches;
-  const Arena arena = allocate_arena(session, program, compiled.memory, use);
+  const std::shared_ptr<KeptArena> memory = arena_for(session, compiled, use, inputs);
+  const Arena& arena = memory->arena;
   const DeviceImages images = allocate_images(session, program);
   std::optional<BoundObjects> objects;
   if (built.kernel) {
@@ -185,15 +303,15 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
                         compiled.synchronization.mapping, built.kernel ? &*built.kernel : nullptr,
                         plain ? &*plain : nullptr, queues, arena, limits, monitor);
-  clear(session, compiled, first, arena, false); // some drivers allocate only now
+  clear(session, compiled, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
-  run.uploaded_bytes = fill(session, compiled, first, arena);
+  run.uploaded_bytes = fill(session, compiled, first, *memory, inputs);
   run.uploaded_bytes += fill_images(session, program, first, images);
   if (use == ArenaUse::both) {
     touch(session, arena);
   }
-  if (!session.on_host) { // on a GPU the first launch after an upload, and into fresh memory, takes longer
-    clear(session, compiled, first, arena, true);
+  if (!session.on_host && !used_before) { // on a GPU the first launch into fresh memory takes longer
+    clear(session, compiled, arena, true);
   }
   device::require(session.finish(), "filling the buffers");
   run.upload_ns = elapsed_ns(cleared);

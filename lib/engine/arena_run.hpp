@@ -5,6 +5,7 @@
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
+#include "engine/kept.hpp"
 #include "engine/kernel_cache.hpp"
 #include "engine/plain_waves.hpp"
 
@@ -51,6 +52,30 @@ struct UntilState {
   std::vector<std::byte> value; // one element
 };
 
+// A program's arena, which in a stream stays for its next run.
+struct KeptArena final : Holding {
+  Arena arena;
+  HostContents outputs; // room for them, between two runs
+  std::vector<std::string>
+      contents; // by buffer the name of the first contents that are still in it; empty: of none
+
+  explicit KeptArena(Arena made) : arena(std::move(made)), contents(arena.parts.size()) {}
+
+  [[nodiscard]] std::optional<DevicePart> find(const std::string& content) const override;
+};
+
+// The first contents of one run in a stream.
+struct KeptInputs {
+  Kept& kept;
+  std::shared_ptr<KeptArena> arena;               // of the program's last run, then of this one; may be null
+  std::vector<std::optional<DevicePart>> found{}; // by buffer, where the device has its first contents
+
+  // True if the program has inputs, and the device had all of them.
+  [[nodiscard]] bool hit(const Job& program) const;
+};
+
+KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena> arena);
+
 struct ArenaRun {
   DispatchOutcome outcome;
   std::optional<UntilState> until;
@@ -62,9 +87,10 @@ struct ArenaRun {
   std::uint64_t uploaded_bytes = 0;
 };
 
-// Allocates and fills the arena, dispatches, reads the outputs back and frees the memory. Throws
-// device::Refused.
+// Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and keeps
+// what may stay on the device. Throws device::Refused.
 ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor);
+                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
+                      KeptInputs* inputs = nullptr);
 
 } // namespace tidegate::engine

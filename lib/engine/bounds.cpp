@@ -123,7 +123,7 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   const Job& program = compiled.program;
   const auto& storage = compiled.schedule.storage;
   const device::PrintsToStandardError prints;
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
                options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, program);

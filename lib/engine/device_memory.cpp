@@ -90,11 +90,11 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 } // namespace
 
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
-                                    std::uint64_t most_pinned_bytes) {
+                                    std::uint64_t most_pinned_bytes, const std::vector<bool>& passed_over) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    if (!program.buffers[i].first) {
+    if (!program.buffers[i].first || (!passed_over.empty() && passed_over[i])) {
       continue;
     }
     auto bytes = program.buffers[i].first();

@@ -57,9 +57,11 @@ private:
   std::vector<std::span<std::byte>> of_;
 };
 
-// Returns the first contents of every buffer that has some, in memory that suits the device.
+// Returns the first contents of every buffer that has some, in memory that suits the device; without those of buffers
+// that `passed_over` selects.
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
-                                    std::uint64_t most_pinned_bytes);
+                                    std::uint64_t most_pinned_bytes,
+                                    const std::vector<bool>& passed_over = {});
 
 // Allocates room for the outputs.
 HostContents output_room(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes);

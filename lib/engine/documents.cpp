@@ -424,6 +424,9 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::readback_buffers>("readback_buffers", "buffers that were read back"),
     required<&Telemetry::compiled_pipeline_cache_hit>("compiled_pipeline_cache_hit",
                                                       "whether the generated kernel came from the cache"),
+    required<&Telemetry::resident_input_cache_hit>(
+        "resident_input_cache_hit",
+        "whether the device had all inputs from earlier requests of a stream, and none was read or uploaded"),
     required<&Telemetry::topology>("topology", "the policy's topology"),
     required<&Telemetry::pressure>("pressure", "the policy's queue pressure"),
     required<&Telemetry::execution_mode>("execution_mode", "the mode that was run"),
@@ -515,6 +518,7 @@ constexpr Field reported(std::string_view name, std::string_view meaning) {
 }
 
 constexpr Field run_report_fields[] = {
+    run_head.id,
     run_head.status,
     run_head.error,
     run_head.device,

@@ -78,6 +78,7 @@ struct HeadFields {
   }
 
   using Head = engine::ReportHead;
+  Field id = of<&Head::id>("id", "id of the request, in a stream");
   Field status = of<&Head::status>("status", "how the run ended");
   Field error = of<&Head::error>("error", "why the run was not completed");
   Field device = of<&Head::device>("device", "device of the run");

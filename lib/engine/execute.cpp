@@ -70,31 +70,46 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
   }
 }
 
-Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
+Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
+  const CompiledProgram& compiled = prepared.compiled;
   if (!options.export_folder.empty()) {
     TIDEGATE_CHECK(check_exportable(compiled));
   }
+  const bool prove_it = options.verify || options.compare_rounds != 0;
 
   // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
 
   // Open a context and a queue for the run, and load first contents.
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
                options.open_session(device, options.compile.trace ? device::Profiling::always
                                                                   : device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, compiled.program);
+  std::optional<KeptInputs> inputs;
+  std::vector<bool> passed_over(compiled.program.buffers.size()); // not needed on the host
+  if (options.kept != nullptr) {
+    inputs.emplace(find_inputs(*options.kept, compiled.program, prepared.arena.lock()));
+    for (std::size_t i = 0; i < passed_over.size() && !prove_it; ++i) {
+      passed_over[i] = inputs->found[i].has_value();
+    }
+  }
   TIDEGATE_TRY(const HostContents first,
-               first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes));
+               first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes, passed_over));
 
-  // Build the generated kernel, from the cache if possible, and the user's kernels that are launched alone.
-  monitor.begin(Activity::building);
-  BuiltProgram built = build_or_blame(session, device, compiled, options.cache_folder);
-
-  // Find how many work-groups may wait for each other; refuse waits that are not proved to end.
-  const Residency residency = find_residency(session, device, compiled, built, options.compile.workers);
-  TIDEGATE_CHECK(check_schedule(compiled, residency, device));
+  // Build the generated kernel, from the cache if possible, and the user's kernels that are launched alone. Find how
+  // many work-groups may wait for each other; refuse waits that are not proved to end.
+  const bool built_before = prepared.built.has_value();
+  if (!built_before) {
+    monitor.begin(Activity::building);
+    BuiltProgram made = build_or_blame(session, device, compiled, options.cache_folder);
+    prepared.residency = find_residency(session, device, compiled, made, options.compile.workers);
+    TIDEGATE_CHECK(check_schedule(compiled, prepared.residency, device));
+    prepared.built.emplace(std::move(made));
+  }
+  BuiltProgram& built = *prepared.built;
+  const Residency& residency = prepared.residency;
 
   // Run; the wall time starts here.
   const DispatchLimits limits = dispatch_limits(compiled, device, options, residency);
@@ -106,7 +121,10 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
   monitor.deadline = traced.deadline;
   traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   traced.clock = compiled.clock;
-  ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor);
+  ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor, inputs ? &*inputs : nullptr);
+  if (inputs) {
+    prepared.arena = inputs->arena;
+  }
   if (most && run.outcome.status == RunStatus::deadline && Clock::now() < limits.deadline) {
     return tl::unexpected(
         Error{.code = ErrorCode::wall_time_exceeded,
@@ -120,7 +138,6 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
-  const bool prove_it = options.verify || options.compare_rounds != 0;
   if (prove_it && run.outcome.status == RunStatus::done) {
     proof = prove(session, compiled, built, first, run.outputs, limits, options.compare_rounds, monitor);
   }
@@ -137,9 +154,13 @@ Result<ExecutedProgram> execute_or_throw(const CompiledProgram& compiled, const 
       files_written.insert(files_written.end(), exported.begin(), exported.end());
     }
   }
-  return ExecutedProgram{.build_ns = built.build_ns,
-                         .built_from_cache = built.kernel && built.kernel->from_cache,
+  if (inputs) {
+    inputs->arena->outputs = std::move(run.outputs);
+  }
+  return ExecutedProgram{.build_ns = built_before ? 0 : built.build_ns,
+                         .built_from_cache = built_before || (built.kernel && built.kernel->from_cache),
                          .generated_kernel = built.kernel.has_value(),
+                         .inputs_kept = inputs && inputs->hit(compiled.program),
                          .residency = residency,
                          .run = std::move(run),
                          .hits = std::move(hits),
@@ -165,10 +186,10 @@ DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::De
   return limits;
 }
 
-Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
+Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor) {
   try {
-    return execute_or_throw(compiled, device, options, monitor);
+    return execute_or_throw(prepared, device, options, monitor);
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -9,16 +9,39 @@
 #include <tidegate/device/device_list.hpp>
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tidegate::engine {
+
+// A program that is compiled and, once it has run, built. A stream keeps it for the next run.
+struct Prepared {
+  explicit Prepared(CompiledProgram made) : compiled(std::move(made)) {}
+  Prepared(const Prepared&) = delete; // plain programs refer to the job
+  Prepared& operator=(const Prepared&) = delete;
+
+  CompiledProgram compiled;
+  std::optional<BuiltProgram> built;
+  Residency residency;
+
+  // In a stream.
+  std::weak_ptr<KeptArena> arena;                         // others may have taken its room
+  std::map<std::string, std::string> sources;             // states of the files of its kernels
+  std::optional<FirstRun> first_run;                      // as its next run reports it
+  std::optional<std::string> profile_file, policy_file{}; // likewise
+  std::uint64_t last_run = 0;
+};
 
 // Results of the passes.
 struct ExecutedProgram {
   std::uint64_t build_ns = 0;
   bool built_from_cache = false;
   bool generated_kernel = false; // false if every stage is plain
+  bool inputs_kept = false;      // the device had all inputs from earlier runs
   Residency residency;
   ArenaRun run;
   std::vector<HitsReport> hits; // of a run that was done
@@ -38,7 +61,7 @@ std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t ite
 // the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
 // plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,
 // hang, differing outputs) is not an error here; the report states it.
-Result<ExecutedProgram> execute(const CompiledProgram& compiled, const device::DeviceInfo& device,
+Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

@@ -282,7 +282,7 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   if (watch.stated.empty()) {
     return HaloReport{};
   }
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
                options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
   check_images(session, program);

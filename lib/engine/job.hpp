@@ -124,6 +124,7 @@ struct ProgramBuffer {
   bool in_registers = false; // used by one wave, in registers: it needs no memory
   // Returns its contents before the first wave, or their start, before undefined bytes; empty if there are none.
   std::function<Result<std::vector<std::byte>>()> first = {};
+  std::string content = {}; // name of these contents: equal names, equal contents; empty if unknown
   // The file that gets its contents after the last wave, and the function that writes it.
   std::optional<std::string> output = {};
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};

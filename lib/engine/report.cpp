@@ -567,6 +567,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   telemetry.readback_buffers =
       static_cast<std::uint64_t>(std::ranges::count_if(compiled.program.buffers, &ProgramBuffer::is_result));
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
+  telemetry.resident_input_cache_hit = executed.inputs_kept;
   if (executed.proof && executed.proof->in_time) {
     report.output_parity = executed.proof->parity;
     report.comparison = executed.proof->comparison;

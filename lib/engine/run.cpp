@@ -12,6 +12,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <chrono>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -58,14 +59,19 @@ bool next_choice(CompileOptions& options, const CompiledProgram& compiled, Error
 
 } // namespace
 
-Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOptions& options,
-                          Monitor& monitor, Clock::time_point start) {
+Result<std::shared_ptr<Prepared>> prepare(Job job, const device::DeviceInfo* device,
+                                          const RunOptions& options, Monitor& monitor) {
   const InterruptWatch interrupts;
-
-  // From the job to a kernel, without touching the device.
   monitor.begin(Activity::compiling);
-  CompileOptions compile_options = options.compile;
-  TIDEGATE_TRY(CompiledProgram compiled, compile(std::move(job), device, compile_options));
+  return compile(std::move(job), device, options.compile).map([](CompiledProgram compiled) {
+    return std::make_shared<Prepared>(std::move(compiled));
+  });
+}
+
+Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device::DeviceInfo* device,
+                               const RunOptions& options, Monitor& monitor, Clock::time_point start) {
+  const InterruptWatch interrupts;
+  CompiledProgram& compiled = prepared->compiled;
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
@@ -81,7 +87,7 @@ Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOp
   monitor.most_iterations = compiled.program.iterations;
   monitor.deadline = Monitor::Clock::now() + build_limit;
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
-    options.abandon(report_of_silence(compiled, monitor, interrupted, options, elapsed_ns(start)));
+    options.abandon(report_of_silence(prepared->compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
   if (options.check_bounds) {
     TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
@@ -97,18 +103,20 @@ Result<RunReport> run_job(Job job, const device::DeviceInfo* device, const RunOp
     TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options, monitor));
     return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
   }
-  auto executed = execute(compiled, *device, options, monitor);
-  while (!executed && next_choice(compile_options, compiled, executed.error().code)) {
-    const std::string why = compiled.strategy.reason + "; " + executed.error().message;
+  auto executed = execute(*prepared, *device, options, monitor);
+  CompileOptions compile_options = options.compile;
+  while (!executed && next_choice(compile_options, prepared->compiled, executed.error().code)) {
+    const std::string why = prepared->compiled.strategy.reason + "; " + executed.error().message;
     monitor.begin(Activity::compiling);
-    TIDEGATE_TRY(compiled, compile(std::move(compiled.written), device, compile_options));
-    compiled.strategy.reason = why;
-    executed = execute(compiled, *device, options, monitor);
+    TIDEGATE_TRY(CompiledProgram next, compile(prepared->compiled.written, device, compile_options));
+    next.strategy.reason = why;
+    prepared = std::make_shared<Prepared>(std::move(next));
+    executed = execute(*prepared, *device, options, monitor);
   }
   if (!executed) {
     return tl::unexpected(explained(std::move(executed.error()), monitor));
   }
-  return told(report_of_run(compiled, *executed, *device, options, elapsed_ns(start)));
+  return told(report_of_run(prepared->compiled, *executed, *device, options, elapsed_ns(start)));
 }
 
 } // namespace tidegate::engine

@@ -29,6 +29,8 @@ struct TraversalOptions {
   std::function<void(const traversal::FrontierReport&)> abandon;
 };
 
+struct Kept;
+
 struct RunOptions {
   CompileOptions compile;              // traversals use strategy, workers and dry_run
   PathScope scope = PathScope::folder; // of the program's paths
@@ -50,6 +52,8 @@ struct RunOptions {
   std::uint64_t slice_ns = 150'000'000;
   std::filesystem::path cache_folder; // for built kernels; empty: none
   device::OpenSession open_session = device::open_session;
+  Kept* kept = nullptr; // of the stream that the run is part of, if any
+  std::string kept_key; // of the wave program there; empty: it is not kept
   // Called with the known facts if the device does not respond; ends the process.
   std::function<void(const RunReport&)> abandon;
   TraversalOptions traversal;

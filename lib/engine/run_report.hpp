@@ -8,6 +8,7 @@
 #include "engine/synchronization.hpp"
 #include "engine/timeline.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/arena.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -375,6 +376,7 @@ struct Telemetry {
   std::uint64_t frontier_density_bps = 0;
   std::uint64_t readback_buffers = 0;
   bool compiled_pipeline_cache_hit = false;
+  bool resident_input_cache_hit = false; // of a stream
   policy::Topology topology = policy::Topology::empty;
   policy::QueuePressure pressure = policy::QueuePressure::empty;
   policy::ExecutionMode execution_mode = policy::ExecutionMode::interpreter;
@@ -391,6 +393,7 @@ struct DeviceReport {
 
 // What every run reports, of a wave program or of a traversal.
 struct ReportHead {
+  std::optional<Identifier> id; // of the request, in a stream
   RunStatus status = RunStatus::done;
   std::optional<Error> error; // if it is not done
   std::optional<DeviceReport> device;

@@ -47,7 +47,7 @@ Error different_from_plain(const engine::OutputParity& parity) {
               "`tidegate run --verify` shows the details; only programs with correct outputs can be tuned"};
 }
 
-std::unique_ptr<device::Session> opened(const device::DeviceInfo& device, const engine::RunOptions& options) {
+std::shared_ptr<device::Session> opened(const device::DeviceInfo& device, const engine::RunOptions& options) {
   auto session = options.open_session(device, device::Profiling::as_needed);
   if (!session) {
     throw device::Refused{std::move(session.error())};

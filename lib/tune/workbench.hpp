@@ -85,7 +85,7 @@ protected:
   const device::DeviceInfo& device_;
   const engine::RunOptions& options_;
   engine::Monitor& monitor_;
-  std::unique_ptr<device::Session> opened_;
+  std::shared_ptr<device::Session> opened_;
   const device::Session& session_;
 
 private:

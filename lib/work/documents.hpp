@@ -21,6 +21,8 @@ template <>
 inline constexpr Names Choices<engine::FilterMode>::names = engine::filter_mode_names;
 
 template <>
+const Record Description<engine::BufferInit>::record;
+template <>
 const Document DocumentOf<engine::WaveProgram>::document;
 
 } // namespace tidegate::documents

@@ -443,4 +443,25 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
   return resolved;
 }
 
+Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& program, PathScope scope) {
+  const ResolveInput input{program, written.folder,    {}, scope, FileCheck::reachable, {},
+                           {},      usual_queue_groups};
+  ErrorList errors;
+  const ProgramMemory memory = resolve_memory(input, errors);
+  TIDEGATE_CHECK(errors.result());
+  for (std::size_t i = 0; i < memory.buffers.size(); ++i) { // those of queues come after them
+    const ProgramBuffer& from = memory.buffers[i];
+    for (ProgramBuffer* const to : {&written.buffers[i], &running.buffers[i]}) {
+      if (!from.hits) { // a list may have grown
+        to->first = from.first;
+        to->content = from.content;
+        to->output = from.output;
+        to->write = from.write;
+      }
+    }
+  }
+  written.files = running.files = files_of(program, written);
+  return {};
+}
+
 } // namespace tidegate::engine

@@ -34,6 +34,10 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
                     const device::Tuning& tuning = {}, const UnreadLocations& unread = {},
                     std::uint32_t queue_groups = usual_queue_groups);
 
+// Gives a job, as it was resolved and as it runs, the contents of inputs and the files of outputs of another program,
+// which differs in nothing else. Errors: as resolve(), of buffers and images.
+Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& program, PathScope scope);
+
 // Indices by name; a map, for programs with thousands of names.
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
 

@@ -1,8 +1,10 @@
 // Checks sizes, contents and files of each buffer and image, then swaps and `until`.
 #include "work/contents.hpp"
+#include "work/documents.hpp"
 #include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -122,6 +124,18 @@ Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std:
   return checked;
 }
 
+// Names the first contents of a buffer, before they are read: by their rule, or by the state of their file.
+std::string content_of(const BufferSpec& spec, const std::string& folder) {
+  std::string content = fmt::format("{} {} ", name(spec.type), spec.count);
+  documents::encode(documents::Description<BufferInit>::record, &*spec.init, documents::Style::compact,
+                    content);
+  if (spec.init->file) {
+    const std::string state = file_state(path_in(folder, *spec.init->file));
+    return state.empty() ? state : content + state;
+  }
+  return content;
+}
+
 // Lets the buffer read its first contents and write its output. Paths of the spec are relative to the folder.
 void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::string& folder) {
   if (spec.init && spec.init->file && buffer.image) {
@@ -130,6 +144,7 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
     };
   } else if (spec.init) {
     buffer.first = [spec, folder] { return initial_contents(spec, folder); };
+    buffer.content = content_of(spec, folder);
   }
   if (spec.output) {
     const std::string path = path_in(folder, *spec.output);

@@ -1,21 +1,45 @@
 #include "work/run.hpp"
 
+#include "core/duration.hpp"
+#include "core/files.hpp"
 #include "core/interrupt.hpp"
+#include "engine/kept.hpp"
 #include "engine/run.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
+#include "work/documents.hpp"
 #include "work/hits.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
+#include <tidegate/core/encode.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace tidegate::engine {
 
 namespace {
+
+// The states of the files of a program's kernels, which have been read since `start`; nothing if one is not known.
+std::optional<std::map<std::string, std::string>> source_states(const Job& job,
+                                                                std::chrono::steady_clock::time_point start) {
+  constexpr std::uint64_t tick_ns = 20'000'000; // of a file system's clock, at most
+  std::map<std::string, std::string> states;
+  for (const ProgramUnit& unit : job.units) {
+    for (const std::string& file : unit.files) {
+      if ((states[file] = file_state(file, elapsed_ns(start) + tick_ns)).empty()) {
+        return {};
+      }
+    }
+  }
+  return states;
+}
 
 Result<RunReport> run_once(const WaveProgram& program, const std::string& folder,
                            const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
@@ -28,7 +52,14 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   TIDEGATE_TRY(Job job, resolve(program, folder, answer, options.scope, files, options.compile.tuning, {},
                                 queue_groups(device)));
   job.assumed_macros = {assumed.begin(), assumed.end()};
-  return run_job(std::move(job), device, options, monitor, start);
+  auto sources = options.kept_key.empty() ? std::nullopt : source_states(job, start);
+  TIDEGATE_TRY(auto prepared, prepare(std::move(job), device, options, monitor));
+  auto report = run_prepared(prepared, device, options, monitor, start);
+  if (report && report->status == RunStatus::done && sources) {
+    prepared->sources = std::move(*sources);
+    options.kept->keep(options.kept_key, std::move(prepared));
+  }
+  return report;
 }
 
 // The report after more room for hits, with the capacities that came first.
@@ -60,6 +91,58 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     report_growth(report, first);
   }
   return report;
+}
+
+std::string stream_key(WaveProgram program, const std::string& folder) {
+  std::string key = folder + '\n';
+  const auto mask = [](auto& spec) {
+    if (spec.init) {
+      spec.init = BufferInit{.fill = Number(std::uint64_t{0})};
+    }
+    if (spec.output) {
+      spec.output = "";
+    }
+  };
+  for (auto& [name, buffer] : program.buffers) {
+    mask(buffer);
+  }
+  for (auto& [name, image] : program.images) {
+    mask(image);
+  }
+  for (const WaveSpec& wave : program.waves) {
+    if (wave.queue && wave.queue->file) {
+      const std::string state = file_state(path_in(folder, *wave.queue->file));
+      if (state.empty()) {
+        return {};
+      }
+      key += state + '\n';
+    }
+  }
+  return key + documents::encode(program, documents::Style::compact);
+}
+
+std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {
+  const auto found = options.kept->programs.find(options.kept_key);
+  if (found == options.kept->programs.end() ||
+      std::ranges::any_of(found->second->sources,
+                          [](const auto& source) { return file_state(source.first) != source.second; })) {
+    return {};
+  }
+  return found->second;
+}
+
+Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgram& program,
+                            const std::string& folder, const device::DeviceInfo& device,
+                            const RunOptions& options, Monitor& monitor) {
+  const InterruptWatch interrupts;
+  const auto start = std::chrono::steady_clock::now();
+  TIDEGATE_CHECK(
+      exchange_contents(prepared->compiled.written, prepared->compiled.program, program, options.scope));
+  prepared->compiled.plan_ns = prepared->compiled.lineage_ns = 0;
+  prepared->last_run = options.kept->run;
+  TIDEGATE_TRY(const RunReport report, run_prepared(prepared, &device, options, monitor, start));
+  return report.status == RunStatus::hits_overflow ? run_program(program, folder, &device, options, monitor)
+                                                   : report;
 }
 
 } // namespace tidegate::engine

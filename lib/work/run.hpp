@@ -7,9 +7,12 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
+#include <memory>
 #include <string>
 
 namespace tidegate::engine {
+
+struct Prepared;
 
 // Runs a program of `folder` on a device whose profile is filled in, or plans it for one (null: for none in
 // particular), and reports its progress to the monitor. A negative answer on the device is in the report's status and
@@ -17,5 +20,18 @@ namespace tidegate::engine {
 // OpenCL.
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
                               const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
+
+// Returns all that decides what a program compiles to, but for the files of its kernels: contents of inputs and files of
+// outputs do not. Empty if a part of it is not known.
+std::string stream_key(WaveProgram program, const std::string& folder);
+
+// Returns the program that an earlier run of the stream left under RunOptions::kept_key; null if there is none, or if
+// sources of its kernels have changed.
+std::shared_ptr<Prepared> find_prepared(const RunOptions& options);
+
+// Runs what find_prepared() returned, with the inputs and outputs of `program`. As run_program().
+Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgram& program,
+                            const std::string& folder, const device::DeviceInfo& device,
+                            const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

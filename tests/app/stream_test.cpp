@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -52,16 +53,16 @@ std::string receive_all(const Descriptor& pipe) {
 
 // Answers every line with itself in brackets; "bad" has no answer, "throw" throws.
 LineAnswer brackets() {
-  return [](std::string_view line, std::string& answer) -> Result<void> {
+  return [](std::string_view line, LineReply& reply) -> Result<void> {
     if (line == "bad") {
-      answer += "half an answer";
+      reply.text += "half an answer";
       return tl::unexpected(
           Error{.code = ErrorCode::syntax_error, .message = "bad", .fix = "good", .line = 1});
     }
     if (line == "throw") {
       throw std::runtime_error("thrown");
     }
-    answer += '[' + std::string(line) + ']';
+    reply.text += '[' + std::string(line) + ']';
     return {};
   };
 }
@@ -109,6 +110,33 @@ TEST_CASE("answers come in the order of the lines, whatever the number of worker
     CHECK(answered.summary.failed == 0);
     CHECK(answered.summary.exit_code == ExitCode::done);
   }
+}
+
+TEST_CASE("lines are answered one by one, and one that was interrupted is the last") {
+  const Descriptor input(::memfd_create("input", MFD_CLOEXEC));
+  send(input, "a\n\nbad\nstop\nlate\n");
+  REQUIRE(::lseek(input.get(), 0, SEEK_SET) == 0);
+  const Pipe out = make_pipe();
+  auto output = Output::open("/proc/self/fd/" + std::to_string(out.write_end.get()));
+  REQUIRE(output);
+  std::string before; // that each answer finds written
+  const auto make_answer = [&]() -> LineAnswer {
+    return [&](std::string_view line, LineReply& reply) -> Result<void> {
+      std::array<char, 4096> written{};
+      const ssize_t got = line == "a" ? 0 : ::read(out.read_end.get(), written.data(), written.size());
+      before += std::string(written.data(), static_cast<std::size_t>(got)) + '|';
+      reply.id = Identifier(line);
+      reply.exit_code = line == "stop" ? ExitCode::interrupted : ExitCode::negative;
+      return brackets()(line, reply);
+    };
+  };
+  const auto summary = answer_stream(input, *output, make_answer, 1, Pace::lines);
+  REQUIRE(summary);
+  CHECK(before == "|[a]\n|"
+                  R"({"id":"bad","error":{"code":"syntax_error","message":"bad","fix":"good"},"line":3})"
+                  "\n|");
+  CHECK(summary->exit_code == ExitCode::interrupted);
+  CHECK(summary->lines == 3);
 }
 
 TEST_CASE("a bad line becomes an error line with its number, and the stream goes on") {

@@ -58,7 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::require(output.has_value(), "the pipe is opened");
   constexpr unsigned workers = 2;
   const auto summary = app::answer_stream(
-      input, *output, [] { return answer; }, workers);
+      input, *output,
+      [] { return [](std::string_view line, app::LineReply& reply) { return answer(line, reply.text); }; },
+      workers);
   { const Output closed = std::move(*output); }
   reader.join();
   fuzz::require(summary.has_value(), "a stream comes to its end");

@@ -319,6 +319,7 @@ using Head = HeadFields<FrontierReport>;
 constexpr Head head;
 
 constexpr Field report_fields[] = {
+    head.id,
     head.status,
     head.error,
     head.device,
@@ -351,6 +352,8 @@ constexpr Field report_fields[] = {
                                                                       "bytes read from it"),
     Head::of<&FrontierReport::telemetry, &Telemetry::compiled_pipeline_cache_hit>(
         "built_from_cache", "whether the kernels came from the cache"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::resident_input_cache_hit>(
+        "resident_input_cache_hit", "whether the device had the graph from an earlier request of a stream"),
     head.slices_ns,
     optional<&FrontierReport::replay>("replay", "the host's choices for the logged numbers"),
     optional<&FrontierReport::verification>("verification",

@@ -121,6 +121,14 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
   return {bytes.begin(), bytes.end()};
 }
 
+void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
+                      std::vector<std::byte> setting, ResidentGraph& resident) {
+  resident.setting = std::move(setting);
+  resident.uploaded_bytes = 0;
+  resident.parts[static_cast<std::size_t>(Part::sources)] =
+      upload_all<std::uint32_t>(session, program.sources, resident.uploaded_bytes);
+}
+
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape) {
   TraversalResults results{.values = std::vector<std::uint32_t>(shape.vertices),

@@ -66,6 +66,11 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
                                     const TraversalPolicy& policy);
 
+// Prepares a graph in device memory for a traversal from other sources or with other settings; sets `uploaded_bytes`.
+// Throws device::Refused.
+void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
+                      std::vector<std::byte> setting, ResidentGraph& resident);
+
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);
 

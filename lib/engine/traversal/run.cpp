@@ -6,9 +6,11 @@
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "device/monitor.hpp"
+#include "engine/kept.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/setup.hpp"
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -19,6 +21,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -30,6 +33,48 @@ using engine::RunStatus;
 using engine::Strategy;
 using graphs::Algorithm;
 using Clock = std::chrono::steady_clock;
+
+// A graph, on the host and on the device, with what was built for it. In a stream it stays for the next traversal.
+struct KeptGraph final : engine::Holding {
+  std::string key;
+  graphs::LoadedGraph loaded;
+  std::optional<ResidentGraph> resident;
+  engine::KernelSource source; // of the kernel
+  std::optional<engine::BuiltKernel> kernel;
+  bool checked = false; // some result was
+
+  [[nodiscard]] std::optional<engine::DevicePart> find(const std::string&) const override { return {}; }
+};
+
+// All that decides how a program's graph is loaded and laid out in memory; empty if a part of it is not known.
+std::string graph_key(graphs::FrontierProgram program, const std::string& folder) {
+  std::string key = folder + '\n';
+  if (program.graph.file) {
+    const std::string state = file_state(path_in(folder, *program.graph.file));
+    if (state.empty()) {
+      return {};
+    }
+    key += state + '\n';
+  }
+  const bool parents = program.outputs.parents.has_value();
+  program.outputs = {};
+  program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
+  program.sources.clear();
+  program.pagerank = {};
+  return key + documents::encode(program, documents::Style::compact);
+}
+
+// The graph that an earlier traversal of the stream left, or null.
+std::shared_ptr<KeptGraph> find_graph(engine::Kept& kept, const std::string& key) {
+  for (const auto& holding : kept.holdings) {
+    const auto graph = std::dynamic_pointer_cast<KeptGraph>(holding);
+    if (graph && !key.empty() && graph->key == key) {
+      kept.use(graph);
+      return graph;
+    }
+  }
+  return {};
+}
 
 struct OutputFile {
   std::string_view name;
@@ -176,8 +221,9 @@ std::uint64_t available_memory() {
 }
 
 // Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
-engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const KeptGraph& kept,
                                   const engine::RunOptions& options) {
+  const graphs::Graph& graph = kept.loaded.graph;
   engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
   std::error_code unknown;
   if (!options.verify_first) {
@@ -186,6 +232,9 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
              std::filesystem::exists(options.traversal.checked, unknown)) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked on an earlier run here, right by the serial algorithm";
+  } else if (kept.checked) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked with this graph for an earlier request, right by the serial algorithm";
   } else {
     const VerificationCost cost = verification_cost(program, graph);
     const std::uint64_t memory = available_memory();
@@ -218,22 +267,22 @@ bool keep_checked(const std::filesystem::path& file) {
 }
 
 // Checks the result as the program's first run or --verify wants it.
-void check_result(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                  TraversalResults& results, const engine::RunOptions& options, engine::Monitor& monitor,
-                  FrontierReport& report) {
-  engine::FirstRun first = plan_first_check(program, graph, options);
+void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, TraversalResults& results,
+                  const engine::RunOptions& options, engine::Monitor& monitor, FrontierReport& report) {
+  engine::FirstRun first = plan_first_check(program, kept, options);
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
     monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
-    report.verification = verify(program, graph, results);
+    report.verification = verify(program, kept.loaded.graph, results);
     report.verify_ns = elapsed_ns(start);
     first.elapsed_ns = report.verify_ns;
     first.runs = 1;
     first.iterations = report.waves.size();
     first.compared = true;
     first.equal = report.verification->right;
-    first.kept = first.equal && !report.replay->first_difference && keep_checked(options.traversal.checked);
+    kept.checked = first.equal && !report.replay->first_difference;
+    first.kept = kept.checked && keep_checked(options.traversal.checked);
     first.reason = first.equal ? "right by the serial algorithm" : report.verification->error->message;
     if (!first.equal && !options.verify) {
       report.warnings.push_back(
@@ -289,38 +338,60 @@ RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& ke
 
 // On the device: build, upload, traverse, replay, verify, write.
 Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
-                     const graphs::Graph& graph, const device::DeviceInfo& device,
+                     const std::shared_ptr<KeptGraph>& kept, const device::DeviceInfo& device,
                      const FrontierGeometry& geometry, const engine::KernelSource& source,
                      const TraversalPolicy& policy, const engine::RunOptions& options,
                      engine::Monitor& monitor, FrontierReport& report) {
+  const graphs::Graph& graph = kept->loaded.graph;
   const TraversalShape shape = shape_of(program, graph);
-  TIDEGATE_TRY(const std::unique_ptr<device::Session> opened,
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
                options.open_session(device, device::Profiling::as_needed));
   const device::Session& session = *opened;
 
   monitor.begin(engine::Activity::building);
   auto start = Clock::now();
-  engine::BuiltKernel kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
+  const bool built_before = kept->kernel && kept->source.source == source.source;
+  if (!built_before) {
+    kept->kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
+    kept->source = source;
+  }
+  engine::BuiltKernel& kernel = *kept->kernel;
   TIDEGATE_TRY(const engine::Residency groups, find_groups(session, device, kernel, geometry, report.memory,
                                                            program.policy.launch, report.strategy, options));
-  if (session.on_host) {
+  if (session.on_host && !built_before) {
     compile_now(session, kernel, geometry, groups);
   }
   std::optional<engine::BuiltKernel> hubs_first;
-  if (hubs_come_first(shape, report.memory, geometry)) {
+  const bool resident_before = kept->resident.has_value();
+  if (!resident_before && hubs_come_first(shape, report.memory, geometry)) {
     hubs_first = build_hubs_first(session, device, shape, options.cache_folder);
   }
   report.build_ns = elapsed_ns(start);
-  report.telemetry.compiled_pipeline_cache_hit = kernel.from_cache;
+  report.telemetry.compiled_pipeline_cache_hit = built_before || kernel.from_cache;
+  report.telemetry.resident_input_cache_hit = resident_before;
   report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.workers};
 
   monitor.begin(engine::Activity::filling);
   start = Clock::now();
-  const ResidentGraph resident = make_resident(session, program, graph, report.memory, geometry, policy);
+  if (resident_before) {
+    exchange_sources(session, program, make_setting(program, graph, report.memory, geometry, policy),
+                     *kept->resident);
+  } else {
+    if (options.kept != nullptr) {
+      const std::uint64_t stated = program.device_memory_budget_bytes;
+      options.kept->make_room(report.memory.bytes, stated != 0 ? stated : report.memory.budget_bytes / 2);
+    }
+    kept->resident = make_resident(session, program, graph, report.memory, geometry, policy);
+    kept->bytes = report.memory.bytes;
+  }
+  const ResidentGraph& resident = *kept->resident;
   if (hubs_first) {
     put_hubs_first(session, *hubs_first, resident);
   }
   device::require(session.finish(), "filling the buffers");
+  if (options.kept != nullptr && !kept->key.empty()) {
+    options.kept->use(kept);
+  }
   report.upload_ns = elapsed_ns(start);
   report.telemetry.bytes_uploaded = resident.uploaded_bytes;
 
@@ -355,7 +426,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
       (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(check_distances_fit(graph, results));
-  check_result(program, graph, results, options, monitor, report);
+  check_result(program, *kept, results, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = differing(report);
@@ -392,8 +463,16 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
     TIDEGATE_CHECK(check_outputs(program, folder));
   }
   monitor.begin(engine::Activity::loading);
-  TIDEGATE_TRY(const graphs::LoadedGraph loaded, load(program, folder, options));
-  const graphs::Graph& graph = loaded.graph;
+  const std::string key = options.kept == nullptr ? "" : graph_key(program, folder);
+  std::shared_ptr<KeptGraph> kept = options.kept == nullptr ? nullptr : find_graph(*options.kept, key);
+  if (kept) {
+    TIDEGATE_CHECK(graphs::check_sources(program, graphs::vertex_count(kept->loaded.graph)));
+  } else {
+    kept = std::make_shared<KeptGraph>();
+    kept->key = key;
+    TIDEGATE_TRY(kept->loaded, load(program, folder, options));
+  }
+  const graphs::Graph& graph = kept->loaded.graph;
   const std::uint64_t load_ns = elapsed_ns(start);
 
   // Memory: every part, before any is allocated.
@@ -434,7 +513,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   });
   try {
     TIDEGATE_CHECK(
-        execute(program, folder, graph, *device, geometry, source, policy, options, monitor, report));
+        execute(program, folder, kept, *device, geometry, source, policy, options, monitor, report));
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

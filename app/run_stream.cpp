@@ -1,0 +1,204 @@
+// `tidegate run --stream`: a request a line, and a report a line. One session with the device serves all of them, and what
+// they leave there serves the next ones (engine/kept.hpp).
+#include "app/command_line.hpp"
+#include "app/documents.hpp"
+#include "app/lint.hpp"
+#include "app/run.hpp"
+#include "app/serve.hpp"
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include "engine/kept.hpp"
+#include "engine/traversal/documents.hpp"
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+using documents::RunRequest;
+using documents::Style;
+using nlohmann::ordered_json;
+
+// A program file that requests change.
+struct ReadProgram {
+  std::string text;
+  ordered_json json;
+};
+
+// Options for one run, and those that write something else than a report.
+Result<void> refuse_in_stream(const RunSettings& settings) {
+  const engine::RunOptions& options = settings.options;
+  for (const auto& [given, option] :
+       {std::pair(settings.plan.has_value(), "--plan"), std::pair(options.check_bounds, "--check-bounds"),
+        std::pair(options.check_halos, "--check-halos"), std::pair(options.compile.dry_run, "--dry-run"),
+        std::pair(!options.trace.empty(), "--trace"), std::pair(!options.page.empty(), "--report"),
+        std::pair(!options.emit_kernel.empty(), "--emit-kernel"),
+        std::pair(!settings.baseline.empty(), "--baseline"),
+        std::pair(!settings.export_markdown.empty(), "--export-markdown"),
+        std::pair(!settings.export_csv.empty(), "--export-csv")}) {
+    if (given) {
+      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                  .message = fmt::format("{} is for one run, not for a stream", option),
+                                  .fix = "leave --stream or the other out"});
+    }
+  }
+  return refuse_stream(true, settings.format);
+}
+
+class RunStream {
+public:
+  RunStream(const RunSettings& settings, device::SharedFlag& ran) : settings_(settings), ran_(ran) {
+    settings_.options.kept = &kept_;
+    settings_.options.open_session =
+        [this, open = settings.options.open_session](
+            const device::DeviceInfo& device,
+            device::Profiling profiling) -> Result<std::shared_ptr<device::Session>> {
+      if (!kept_.session) {
+        TIDEGATE_TRY(kept_.session, open(device, profiling));
+      }
+      return kept_.session;
+    };
+  }
+
+  Result<void> answer(std::string_view line, LineReply& reply) {
+    TIDEGATE_TRY(RunRequest request, documents::decode<RunRequest>(line));
+    reply.id = request.id;
+    ++kept_.run;
+    if (!settings_.device) {
+      TIDEGATE_TRY(settings_.device, find_device(settings_));
+    }
+    RunSettings settings = settings_;
+    TIDEGATE_CHECK(read_program_of(request, settings));
+    const bool frontier = is_frontier_program(settings.text);
+    TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+    engine::Monitor monitor;
+    monitor.before_kernels = [this] { ran_.set(); };
+    const auto abandon = [&request](auto report) { // the device has not come back, so this ends the process
+      report.id = request.id;
+      std::string text;
+      const int code = static_cast<int>(append(report, text));
+      device::PrintsToStandardError::end();
+      text += '\n';
+      (void)!::write(STDOUT_FILENO, text.data(), text.size());
+      ::_exit(code);
+    };
+    settings.options.abandon = abandon;
+    settings.options.traversal.abandon = abandon;
+    const InterruptWatch interrupts;
+    auto done = frontier ? finish(run_frontier(settings, monitor), request, reply)
+                         : finish(run_waves(settings, monitor), request, reply);
+    if (!done && done.error().code == ErrorCode::opencl_failure) {
+      kept_.forget(); // a session may be of no use after a failure
+    }
+    return done;
+  }
+
+private:
+  // Appends the report as a line; returns the exit code that it stands for.
+  static ExitCode append(const engine::RunReport& report, std::string& text) {
+    const documents::RunReportDocument document = run_document(report, {});
+    documents::encode(documents::DocumentOf<documents::RunReportDocument>::document, &document,
+                      Style::compact, text);
+    return report.error ? exit_code(*report.error) : ExitCode::done;
+  }
+  static ExitCode append(const traversal::FrontierReport& report, std::string& text) {
+    documents::encode(documents::DocumentOf<traversal::FrontierReport>::document, &report, Style::compact,
+                      text);
+    return report.error ? exit_code(*report.error) : ExitCode::done;
+  }
+
+  template <class Report>
+  static Result<void> finish(Result<Report> report, const RunRequest& request, LineReply& reply) {
+    if (!report) {
+      return tl::unexpected(std::move(report.error()));
+    }
+    report->id = request.id;
+    reply.exit_code = append(*report, reply.text);
+    return {};
+  }
+
+  // The text of the request's program, with the values that it sets.
+  Result<void> read_program_of(const RunRequest& request, RunSettings& settings) {
+    settings.program = request.program.value_or(settings.program);
+    if (settings.program == standard_stream) {
+      return tl::unexpected(
+          Error{.code = ErrorCode::missing_key,
+                .message = "the request names no program, and the command line does not either",
+                .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
+                .field = "program"});
+    }
+    TIDEGATE_TRY(settings.text, read_document(settings.program));
+    if (request.set.empty()) {
+      return {};
+    }
+    settings.changed = true;
+    ReadProgram& read = programs_[settings.program];
+    if (read.text != settings.text) { // the file itself has to be sound
+      const auto at = [&](Error error) {
+        return at_document(std::move(error), settings.program, settings.text);
+      };
+      if (is_frontier_program(settings.text)) {
+        TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(settings.text).map_error(at));
+      } else {
+        TIDEGATE_CHECK(documents::decode<engine::WaveProgram>(settings.text).map_error(at));
+      }
+      read = {.text = settings.text, .json = ordered_json::parse(settings.text)};
+    }
+    ordered_json changed = read.json;
+    const ordered_json set = ordered_json::parse(documents::encode(request))["set"];
+    for (const auto& [place, value] : set.items()) {
+      TIDEGATE_CHECK(replace(changed, place, value));
+    }
+    settings.text = changed.dump();
+    return {};
+  }
+
+  // Sets the value at an RFC 6901 pointer: one that is there, or a further key of an object.
+  static Result<void> replace(ordered_json& program, const std::string& place, const ordered_json& value) {
+    try {
+      const ordered_json::json_pointer at(place);
+      ordered_json* const parent = at.empty() ? nullptr : &program.at(at.parent_pointer());
+      if (parent != nullptr && (parent->is_object() || program.contains(at))) {
+        program[at] = value;
+        return {};
+      }
+    } catch (const ordered_json::exception&) { // no pointer, or nothing there
+    }
+    return tl::unexpected(Error{.code = ErrorCode::unknown_name,
+                                .message = fmt::format("the program has no {}", in_quotes(place)),
+                                .fix = R"(give the place of a value, such as "/buffers/x/init/random/seed")",
+                                .pointer = "/set/" + pointer_token(place)});
+  }
+
+  RunSettings settings_;
+  device::SharedFlag& ran_;
+  engine::Kept kept_;
+  std::map<std::string, ReadProgram> programs_; // by path
+};
+
+} // namespace
+
+Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran) {
+  TIDEGATE_CHECK(refuse_in_stream(settings));
+  hint_at_terminal(std::string(standard_stream));
+  TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
+  TIDEGATE_TRY(auto output, Output::open(settings.output));
+  const auto stream = std::make_shared<RunStream>(settings, ran);
+  const auto make_answer = [&stream]() -> LineAnswer {
+    return [stream](std::string_view line, LineReply& reply) { return stream->answer(line, reply); };
+  };
+  TIDEGATE_TRY(const StreamSummary summary, answer_stream(input, output, make_answer, 1, Pace::lines));
+  TIDEGATE_CHECK(output.commit());
+  return summary.exit_code;
+}
+
+} // namespace tidegate::app

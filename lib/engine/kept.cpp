@@ -1,0 +1,57 @@
+#include "engine/kept.hpp"
+
+#include "engine/execute.hpp"
+
+#include <algorithm>
+
+namespace tidegate::engine {
+
+void Kept::use(const std::shared_ptr<Holding>& holding) {
+  holding->last_run = run;
+  if (std::ranges::find(holdings, holding) == holdings.end()) {
+    holdings.push_back(holding);
+  }
+}
+
+std::optional<DevicePart> Kept::find(const std::string& content) {
+  for (const auto& holding : holdings) {
+    if (auto part = content.empty() ? std::nullopt : holding->find(content)) {
+      holding->last_run = run;
+      return part;
+    }
+  }
+  return {};
+}
+
+bool Kept::make_room(std::uint64_t bytes, std::uint64_t budget_bytes) {
+  std::uint64_t held = bytes;
+  for (const auto& holding : holdings) {
+    held += holding->bytes;
+  }
+  while (budget_bytes != 0 && held > budget_bytes) {
+    const auto oldest = std::ranges::min_element(holdings, {}, &Holding::last_run);
+    if (oldest == holdings.end() || (*oldest)->last_run == run) {
+      return false;
+    }
+    held -= (*oldest)->bytes;
+    holdings.erase(oldest);
+  }
+  return true;
+}
+
+void Kept::forget() {
+  programs.clear();
+  holdings.clear();
+  session.reset();
+}
+
+void Kept::keep(const std::string& key, std::shared_ptr<Prepared> program) {
+  program->last_run = run;
+  programs.insert_or_assign(key, std::move(program));
+  if (programs.size() > most_programs) {
+    programs.erase(
+        std::ranges::min_element(programs, {}, [](const auto& entry) { return entry.second->last_run; }));
+  }
+}
+
+} // namespace tidegate::engine

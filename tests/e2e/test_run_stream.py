@@ -1,0 +1,87 @@
+"""`tidegate run --stream`: requests of all kinds, failures among them, and its Python example."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from support import PATIENCE, EXAMPLES, binary, run
+
+KERNEL = "kernel void copied(global const uint* x, global uint* y, uint plus) {\n" \
+         "  y[get_global_id(0)] = x[get_global_id(0)] + plus;\n}\n"
+PROGRAM = {"buffers": {"x": {"type": "u32", "count": 64, "init": {"fill": 1}}, "y": {"type": "u32", "count": 64, "output": "y.raw"}},
+           "ops": {"copied": {"source": "ops.cl"}},
+           "waves": [{"op": "copied", "global_size": [64], "local_size": [64], "args": [{"buffer": "x"}, {"buffer": "y"}, {"u32": 5}]}]}
+GRAPH = {"graph": {"generate": {"grid": {"width": 30, "height": 20}}}, "algorithm": "bfs", "sources": [0], "outputs": {"levels": "levels.npy"}}
+
+
+class RunStream(unittest.TestCase):
+    def setUp(self) -> None:
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        (self.folder / "ops.cl").write_text(KERNEL)
+        (self.folder / "program.json").write_text(json.dumps(PROGRAM))
+        (self.folder / "graph.json").write_text(json.dumps(GRAPH))
+        while time.time() < (self.folder / "ops.cl").stat().st_ctime + 0.03:  # sources that have just changed are not kept
+            pass
+
+    def test_requests_and_failures(self) -> None:
+        graph = str(self.folder / "graph.json")
+        requests: list[object] = [
+            {"id": 1},
+            {"id": "two", "set": {"/buffers/x/init/fill": 7}},
+            {"id": 3, "set": {"/waves/0/args/2/u32": 6, "/buffers/y/output": "z.raw"}},
+            {"id": 4, "set": {"/buffers/nothing/count": 6}},
+            {"id": 5, "set": {"/buffers/y/output": "../y.raw"}},
+            {"id": 6, "program": "missing.json"},
+            {"id": 7, "sett": {}},
+            {"id": 8, "program": graph, "set": {"/sources": [600]}},
+            {"id": 9, "program": graph},
+            {"program": graph, "set": {"/sources": [7]}},
+            {"id": 11, "set": {"/buffers/x/count": "many"}},
+            {"id": 12},
+        ]
+        result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
+                     input="".join(json.dumps(request) + "\n" for request in requests))
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual((result.rc, result.stderr), (3, ""))
+        self.assertEqual([answer.get("id") for answer in answers], [1, "two", 3, 4, 5, 6, None, 8, 9, None, 11, 12])
+        self.assertEqual([answer["error"]["code"] if "error" in answer else answer["kind"] for answer in answers],
+                         ["run_report"] * 3 + ["unknown_name", "outside_folder", "cannot_read", "unknown_key", "out_of_range"]
+                         + ["frontier_report"] * 2 + ["wrong_type", "run_report"])
+        self.assertEqual(answers[3]["error"]["pointer"], "/set/~1buffers~1nothing~1count")
+        self.assertEqual(answers[4]["error"]["pointer"], "/buffers/y/output")
+        hits = [(answer["telemetry"]["compiled_pipeline_cache_hit"], answer["telemetry"]["resident_input_cache_hit"])
+                for answer in answers if answer.get("kind") == "run_report"]
+        self.assertEqual(hits[1:2] + hits[3:], [(True, False), (True, True)])
+        self.assertEqual([answer["resident_input_cache_hit"] for answer in answers if answer.get("kind") == "frontier_report"], [False, True])
+        self.assertEqual((self.folder / "z.raw").read_bytes(), (7).to_bytes(4, "little") * 64)
+        self.assertEqual((self.folder / "y.raw").read_bytes(), (6).to_bytes(4, "little") * 64)
+        for answer in answers:
+            name = answer.get("kind", "stream_error")
+            check = run("check", name, input=json.dumps(answer))
+            self.assertEqual(check.rc, 0, check.stdout)
+
+    def test_options_of_one_run_are_refused(self) -> None:
+        for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"]):
+            self.assertEqual(run("run", "--stream", *options, input="").rc, 2, options)
+        self.assertEqual(json.loads(run("run", "--stream", "--device", "cpu", input="{}\n").stdout)["error"]["code"], "missing_key")
+
+    def test_the_example(self) -> None:
+        path = os.pathsep.join([str(Path(binary()).parent), os.environ["PATH"]])
+        done = subprocess.run([sys.executable, EXAMPLES / "stream.py"], env={**os.environ, "PATH": path, "TIDEGATE_DEVICE": "cpu"},
+                              capture_output=True, text=True, timeout=PATIENCE, check=True)
+        uploaded = [int(line.split()[2]) for line in done.stdout.splitlines()]
+        self.assertEqual(len(uploaded), 3)
+        self.assertLess(max(uploaded[1:]), 4096)
+
+
+if __name__ == "__main__":
+    unittest.main()
