@@ -87,7 +87,7 @@ OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uin
 OptionModel path_scope_option(PathScope& scope) {
   const auto read = [](const std::string&) -> Result<PathScope> { return PathScope::anywhere; };
   return option("--allow-outside", "", scope, read,
-                "Let the paths of a program, also in #include, lead out of its folder");
+                "Let the paths of a program, and of #include, leave its folder");
 }
 
 OptionModel flag(std::string name, bool& given, std::string meaning) {

@@ -183,6 +183,8 @@ CommandModel run_command() {
                            "End the run without outputs after this: 10s, 2m (default 60s)"),
            settings_option(keys, "Change a setting that few runs need, such as slice=150ms"),
            flag("--help-settings", settings->help_settings, "Print the settings that --set takes and exit"),
+           flag("--by-wave", options.compile.trace,
+                "Time each wave: its part of the critical path, waiting, GB/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
            written_file_option("--report", options.page, {"html", "htm"},
                                "Write the run as one HTML page: plan, timeline, memory, reasons"),
@@ -374,7 +376,7 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     std::string_view name;
     bool of_frontier = false;
   };
-  const std::array<Option, 17> foreign{{
+  const std::array<Option, 18> foreign{{
       {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},
@@ -384,6 +386,7 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
       {options.compile.promote.has_value(), "--set promote"},
       {!options.trace.empty(), "--trace"},
       {!options.page.empty(), "--report"},
+      {options.compile.trace, "--by-wave"},
       {settings.side_by_side != 0, "--set side-by-side"},
       {options.compile.mapping.has_value(), "--set order"},
       {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
@@ -700,7 +703,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  options.compile.trace = !options.trace.empty() || !options.page.empty();
+  options.compile.trace |= !options.trace.empty() || !options.page.empty();
   TIDEGATE_CHECK(refuse_two_outputs(settings));
   for (const auto& [given, option] : {std::pair(!settings.baseline.empty(), "--baseline"),
                                       std::pair(!settings.export_markdown.empty(), "--export-markdown"),

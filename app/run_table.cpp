@@ -191,6 +191,32 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
+// A row for each wave, at most so many.
+Rows wave_rows(const engine::WaveTimes& times) {
+  constexpr std::size_t most = 12;
+  const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));
+  Rows rows{{"  by wave", "of the path", "a run", "waiting", "GB/s, if each byte moves once"}};
+  for (const engine::WaveTime& wave : times.waves) {
+    if (rows.size() > most) {
+      rows.push_back({fmt::format("  {} more", times.waves.size() - most)});
+      break;
+    }
+    const auto time = static_cast<double>(std::max<std::uint64_t>(wave.time_ns, 1));
+    const double groups = static_cast<double>(std::max<std::uint64_t>(wave.work_ns + wave.wait_ns, 1));
+    rows.push_back({"  " + printable(wave.waves),
+                    fmt::format("{:.1f} %", 100 * static_cast<double>(wave.critical_ns) / path),
+                    short_time_text(time / static_cast<double>(wave.executions)),
+                    fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),
+                    fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) *
+                                              static_cast<double>(wave.executions) / time)});
+  }
+  rows.push_back(
+      {"  between waves", fmt::format("{:.1f} %", 100 * static_cast<double>(times.synchronization_ns) / path),
+       "", "",
+       times.device_bytes_per_ns == 0 ? "" : fmt::format("{:.3g} the device", times.device_bytes_per_ns)});
+  return rows;
+}
+
 // Formats the lowest estimate of each strategy, and the measured time of the one that was taken.
 std::string estimates_text(const std::vector<engine::CandidateReport>& candidates) {
   std::string text;
@@ -374,7 +400,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };
   add_stuck(report, where, rows);
-  return text + render_table(rows);
+  return text + render_table(rows) + (report.wave_times ? render_table(wave_rows(*report.wave_times)) : "");
 }
 
 std::string run_table(const traversal::FrontierReport& report, bool colour) {

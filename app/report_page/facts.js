@@ -220,6 +220,26 @@ function spreadChart(rows, width) {
   return picture;
 }
 
+function showWaves(data) {
+  const {wave_times: times} = data.report;
+  const box = document.getElementById("waves-body");
+  if (!times) {
+    fill(box, element("p", {class: "soft"}, data.timeline ? "Spans are missing: --set trace-spans=N keeps more." : "Nothing was timed."));
+    return;
+  }
+  const part = (ns, whole) => `${(100 * ns / Math.max(1, whole)).toFixed(1)} %`;
+  const shown = times.waves.slice(0, 40);
+  fill(box, element("p", {}, "The critical path, measured, takes ", figure("wave_times.critical_path_ns", times.critical_path_ns,
+    time(times.critical_path_ns)), ": from the task that ended last back to the first, each time to the task that it waited for longest. ",
+  part(times.synchronization_ns, times.critical_path_ns), " of it is between waves: signals, barriers, launches."),
+  table(["wave", "#of the path", "#a run", "#waiting", "#GB/s, if each byte moves once"], shown.map((wave) => [visible(wave.waves),
+    part(wave.critical_ns, times.critical_path_ns), time(wave.time_ns / wave.executions), part(wave.wait_ns, wave.work_ns + wave.wait_ns),
+    digits(wave.buffer_bytes * wave.executions / Math.max(1, wave.time_ns))])),
+  firstOf(shown, times.waves),
+  times.device_bytes_per_ns === 0 ? null : element("p", {class: "soft small"},
+    `The device's memory: ${digits(times.device_bytes_per_ns)} GB/s, as its self-test measured.`));
+}
+
 function showPolicy(data) {
   const {report, program} = data;
   const {complete, topology, promotion} = report.evidence;

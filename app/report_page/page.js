@@ -10,7 +10,7 @@ window.addEventListener("error", (event) => {
 {
   const data = JSON.parse(document.getElementById("data").textContent);
   data.colours = coloursOfWaves(data.program);
-  const parts = [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showPlan, showMemory,
+  const parts = [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showWaves, showPlan, showMemory,
     showPolicy, showAgain];
   for (const show of parts) {
     try {

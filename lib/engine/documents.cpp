@@ -75,6 +75,8 @@ using engine::Telemetry;
 using engine::TraceReport;
 using engine::TriedWay;
 using engine::UntilReport;
+using engine::WaveTime;
+using engine::WaveTimes;
 using engine::UnwatchedAccess;
 using engine::Warning;
 using engine::WindowReport;
@@ -283,6 +285,32 @@ constexpr Field trace_fields[] = {
 };
 template <>
 constinit const Record Description<TraceReport>::record = record_of<TraceReport>(trace_fields);
+
+constexpr Field wave_time_fields[] = {
+    required<&WaveTime::waves>("waves", "the wave, or waves that ran as one task"),
+    required<&WaveTime::executions>("executions", "how often it ran"),
+    required<&WaveTime::time_ns>("time_ns", "from first start to last end, of all executions"),
+    required<&WaveTime::work_ns>("work_ns", "that all work-groups worked"),
+    required<&WaveTime::wait_ns>("wait_ns", "that all work-groups waited for others before it"),
+    required<&WaveTime::buffer_bytes>(
+        "buffer_bytes", "bytes of the buffers that an execution reads and of those that it writes"),
+    required<&WaveTime::critical_ns>("critical_ns", "its part of the critical path"),
+};
+template <>
+constinit const Record Description<WaveTime>::record = record_of<WaveTime>(wave_time_fields);
+
+constexpr Field wave_times_fields[] = {
+    required<&WaveTimes::critical_path_ns>(
+        "critical_path_ns", "from the task that ended last back to the first, each time to the task "
+                            "that it waited for longest"),
+    required<&WaveTimes::synchronization_ns>(
+        "synchronization_ns", "part of the critical path between tasks: signals, barriers, launches"),
+    required<&WaveTimes::device_bytes_per_ns>("device_bytes_per_ns",
+                                              "memory rate of the device's self-test; 0 if unknown"),
+    required<&WaveTimes::waves>("waves", "the longest part of the critical path first"),
+};
+template <>
+constinit const Record Description<WaveTimes>::record = record_of<WaveTimes>(wave_times_fields);
 
 constexpr Field warning_fields[] = {
     required<&Warning::message>("message", "likely mistake in the program"),
@@ -587,6 +615,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::telemetry>("telemetry", "counters of the run"),
     run_head.slices_ns,
     reported<&RunReport::trace>("trace", "with --trace: content of its file"),
+    reported<&RunReport::wave_times>("wave_times",
+                                     "with --by-wave, --trace or --report: where the time went, by wave"),
 };
 template <>
 constinit const Record

@@ -574,6 +574,8 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   }
   if (outcome.trace) {
     report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+    report.wave_times = wave_times_of(compiled, *outcome.trace, residency.workers,
+                                      device.profile ? device.profile->costs.memory_bytes_per_ns : 0);
   }
   if (report.timeline && !options.trace.empty()) {
     report.trace = TraceReport{

@@ -452,7 +452,8 @@ struct RunReport : ReportHead {
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
   std::optional<TraceReport> trace;
-  std::optional<Timeline> timeline; // of a traced run
+  std::optional<WaveTimes> wave_times; // of a traced run whose spans are all there
+  std::optional<Timeline> timeline;    // of a traced run
   ProgramSummary program;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -84,6 +85,166 @@ std::string text_of(const CompiledProgram& compiled, const std::vector<std::uint
   }
   return waves.size() > most ? fmt::format("{} + {} more", text, waves.size() - most) : text;
 }
+
+std::uint64_t step_of(const CompiledProgram& compiled, const TaskSpan& task) {
+  return std::uint64_t{task.iteration} * compiled.tables.steps + *task.row;
+}
+
+// Visits what the waits of a task name: a step, and the first and last work-group that have to complete it.
+template <class Visit>
+void visit_awaited(const CompiledProgram& compiled, std::uint32_t workers, const TaskSpan& task,
+                   const Visit& visit) {
+  const StageRow& stage = compiled.tables.stages[*task.row];
+  const std::uint64_t step = step_of(compiled, task);
+  if ((stage.flags & StageRow::everybody) != 0) {
+    if (step != 0) {
+      visit(step - 1, 0, workers - 1);
+    }
+    return;
+  }
+  // The group that owns a pack, as they are dealt out in consecutive runs.
+  const auto owner = [workers](std::uint64_t packs, std::uint64_t pack) {
+    return static_cast<std::uint32_t>(((pack + 1) * workers - 1) / packs);
+  };
+  const std::uint32_t low = task.step < 0 ? task.first + 1 - task.count : task.first;
+  for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
+    const WaitRow& wait = compiled.tables.waits[i];
+    const std::uint32_t own_begin = std::max(low, wait.begin);
+    const std::uint32_t own_end = std::min(low + task.count, wait.end);
+    if (own_begin >= own_end || wait.steps > step) {
+      continue;
+    }
+    std::uint64_t from = wait.from_begin;
+    std::uint64_t to = wait.from_end;
+    if (wait.halo != WaitRow::whole) {
+      const std::uint32_t above = own_begin - wait.begin;
+      from += above > wait.halo ? above - wait.halo : 0;
+      to = std::min<std::uint64_t>(to, std::uint64_t{wait.from_begin} + own_end - wait.begin + wait.halo);
+    }
+    visit(step - wait.steps, owner(wait.from_tiles, from), owner(wait.from_tiles, to - 1));
+  }
+}
+
+// A task of a work-group, or a launch of one stage.
+struct Task {
+  const TaskSpan* span = nullptr; // null for a launch
+  std::size_t row = 0;            // of the result
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
+class WaveTimesMaker {
+public:
+  WaveTimesMaker(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers)
+      : compiled_(compiled), trace_(trace), workers_(workers) {
+    const std::vector<RowOfWaves> rows = rows_of(compiled);
+    for (const LaunchSpan& launch : trace.launches) {
+      if (launch.stage) {
+        add(nullptr, compiled.schedule.stages[*launch.stage].waves, launch.iteration, launch.begin_ns,
+            launch.end_ns);
+      }
+    }
+    for (const TaskSpan& task : trace.tasks) {
+      if (task.row && task.count != 0) {
+        const TileRun tiles{.first = task.first, .step = task.step, .count = task.count};
+        const std::size_t row =
+            add(&task, waves_in(rows[*task.row], tiles), task.iteration, task.began_ns, task.ended_ns);
+        times_[row].wait_ns += task.began_ns - task.asked_ns;
+      }
+    }
+  }
+
+  WaveTimes make() {
+    for (const auto& [execution, range] : executions_) {
+      ++times_[execution.first].executions;
+      times_[execution.first].time_ns += range.second - range.first;
+    }
+    WaveTimes made;
+    follow_critical_path(made);
+    made.waves = std::move(times_);
+    std::ranges::stable_sort(made.waves, std::greater(), &WaveTime::critical_ns);
+    return made;
+  }
+
+private:
+  std::size_t add(const TaskSpan* span, const std::vector<std::uint32_t>& waves, std::uint32_t iteration,
+                  std::uint64_t begin, std::uint64_t end) {
+    const auto [at, added] = row_of_.emplace(waves, times_.size());
+    if (added) {
+      times_.push_back({.waves = text_of(compiled_, waves)});
+      for (const std::uint32_t wave : waves) {
+        const planning::Wave& bytes = compiled_.program.waves[wave].bytes;
+        times_.back().buffer_bytes += bytes.frontier_bytes + bytes.output_bytes;
+      }
+    }
+    const std::size_t row = at->second;
+    times_[row].work_ns += end - begin;
+    auto& [first, last] = executions_.emplace(std::pair(row, iteration), std::pair(begin, end)).first->second;
+    first = std::min(first, begin);
+    last = std::max(last, end);
+    tasks_.push_back({.span = span, .row = row, .begin_ns = begin, .end_ns = end});
+    return row;
+  }
+
+  void follow_critical_path(WaveTimes& made) {
+    if (tasks_.empty()) {
+      return;
+    }
+    std::ranges::stable_sort(tasks_, {}, &Task::end_ns);
+    // By step and group the last task; and before each task the one that ended last in its group, or any launch.
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::size_t> last_of;
+    std::map<std::uint32_t, std::size_t> last_in_group;
+    std::vector<std::optional<std::size_t>> previous(tasks_.size());
+    std::optional<std::size_t> last_launch;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      if (const TaskSpan* const span = tasks_[i].span) {
+        const auto [in_group, first] = last_in_group.emplace(span->group, i);
+        previous[i] = first ? last_launch : in_group->second;
+        in_group->second = i;
+        last_of[{step_of(compiled_, *span), span->group}] = i;
+      } else {
+        previous[i] = i == 0 ? std::nullopt : std::optional(i - 1);
+        last_launch = i;
+      }
+    }
+    std::optional<std::size_t> at = tasks_.size() - 1;
+    const std::uint64_t end = tasks_.back().end_ns;
+    std::uint64_t begin = end;
+    while (at) {
+      const Task& task = tasks_[*at];
+      std::optional<std::size_t> before = previous[*at];
+      if (task.span != nullptr) {
+        visit_awaited(compiled_, workers_, *task.span,
+                      [&](std::uint64_t step, std::uint32_t first, std::uint32_t last) {
+                        for (std::uint32_t group = first; group <= last; ++group) {
+                          const auto found = last_of.find({step, group});
+                          if (found != last_of.end() && found->second < *at &&
+                              (!before || found->second > *before)) {
+                            before = found->second;
+                          }
+                        }
+                      });
+      }
+      // Clocks of work-groups may overlap a little: no time counts twice.
+      const std::uint64_t from = std::min(task.begin_ns, begin);
+      const std::uint64_t until = std::min(task.end_ns, begin);
+      times_[task.row].critical_ns += until - from;
+      made.synchronization_ns += begin - until;
+      begin = from;
+      at = before;
+    }
+    made.critical_path_ns = end - begin;
+  }
+
+  const CompiledProgram& compiled_;
+  const Trace& trace_;
+  const std::uint32_t workers_;
+  std::vector<WaveTime> times_;
+  std::map<std::vector<std::uint32_t>, std::size_t> row_of_;
+  std::map<std::pair<std::size_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>
+      executions_; // row, iteration
+  std::vector<Task> tasks_;
+};
 
 class TimelineMaker {
 public:
@@ -276,46 +437,17 @@ private:
     return ns;
   }
 
-  // Returns the group that owns a pack if `packs` are dealt out in consecutive runs.
-  [[nodiscard]] std::uint32_t owner(std::uint64_t packs, std::uint64_t pack) const {
-    return static_cast<std::uint32_t>(((pack + 1) * workers_ - 1) / packs);
-  }
-
   // Returns when a task may begin: after the tasks of other groups that its waits name.
   [[nodiscard]] std::uint64_t
   earliest(const TaskSpan& task, const std::map<std::uint64_t, std::vector<std::uint64_t>>& ends) const {
-    const StageRow& stage = compiled_.tables.stages[*task.row];
-    const std::uint64_t step = std::uint64_t{task.iteration} * compiled_.tables.steps + *task.row;
     std::uint64_t begin = 0;
-    const auto after = [&](std::uint64_t earlier, std::uint32_t first, std::uint32_t last) {
-      const auto found = ends.find(earlier);
-      for (std::uint32_t group = first; found != ends.end() && group <= last; ++group) {
-        begin = std::max(begin, found->second[group]);
-      }
-    };
-    if ((stage.flags & StageRow::everybody) != 0) {
-      if (step != 0) {
-        after(step - 1, 0, workers_ - 1);
-      }
-      return begin;
-    }
-    const std::uint32_t low = task.step < 0 ? task.first + 1 - task.count : task.first;
-    for (std::uint32_t i = stage.first_wait; i < stage.first_wait + stage.wait_count; ++i) {
-      const WaitRow& wait = compiled_.tables.waits[i];
-      const std::uint32_t own_begin = std::max(low, wait.begin);
-      const std::uint32_t own_end = std::min(low + task.count, wait.end);
-      if (own_begin >= own_end || wait.steps > step) {
-        continue;
-      }
-      std::uint64_t from = wait.from_begin;
-      std::uint64_t to = wait.from_end;
-      if (wait.halo != WaitRow::whole) {
-        const std::uint32_t above = own_begin - wait.begin;
-        from += above > wait.halo ? above - wait.halo : 0;
-        to = std::min<std::uint64_t>(to, std::uint64_t{wait.from_begin} + own_end - wait.begin + wait.halo);
-      }
-      after(step - wait.steps, owner(wait.from_tiles, from), owner(wait.from_tiles, to - 1));
-    }
+    visit_awaited(compiled_, workers_, task,
+                  [&](std::uint64_t step, std::uint32_t first, std::uint32_t last) {
+                    const auto found = ends.find(step);
+                    for (std::uint32_t group = first; found != ends.end() && group <= last; ++group) {
+                      begin = std::max(begin, found->second[group]);
+                    }
+                  });
     return begin;
   }
 
@@ -338,7 +470,7 @@ private:
     std::vector<std::uint64_t> free(workers_, start);
     std::map<std::uint64_t, std::vector<std::uint64_t>> ends; // by step and group
     for (const TaskSpan* task : tasks) {
-      const std::uint64_t step = std::uint64_t{task->iteration} * compiled_.tables.steps + *task->row;
+      const std::uint64_t step = step_of(compiled_, *task);
       const std::uint64_t begin = std::max(free[task->group], earliest(*task, ends));
       const std::uint64_t end = begin + static_cast<std::uint64_t>(pack_ns[*task->row] * task->count);
       if (task->count != 0) {
@@ -395,6 +527,16 @@ std::uint64_t Timeline::span_count() const {
     count += lane.spans.size();
   }
   return count;
+}
+
+std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Trace& trace,
+                                       std::uint32_t workers, double device_bytes_per_ns) {
+  if (trace.left_out != 0) {
+    return {};
+  }
+  WaveTimes times = WaveTimesMaker(compiled, trace, workers).make();
+  times.device_bytes_per_ns = device_bytes_per_ns;
+  return times.waves.empty() ? std::nullopt : std::optional(std::move(times));
 }
 
 Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,

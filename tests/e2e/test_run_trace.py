@@ -103,6 +103,7 @@ class Trace(Programs):
                 self.assertEqual(len(ran), report["items_processed"])
                 self.assertEqual(len(ran), 2 * 6 * (SIZE // LOCAL))
                 self.assert_ordered(work, '"spread"', '"total"')
+                self.assert_wave_times(report, work)
                 self.assertEqual([s["args"]["iteration"] for s in lanes["iterations"]], list(range(6)))
                 # Work and waits lie within the slices, planned spans are those that were measured.
                 slices = lanes["launches"]
@@ -114,6 +115,35 @@ class Trace(Programs):
                                  sorted((s["name"], s["args"]["iteration"], *self.tiles(s)) for s in work))
                 self.assert_ordered(planned, '"spread"', '"total"')
                 self.assertEqual(sum(len(spans) for spans in lanes.values()), report["trace"]["spans"])
+
+    def assert_wave_times(self, report: Document, work: list[Span]) -> None:
+        """The sums by wave are those of the spans, and the critical path, which must lead through one span of each step
+        where all wait for all, is that of a walk over them."""
+        times = report["wave_times"]
+        found = {row["waves"]: row for row in times["waves"]}
+        self.assertEqual(set(found), {'"spread"', '"total"'})
+        steps: dict[tuple[int, bool], list[Span]] = collections.defaultdict(list)
+        for name, buffer_bytes in (('"spread"', 8 * SIZE), ('"total"', 4 * SIZE + 4)):
+            spans = [s for s in work if s["name"] == name]
+            by_iteration = collections.defaultdict(list)
+            for span in spans:
+                by_iteration[span["args"]["iteration"]].append(span)
+                steps[span["args"]["iteration"], name == '"total"'].append(span)
+            row = found[name]
+            self.assertEqual((row["executions"], row["buffer_bytes"]), (len(by_iteration), buffer_bytes))
+            self.assertEqual(row["work_ns"], sum(s["end"] - s["begin"] for s in spans))
+            self.assertEqual(row["time_ns"], sum(max(s["end"] for s in of) - min(s["begin"] for s in of)
+                                                 for of in by_iteration.values()))
+        critical = {name: row["critical_ns"] for name, row in found.items()}
+        self.assertEqual(sum(critical.values()) + times["synchronization_ns"], times["critical_path_ns"])
+        if report["strategy"] != "counters":
+            walked: collections.Counter[str] = collections.Counter()
+            end = begin = max(s["end"] for s in work)
+            for _, spans in sorted(steps.items(), reverse=True):
+                last = max(spans, key=lambda s: s["end"])
+                walked[last["name"]] += min(last["end"], begin) - min(last["begin"], begin)
+                begin = min(last["begin"], begin)
+            self.assertEqual((critical, times["critical_path_ns"]), (dict(walked), end - begin))
 
     def expected(self, repeat: int) -> int:
         values = [1] * SIZE
@@ -138,6 +168,7 @@ class Trace(Programs):
                          [(name, i) for i in range(3) for name in ('"spread"', '"total"')])
         self.assertEqual(report["trace"]["clock"], "none")
         self.assertEqual(set(lanes), {"launches", "iterations"})
+        self.assert_wave_times(report, lanes["launches"])
         arrows = [e for e in trace["traceEvents"] if e["ph"] in "sf"]
         self.assertEqual([e["ph"] for e in arrows], ["s", "f"] * 3)
         self.assertEqual({e["name"] for e in arrows}, {'"spread" to "total"'})
