@@ -53,6 +53,8 @@ constexpr std::array subcommands{
     Subcommand{read_documents, "check",
                "Check documents: all that is wrong with them and can be known without a device",
                check_command},
+    Subcommand{read_documents, "compare",
+               "Set two reports of runs side by side: speed, choices, times by wave", compare_command},
     Subcommand{read_documents, "schema", "Print the JSON Schema or the reference of a document type",
                schema_command},
     Subcommand{policy_parts, "priority", "Drain requeue counters, diffuse priorities between siblings",

@@ -62,6 +62,7 @@ CommandModel arena_command();
 CommandModel init_command();
 CommandModel run_command();
 CommandModel export_command();
+CommandModel compare_command();
 CommandModel priority_command();
 CommandModel tune_command();
 CommandModel tune_measure_command(), tune_choose_command(), tune_step_command(); // of tune

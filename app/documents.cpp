@@ -57,6 +57,37 @@ constexpr Field schema_list_fields[] = {
 template <>
 constinit const Record Description<SchemaList>::record = record_of<SchemaList>(schema_list_fields);
 
+constexpr Field compared_text_fields[] = {
+    required<&ComparedText::name>("name", "key of the report, or what is under it"),
+    optional<&ComparedText::a>("a", "in the first report; left out if it has none"),
+    optional<&ComparedText::b>("b", "in the second report; left out if it has none"),
+};
+template <>
+constinit const Record Description<ComparedText>::record = record_of<ComparedText>(compared_text_fields);
+
+constexpr Field compared_number_fields[] = {
+    required<&ComparedNumber::name>("name", "key of the report, or a wave"),
+    optional<&ComparedNumber::a>("a", "in the first report; left out if it has none"),
+    optional<&ComparedNumber::b>("b", "in the second report; left out if it has none"),
+    optional<&ComparedNumber::ratio>("ratio", "b divided by a; left out where one is missing or a is 0"),
+};
+template <>
+constinit const Record
+    Description<ComparedNumber>::record = record_of<ComparedNumber>(compared_number_fields);
+
+constexpr Field report_comparison_fields[] = {
+    required<&ReportComparison::a>("a", "file of the first report"),
+    required<&ReportComparison::b>("b", "file of the second report"),
+    optional<&ReportComparison::speed>("speed",
+                                       "of b against a; left out unless both were run with --compare"),
+    required<&ReportComparison::texts>("texts", "devices and choices"),
+    required<&ReportComparison::numbers>("numbers", "times, sizes and counts"),
+    required<&ReportComparison::waves>("waves", "nanoseconds of an execution of each wave, with --by-wave"),
+};
+template <>
+constinit const Record
+    Description<ReportComparison>::record = record_of<ReportComparison>(report_comparison_fields);
+
 constexpr Field version_of_device_fields[] = {
     required<&VersionOfDevice::name>("name", "name, as the driver reports it"),
     required<&VersionOfDevice::platform>("platform", "OpenCL platform that it belongs to"),
@@ -101,6 +132,9 @@ template <>
 constinit const Document DocumentOf<CheckReport>::document = document_of<CheckReport>("check_report",
                                                                                       "Verdicts on documents",
                                                                                       Direction::output);
+template <>
+constinit const Document DocumentOf<ReportComparison>::document = document_of<ReportComparison>(
+    "report_comparison", "Two reports of runs next to each other", Direction::output);
 template <>
 constinit const Document DocumentOf<SchemaList>::document =
     document_of<SchemaList>("schema_list", "The document types of the tool", Direction::output);

@@ -54,6 +54,29 @@ struct SchemaList {
   std::vector<SchemaEntry> schemas;
 };
 
+struct ComparedText {
+  std::string name;
+  std::optional<std::string> a;
+  std::optional<std::string> b;
+};
+
+struct ComparedNumber {
+  std::string name;
+  std::optional<double> a;
+  std::optional<double> b;
+  std::optional<double> ratio; // b / a
+};
+
+// Two reports of runs, A the earlier one.
+struct ReportComparison {
+  std::string a; // files
+  std::string b;
+  std::optional<engine::BaselineReport> speed; // of B against A, if both were run with --compare
+  std::vector<ComparedText> texts;
+  std::vector<ComparedNumber> numbers;
+  std::vector<ComparedNumber> waves; // nanoseconds of an execution
+};
+
 struct VersionOfDevice {
   std::string name;
   std::string platform;
@@ -84,6 +107,8 @@ template <>
 const Document DocumentOf<CheckReport>::document;
 template <>
 const Document DocumentOf<SchemaList>::document;
+template <>
+const Document DocumentOf<ReportComparison>::document;
 template <>
 const Document DocumentOf<VersionReport>::document;
 

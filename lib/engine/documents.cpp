@@ -75,10 +75,10 @@ using engine::Telemetry;
 using engine::TraceReport;
 using engine::TriedWay;
 using engine::UntilReport;
-using engine::WaveTime;
-using engine::WaveTimes;
 using engine::UnwatchedAccess;
 using engine::Warning;
+using engine::WaveTime;
+using engine::WaveTimes;
 using engine::WindowReport;
 using engine::WrittenFile;
 

@@ -138,7 +138,7 @@ TEST_CASE("words that bash took apart at = : without the part that bash keeps") 
 TEST_CASE("lines of tidegate") {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"rec", "recommend"},
-      {"c", "check completion"},
+      {"c", "check compare completion"},
       {"priority ", "drain diffuse"},
       {"tune st", "step"},
       {"--errors json prio", "priority"},

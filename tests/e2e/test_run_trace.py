@@ -145,6 +145,31 @@ class Trace(Programs):
                 begin = min(last["begin"], begin)
             self.assertEqual((critical, times["critical_path_ns"]), (dict(walked), end - begin))
 
+    def test_two_reports(self) -> None:
+        """tidegate compare: numbers of both reports with their ratio, and each wave's mean time."""
+        names = []
+        for strategy in ("launch", "barrier"):
+            report = self.report_of(chain(3), "--by-wave", "--compare", "7", "--strategy", strategy)
+            names.append(str(self.file(f"{strategy}.json", json.dumps(report))))
+        a, b = (json.loads((self.folder / f"{strategy}.json").read_text()) for strategy in ("launch", "barrier"))
+        result = run("compare", *names)
+        self.assertEqual((result.rc, result.stderr), (0, ""))
+        made = parse(result.stdout)
+        numbers = {pair["name"]: pair for pair in made["numbers"]}
+        self.assertEqual(numbers["backend_dispatch_ns"], {"name": "backend_dispatch_ns", "a": a["backend_dispatch_ns"],
+                         "b": b["backend_dispatch_ns"], "ratio": b["backend_dispatch_ns"] / a["backend_dispatch_ns"]})
+        self.assertIn({"name": "strategy", "a": "launch", "b": "barrier"}, made["texts"])
+        self.assertEqual({wave["name"]: (wave["a"], wave["b"]) for wave in made["waves"]},
+                         {row["waves"]: (row["time_ns"] / 3, other["time_ns"] / 3) for row in a["wave_times"]["waves"]
+                          for other in b["wave_times"]["waves"] if other["waves"] == row["waves"]})
+        self.assertLessEqual(made["speed"]["speedup_low"], made["speed"]["speedup"])
+        table = run("compare", *names, "--format", "table")
+        self.assertRegex(table.stdout, "(?m)^  strategy +launch +barrier$")
+        result = run("compare", names[0])
+        self.assertEqual((result.rc, result.stdout, result.stderr), (2, "",
+                         "tidegate: error: compare takes two reports, not 1 [invalid_usage]\n"
+                         "  fix: name the earlier one first: tidegate compare A.json B.json\n"))
+
     def expected(self, repeat: int) -> int:
         values = [1] * SIZE
         for _ in range(repeat):

@@ -1,0 +1,225 @@
+// `tidegate compare`: two reports of runs next to each other.
+#include "app/command_line.hpp"
+#include "app/documents.hpp"
+#include "app/options.hpp"
+#include "app/serve.hpp"
+#include "app/speed.hpp"
+#include "core/duration.hpp"
+#include "core/table.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::app {
+namespace {
+
+using documents::ComparedNumber;
+using documents::ComparedText;
+using documents::ReportComparison;
+
+// What is compared of a report of either kind.
+struct Report {
+  std::vector<std::pair<std::string_view, std::string>> texts;
+  std::vector<std::pair<std::string_view, double>> numbers;
+  std::vector<std::pair<std::string, double>> waves; // time of an execution
+  std::optional<Timings> timings;
+};
+
+void add_head(const engine::ReportHead& head, Report& report) {
+  report.texts = {{"status", std::string(engine::run_status_names[static_cast<std::size_t>(head.status)])},
+                  {"device", head.device ? head.device->name : "none"},
+                  {"driver", head.device ? head.device->driver_version : "none"},
+                  {"strategy", std::string(engine::strategy_names[static_cast<std::size_t>(head.strategy)])}};
+  report.numbers = {{"wall_time_ns", head.wall_time_ns},
+                    {"build_ns", head.build_ns},
+                    {"backend_dispatch_ns", head.dispatch_ns},
+                    {"kernel_launches", head.telemetry.kernel_launches},
+                    {"sync_points", head.telemetry.sync_points},
+                    {"bytes_uploaded", head.telemetry.bytes_uploaded},
+                    {"bytes_read_back", head.telemetry.bytes_read_back},
+                    {"worker_groups", head.geometry.worker_groups},
+                    {"workgroup_size", head.geometry.workgroup_size}};
+}
+
+Report report_of(const engine::RunReport& run) {
+  Report report;
+  add_head(run, report);
+  report.texts.emplace_back("execution_mode",
+                            policy::execution_mode_names[static_cast<std::size_t>(run.mode)]);
+  report.texts.emplace_back("promoted",
+                            engine::promotion_names[static_cast<std::size_t>(run.promotion.promoted)]);
+  report.numbers.emplace_back("iterations", run.iterations);
+  report.numbers.emplace_back("iteration_ns",
+                              static_cast<double>(run.dispatch_ns) /
+                                  static_cast<double>(std::max<std::uint64_t>(run.iterations, 1)));
+  report.numbers.emplace_back("arena_bytes", run.memory.arena_bytes);
+  if (run.wave_times) {
+    report.numbers.emplace_back("critical_path_ns", run.wave_times->critical_path_ns);
+    report.numbers.emplace_back("synchronization_ns", run.wave_times->synchronization_ns);
+    for (const engine::WaveTime& wave : run.wave_times->waves) {
+      report.waves.emplace_back(wave.waves,
+                                static_cast<double>(wave.time_ns) /
+                                    static_cast<double>(std::max<std::uint64_t>(wave.executions, 1)));
+    }
+  }
+  report.timings = timings_of(run);
+  return report;
+}
+
+Report report_of(const traversal::FrontierReport& run) {
+  Report report;
+  add_head(run, report);
+  report.texts.emplace_back("algorithm", graphs::algorithm_names[static_cast<std::size_t>(run.algorithm)]);
+  report.numbers.emplace_back("vertices", run.graph.vertices);
+  report.numbers.emplace_back("edges", run.graph.edges);
+  report.numbers.emplace_back("waves", run.summary.waves);
+  report.timings = timings_of(run);
+  return report;
+}
+
+Result<Report> read_report(const std::string& file) {
+  TIDEGATE_TRY(const std::string text, read_document(file));
+  if (auto traversal = documents::decode<traversal::FrontierReport>(text)) {
+    return report_of(*traversal);
+  }
+  auto run = documents::decode<documents::RunReportDocument>(text);
+  if (!run) {
+    return tl::unexpected(at_document(std::move(run.error()), file, text));
+  }
+  return report_of(run->report);
+}
+
+// What both have under a name, in the order of the first; values of one report alone are null.
+template <class Compared, class Values>
+std::vector<Compared> paired(const Values& a, const Values& b) {
+  std::vector<Compared> pairs;
+  for (const auto& [name, value] : a) {
+    pairs.push_back({.name = std::string(name), .a = value});
+  }
+  for (const auto& [name, value] : b) {
+    const auto at = std::ranges::find(pairs, std::string(name), &Compared::name);
+    if (at == pairs.end()) {
+      pairs.push_back({.name = std::string(name), .b = value});
+    } else {
+      at->b = value;
+    }
+  }
+  return pairs;
+}
+
+void add_ratios(std::vector<ComparedNumber>& numbers) {
+  for (ComparedNumber& number : numbers) {
+    if (number.a && number.b && *number.a != 0) {
+      number.ratio = *number.b / *number.a;
+    }
+  }
+}
+
+Result<ReportComparison> compare(const std::string& a_file, const std::string& b_file) {
+  TIDEGATE_TRY(const Report a, read_report(a_file));
+  TIDEGATE_TRY(const Report b, read_report(b_file));
+  ReportComparison made{.a = a_file,
+                        .b = b_file,
+                        .texts = paired<ComparedText>(a.texts, b.texts),
+                        .numbers = paired<ComparedNumber>(a.numbers, b.numbers),
+                        .waves = paired<ComparedNumber>(a.waves, b.waves)};
+  add_ratios(made.numbers);
+  add_ratios(made.waves);
+  if (a.timings && b.timings) {
+    const RatioEstimate speed = unpaired_ratio(b.timings->run_ns, a.timings->run_ns);
+    if (speed.certain) {
+      made.speed = engine::BaselineReport{.file = a_file,
+                                          .rounds = a.timings->run_ns.size(),
+                                          .run_ns = median(a.timings->run_ns),
+                                          .speedup = speed.ratio,
+                                          .speedup_low = speed.low,
+                                          .speedup_high = speed.high,
+                                          .verdict = verdict_of(speed)};
+    }
+  }
+  return made;
+}
+
+std::string value_text(std::string_view name, std::optional<double> value) {
+  if (!value) {
+    return "-";
+  }
+  return name.ends_with("_ns") ? short_time_text(*value)
+         : name.starts_with("bytes") || name.ends_with("_bytes")
+             ? bytes_text(static_cast<std::uint64_t>(*value))
+             : fmt::format("{:.0f}", *value);
+}
+
+std::string ratio_text(const ComparedNumber& number) {
+  return number.ratio ? fmt::format("{:.3g}", *number.ratio) : "";
+}
+
+std::string comparison_table(const ReportComparison& made, bool colour) {
+  std::string text;
+  if (made.speed) {
+    const RatioEstimate speed{
+        .ratio = made.speed->speedup, .low = made.speed->speedup_low, .high = made.speed->speedup_high};
+    text = bold("B: " + speed_text(speed, made.speed->verdict, "A", made.speed->rounds), colour) + '\n';
+  }
+  std::vector<std::vector<std::string>> rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
+  for (const ComparedText& pair : made.texts) {
+    rows.push_back({"  " + pair.name, printable(pair.a.value_or("-")),
+                    pair.a == pair.b ? "the same" : printable(pair.b.value_or("-")), ""});
+  }
+  for (const ComparedNumber& pair : made.numbers) {
+    std::string name = pair.name.ends_with("_ns") ? pair.name.substr(0, pair.name.size() - 3) : pair.name;
+    std::ranges::replace(name, '_', ' ');
+    rows.push_back(
+        {"  " + name, value_text(pair.name, pair.a), value_text(pair.name, pair.b), ratio_text(pair)});
+  }
+  for (const ComparedNumber& wave : made.waves) {
+    rows.push_back({"  " + printable(wave.name), value_text("_ns", wave.a), value_text("_ns", wave.b),
+                    ratio_text(wave)});
+  }
+  return text + render_table(rows);
+}
+
+} // namespace
+
+CommandModel compare_command() {
+  struct Settings {
+    std::vector<std::string> reports;
+    std::string_view format = "json";
+    std::string output = "-";
+  };
+  const auto settings = std::make_shared<Settings>();
+  return {
+      .options = {format_option(settings->format), output_option(settings->output)},
+      .positionals = {files_positional("A B...", settings->reports,
+                                       "Two reports of tidegate run, the earlier one first")},
+      .examples =
+          {{"Which wave became slower:",
+            "tidegate run examples/programs/heat/program.json --by-wave -o a.json && tidegate run "
+            "examples/programs/heat/program.json --strategy barrier --by-wave -o b.json && tidegate compare "
+            "a.json b.json --format table"}},
+      .run = [settings]() -> Result<ExitCode> {
+        if (settings->reports.size() != 2) {
+          return tl::unexpected(
+              Error{.code = ErrorCode::invalid_usage,
+                    .message = fmt::format("compare takes two reports, not {}", settings->reports.size()),
+                    .fix = "name the earlier one first: tidegate compare A.json B.json"});
+        }
+        FileUses files{.inputs = {}, .outputs = {{settings->output, "-o", {}}}};
+        for (const std::string& report : settings->reports) {
+          files.inputs.push_back({report, "a report", {}});
+        }
+        TIDEGATE_CHECK(refuse_overwriting(files));
+        TIDEGATE_TRY(const ReportComparison made, compare(settings->reports[0], settings->reports[1]));
+        return write_document(settings->output, settings->format, made, comparison_table);
+      }};
+}
+
+} // namespace tidegate::app
