@@ -108,7 +108,7 @@ void add_option(CLI::App& command, const OptionModel& option) {
     return;
   }
   CLI::Option* const added =
-      option.value.ends_with("...") || !option.settings.empty()
+      option.value.ends_with("...") || option.repeats
           ? command.add_option_function<std::vector<std::string>>(name, take_all, meaning)
           : command.add_option_function<std::string>(name, take, meaning);
   added->allow_extra_args(option.value.ends_with("..."));

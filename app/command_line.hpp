@@ -18,6 +18,7 @@ namespace tidegate::app {
 struct OptionModel {
   std::vector<std::string> names; // "-o", "--output"; empty for a positional
   std::string value;              // "FILE"; empty for a flag; of a positional "[FILE]" if it may be left out
+  bool repeats = false;           // it may be given several times
   std::vector<std::string> choices; // the names that the value may have, if it is one of a few
   bool takes_file = false;
   std::vector<std::string> endings;                  // of the files that shells offer; empty: all

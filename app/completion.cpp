@@ -163,7 +163,7 @@ private:
   void offer_options(Candidates& found) const {
     for (const OptionModel* option : options_) {
       for (const std::string& name : option->names) {
-        if (!used_.contains(option) || !option->settings.empty()) {
+        if (!used_.contains(option) || option->repeats) {
           found.offer(name, option->meaning);
         }
       }

@@ -49,25 +49,24 @@ CommandModel export_command() {
                   "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing");
   folder.names.push_back("--output");
   return {
-      .options = {device_option(settings->selector,
-                                "Where to build, run and compare it, as for tidegate run"),
-                  index_option(
-                      "--strategy",
-                      [&options](std::size_t index) {
-                        options.compile.strategy =
-                            index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
-                      },
-                      persistent_strategies,
-                      "How work-groups wait; left out: what was kept for the program as fastest, or barrier"),
-                  count_option("--workers", settings->workers,
-                               "Work-groups of the launch; 0 (default): by the tiles"),
-                  flag("--force", *force, "Write into a folder that is not empty"),
-                  duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
-                                  "End the run without a folder after this: 10s, 2m (default 60s)"),
-                  format_option(settings->format),
-                  short_flag("-q", "--quiet", settings->quiet,
-                             "Print nothing but errors: no warnings, no progress"),
-                  path_scope_option(options.scope), std::move(folder)},
+      .options =
+          {device_option(settings->selector, "Where to build, run and compare it, as for tidegate run"),
+           index_option(
+               "--strategy",
+               [&options](std::size_t index) {
+                 options.compile.strategy =
+                     index == 0 ? engine::Strategy::barrier : engine::Strategy::counters;
+               },
+               persistent_strategies,
+               "How work-groups wait; left out: what was kept for the program as fastest, or barrier"),
+           count_option("--workers", settings->workers,
+                        "Work-groups of the launch; 0 (default): by the tiles"),
+           flag("--force", *force, "Write into a folder that is not empty"),
+           duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                           "End the run without a folder after this: 10s, 2m (default 60s)"),
+           format_option(settings->format),
+           short_flag("-q", "--quiet", settings->quiet, "Print nothing but errors: no warnings, no progress"),
+           parameter_option(settings->parameters), path_scope_option(options.scope), std::move(folder)},
       .positionals = {positional(
           "[PROGRAM]", file_option("", settings->program, "Wave program; - or none is standard input"))},
       .examples = {{"A C program that gives the same bytes:",

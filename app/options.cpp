@@ -149,8 +149,27 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
   };
   return {.names = {"--set"},
           .value = "KEY=VALUE",
+          .repeats = true,
           .meaning = std::move(meaning),
           .settings = std::move(settings),
+          .take = take};
+}
+
+OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
+  const auto take = [&parameters](const std::string& text) -> Result<void> {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) {
+      return tl::unexpected(Error{.message = fmt::format("{} has no value", in_quotes(text)),
+                                  .fix = fmt::format("give --param {}=1024", text)});
+    }
+    TIDEGATE_TRY(const Number value, documents::read_number(text.substr(equals + 1)));
+    parameters.insert(parameters.begin(), {text.substr(0, equals), value}); // the first of a name is taken
+    return {};
+  };
+  return {.names = {"--param"},
+          .value = "NAME=VALUE",
+          .repeats = true,
+          .meaning = "Value of one of the program's parameters",
           .take = take};
 }
 

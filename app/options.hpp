@@ -3,6 +3,7 @@
 #include "app/command_line.hpp"
 #include "app/serve.hpp"
 #include "core/files.hpp"
+#include "core/parameters.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>
@@ -114,6 +115,9 @@ OptionModel output_option(std::string& output, std::vector<std::string_view> end
 
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
+
+// --param NAME=VALUE, as often as wanted; the last value of a name counts.
+OptionModel parameter_option(std::vector<documents::Parameter>& parameters);
 
 // --allow-outside, for what reads wave programs.
 OptionModel path_scope_option(PathScope& scope);

@@ -149,14 +149,14 @@ CommandModel run_command() {
           {device_option(settings->selector,
                          "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; left out: "
                          "$TIDEGATE_DEVICE, or the first GPU, or the first device"),
-           choice_or_auto(
-               "--strategy", options.compile.strategy, strategy_choices,
-               "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
-               "persistent launch; auto (default): measured on the first run"),
+           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
+                          "plain: one launch per wave; launch: one per group of waves; barrier, counters: "
+                          "persistent; auto (default): measured on the first run"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "Read arguments, or compile them in; auto (default): by policy"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
+           parameter_option(settings->parameters),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
            file_option("--profile", settings->profile,
@@ -763,7 +763,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.traversal.abandon = abandon;
   hint_at_terminal(settings.program);
   TIDEGATE_CHECK(read_plan(settings));
-  TIDEGATE_TRY(settings.text, read_document(settings.program));
+  TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
   const InterruptWatch interrupts; // until the report is written

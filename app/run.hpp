@@ -27,8 +27,9 @@ namespace tidegate::app {
 
 struct RunSettings {
   std::string program = "-";
-  std::string text;     // of the program
-  bool changed = false; // the text is not that of the file
+  std::string text;                             // of the program
+  bool changed = false;                         // the text is not that of the file
+  std::vector<documents::Parameter> parameters; // in place of those of the program
   std::string output = "-";
   std::string selector;
   std::optional<device::DeviceInfo> device; // once it is known

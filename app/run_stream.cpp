@@ -136,7 +136,7 @@ private:
                 .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
                 .field = "program"});
     }
-    TIDEGATE_TRY(settings.text, read_document(settings.program));
+    TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
     if (request.set.empty()) {
       return {};
     }

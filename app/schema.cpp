@@ -120,6 +120,27 @@ std::string schema_id(const Document& document) {
   return fmt::format("urn:tidegate:schema:{}:{}", document.kind, document.schema_version);
 }
 
+// Allows a parameter in place of each number.
+void allow_parameters(Json& schema) {
+  if (schema.is_object() && schema.contains("type") &&
+      (schema["type"] == "integer" || schema["type"] == "number")) {
+    Json number = Json::object();
+    for (const char* const key : {"type", "minimum", "maximum"}) {
+      if (schema.contains(key)) {
+        number[key] = schema[key];
+        schema.erase(key);
+      }
+    }
+    schema["anyOf"] = Json::array({std::move(number), {{"$ref", "#/$defs/parameter"}}});
+    return;
+  }
+  for (Json& part : schema) {
+    if (part.is_structured()) {
+      allow_parameters(part);
+    }
+  }
+}
+
 // The bytes committed as schemas/KIND.schema.json.
 std::string json_schema(const Document& document) {
   Json properties = Json::object();
@@ -130,6 +151,8 @@ std::string json_schema(const Document& document) {
                                     {"const", document.schema_version}};
     if (document.direction == Direction::output) {
       required = {"kind", "schema_version"};
+    } else {
+      properties["$schema"] = {{"description", "for editors; has no effect"}, {"type", "string"}};
     }
   }
   add_fields(*document.record, document.direction, properties, required);
@@ -138,6 +161,10 @@ std::string json_schema(const Document& document) {
               {"$id", schema_id(document)},
               {"title", document.kind},
               {"description", document.title}};
+  if (properties.contains("parameters")) {
+    allow_parameters(properties);
+    schema["$defs"]["parameter"] = object_schema({{"parameter", {{"type", "string"}}}}, {"parameter"});
+  }
   schema.update(object_schema(std::move(properties), std::move(required)));
   return schema.dump(2) + "\n";
 }

@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -429,8 +430,13 @@ Error at_document(Error error, const std::string& input, std::string_view docume
   return error;
 }
 
-Result<std::string> read_document(const std::string& input) {
-  return read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input));
+Result<std::string> read_document(const std::string& input, std::span<const documents::Parameter> given) {
+  TIDEGATE_TRY(std::string text,
+               read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input)));
+  documents::remove_comments(text);
+  auto replaced = documents::replace_parameters(text, given);
+  return replaced ? std::move(replaced)
+                  : tl::unexpected(at_document(std::move(replaced.error()), input, text));
 }
 
 Result<ExitCode> write_text(const std::string& output, std::string_view text) {

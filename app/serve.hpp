@@ -3,6 +3,7 @@
 #pragma once
 #include "app/terminal.hpp"
 #include "core/files.hpp"
+#include "core/parameters.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -88,8 +90,8 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
                                               : documents::encode(document) + '\n');
 }
 
-// Reads a whole document. An error names the input as its source.
-Result<std::string> read_document(const std::string& input);
+// Reads a whole document, without its comments and with its parameters replaced. An error names the input as its source.
+Result<std::string> read_document(const std::string& input, std::span<const documents::Parameter> given = {});
 
 // The error, and its others, with their locations in the document that was read from `input`, and their lines.
 Error at_document(Error error, const std::string& input, std::string_view document);

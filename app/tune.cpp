@@ -351,7 +351,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   }
   TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
-  TIDEGATE_TRY(auto text, read_document(common.program));
+  TIDEGATE_TRY(auto text, read_document(common.program, common.parameters));
   common.text = std::move(text);
   const auto program = read_either(common);
   if (!program) {
@@ -418,8 +418,8 @@ CommandModel tune_measure_command() {
                short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
                short_flag("-v", "--verbose", common.verbose, "Tell what is being measured, a line a second"),
                flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
-               path_scope_option(common.options.scope), format_option(common.format),
-               output_option(common.output)},
+               parameter_option(common.parameters), path_scope_option(common.options.scope),
+               format_option(common.format), output_option(common.output)},
           .positionals = {positional(
               "[PROGRAM]",
               file_option("", common.program,

@@ -126,7 +126,7 @@ struct MapKeys {
 };
 
 // The top-level key outside the record whose value comes next.
-enum class Envelope : std::uint8_t { none, kind, version };
+enum class Envelope : std::uint8_t { none, kind, version, schema };
 
 class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
 public:
@@ -205,6 +205,10 @@ public:
     const std::string_view value(text, length);
     if (envelope_ == Envelope::kind) {
       return envelope_kind(value);
+    }
+    if (envelope_ == Envelope::schema) { // for editors
+      envelope_ = Envelope::none;
+      return ok();
     }
     const Type* type = expected_type();
     if (type != nullptr && !type->left_out_word.empty() && value == type->left_out_word) {
@@ -620,6 +624,8 @@ private:
       envelope_ = Envelope::kind;
     } else if (document_->has_kind && key == "schema_version") {
       envelope_ = Envelope::version;
+    } else if (document_->direction == Direction::input && key == "$schema") {
+      envelope_ = Envelope::schema;
     } else {
       return false;
     }
@@ -659,13 +665,15 @@ private:
   }
 
   bool wrong_type(std::string_view found) {
-    if (envelope_ == Envelope::kind || envelope_ == Envelope::version) {
+    if (envelope_ != Envelope::none) {
       const bool kind = envelope_ == Envelope::kind;
-      const std::string wanted = kind ? fmt::format("the string \"{}\"", document_->kind)
-                                      : std::to_string(document_->schema_version);
+      const bool schema = envelope_ == Envelope::schema;
+      const std::string wanted = schema ? "a string"
+                                 : kind ? fmt::format("the string \"{}\"", document_->kind)
+                                        : std::to_string(document_->schema_version);
       Error error = error_here(ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted, found),
                                "give it, or leave the key out");
-      error.pointer = kind ? "/kind" : "/schema_version";
+      error.pointer = schema ? "/$schema" : kind ? "/kind" : "/schema_version";
       envelope_ = Envelope::none;
       return fail_value(std::move(error));
     }
@@ -756,7 +764,7 @@ private:
   std::vector<Frame> frames_;
   std::vector<MapKeys> map_keys_; // one per frame that is a map
   Envelope envelope_ = Envelope::none;
-  std::array<bool, 3> envelope_seen_{}; // by Envelope
+  std::array<bool, 4> envelope_seen_{}; // by Envelope
   std::size_t passing_ = 0; // 0: not skipping; 1: skip the next value; n + 1: inside n open brackets of it
   std::size_t previous_end_ = 0;
   ErrorList errors_;

@@ -442,6 +442,9 @@ struct Diagnostic {
 template <>
 const Record Description<Diagnostic>::record;
 
+inline constexpr std::string_view parameters_meaning =
+    "numbers by name; {\"parameter\": \"n * 4\"} stands for a number, with + - * / and brackets";
+
 inline constexpr std::string_view diagnostics_meaning =
     "notes on the values, such as null for a non-finite number";
 

@@ -69,11 +69,8 @@ std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t 
       rest.starts_with("nan")) {
     return "JSON has no NaN and no infinity: give a finite number or leave the key out";
   }
-  if (json.starts_with("\xef\xbb\xbf")) {
-    return "remove the byte order mark at the start";
-  }
   if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')) {
-    return "JSON has no comments: remove it";
+    return "JSON has no comments; documents that are no stream may have those that start with //";
   }
   if (offset >= json.size()) {
     return "close the open brackets and quotes; with --stream, each document is on one line";

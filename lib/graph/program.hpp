@@ -3,6 +3,7 @@
 #pragma once
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 #include <tidegate/graph/load.hpp>
 #include <tidegate/graph/serial.hpp>
 #include <tidegate/policy/launch_request.hpp>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::graphs {
@@ -53,6 +55,8 @@ struct RankSettings {
 };
 
 struct FrontierProgram {
+  std::vector<std::pair<std::string, Number>>
+      parameters; // their uses are replaced before a program is decoded
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
   std::vector<std::uint32_t> sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32

@@ -275,6 +275,7 @@ template <>
 constinit const Record Description<Until>::record = record_of<Until>(until_fields);
 
 constexpr Field program_fields[] = {
+    defaulted<&WaveProgram::parameters>("parameters", documents::parameters_meaning),
     required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
     defaulted<&WaveProgram::images>("images", "its images, by name"),
     defaulted<&WaveProgram::hits>("hits", "its lists of hits, by name"),

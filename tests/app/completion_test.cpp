@@ -60,6 +60,7 @@ CommandModel tool() {
                      }},
                 {.names = {"--set"},
                  .value = "KEY=VALUE",
+                 .repeats = true,
                  .settings = {order, {.names = {"slice"}, .value = "TIME"}}}},
            .positionals = {{.value = "[FILE]", .takes_file = true, .meaning = "Input"}}},
           {.name = "group",

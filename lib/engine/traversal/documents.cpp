@@ -112,6 +112,7 @@ constinit const Record
     Description<FrontierPolicy>::record = record_of<FrontierPolicy>(frontier_policy_fields);
 
 constexpr Field frontier_program_fields[] = {
+    defaulted<&FrontierProgram::parameters>("parameters", parameters_meaning),
     required<&FrontierProgram::graph>("graph", "graph to traverse: a file, or generated"),
     required<&FrontierProgram::algorithm>("algorithm", "algorithm to run"),
     defaulted<&FrontierProgram::sources>(

@@ -1,0 +1,418 @@
+// Finds parameters and their uses in one walk over the text, computes them, and writes their values in their places.
+#include "core/parameters.hpp"
+
+#include "core/json_text.hpp"
+#include <tidegate/core/decode.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace tidegate::documents {
+namespace {
+
+namespace rj = rapidjson;
+
+// Exact where all numbers are whole: wide enough for any product of two of 64 bits.
+__extension__ typedef __int128 Integer;
+using Operand = std::variant<Integer, double>;
+
+double as_double(const Operand& value) {
+  return std::visit([](auto each) { return static_cast<double>(each); }, value);
+}
+
+// A value in the text: of a parameter, or in its place.
+struct Place {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string pointer;
+  std::optional<std::string> parameter;  // set if it is the value of this one
+  std::optional<std::string> expression; // else the text between begin and end is the value
+};
+
+class Finder : public rj::BaseReaderHandler<rj::UTF8<>, Finder> {
+public:
+  Finder(std::string_view json, rj::MemoryStream& in) : json_(json), in_(in) {}
+
+  std::vector<Place> found; // in the order of the text
+
+  bool Default() { return scalar({}); }
+  bool String(const char* text, rj::SizeType length, bool /*copy*/) {
+    return scalar(std::string(text, length));
+  }
+  bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
+    open_.back().key.assign(text, length);
+    return done();
+  }
+  bool StartObject() { return open(false); }
+  bool StartArray() { return open(true); }
+  bool EndObject(rj::SizeType members) {
+    const Container closed = std::move(open_.back());
+    open_.pop_back();
+    if (members == 1 && closed.key == "parameter" && closed.text && !open_.empty()) {
+      add(closed.begin, closed.text);
+    }
+    return done();
+  }
+  bool EndArray(rj::SizeType /*items*/) {
+    open_.pop_back();
+    return done();
+  }
+
+private:
+  struct Container {
+    bool is_list = false;
+    std::size_t begin = 0;
+    std::size_t items = 0;           // of a list, so far
+    std::string key;                 // of an object: the last one
+    std::optional<std::string> text; // its value, if that is a string
+  };
+
+  // Notes the value between `begin` and here.
+  void add(std::size_t begin, std::optional<std::string> expression) {
+    Place place{.begin = begin,
+                .end = in_.Tell(),
+                .pointer = {},
+                .parameter = {},
+                .expression = std::move(expression)};
+    for (const Container& container : open_) {
+      place.pointer +=
+          container.is_list ? fmt::format("/{}", container.items - 1) : "/" + pointer_token(container.key);
+    }
+    if (open_.size() == 2 && !open_[1].is_list && open_[0].key == "parameters") {
+      place.parameter = open_[1].key;
+    }
+    found.push_back(std::move(place));
+  }
+  void begin_value() {
+    if (!open_.empty()) {
+      ++open_.back().items;
+      open_.back().text.reset();
+    }
+  }
+  bool scalar(std::optional<std::string> text) {
+    begin_value();
+    const std::size_t begin = token_start(json_, previous_end_);
+    const char first = begin < json_.size() ? json_[begin] : '"';
+    if (open_.size() == 2 && open_[0].key == "parameters" &&
+        (first == '-' || (first >= '0' && first <= '9'))) {
+      add(begin, {});
+    }
+    if (!open_.empty()) {
+      open_.back().text = std::move(text);
+    }
+    return done();
+  }
+  bool open(bool is_list) {
+    begin_value();
+    open_.push_back({.is_list = is_list, .begin = token_start(json_, previous_end_), .key = {}, .text = {}});
+    return done() && open_.size() <= nesting_limit;
+  }
+  bool done() {
+    previous_end_ = in_.Tell();
+    return true;
+  }
+
+  std::string_view json_;
+  rj::MemoryStream& in_;
+  std::vector<Container> open_;
+  std::size_t previous_end_ = 0;
+};
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+std::string names_text(std::span<const Parameter> known) {
+  std::vector<std::string_view> names;
+  for (const Parameter& parameter : known) {
+    names.push_back(parameter.first);
+  }
+  return names.empty() ? "the program has no parameters before this one"
+                       : fmt::format("its parameters are {}", fmt::join(names, ", "));
+}
+
+Error bad_expression(std::string message, std::string fix) {
+  return {.code = ErrorCode::invalid_program, .message = std::move(message), .fix = std::move(fix)};
+}
+
+// Reads an expression from left to right, and computes it.
+class Expression {
+public:
+  Expression(std::string_view text, std::span<const Parameter> known) : text_(text), known_(known) {}
+
+  Result<Number> value() {
+    constexpr std::size_t longest = 1000; // bounds the depth of brackets
+    if (text_.size() > longest) {
+      return tl::unexpected(bad_expression("the expression has more than 1000 characters", "shorten it"));
+    }
+    TIDEGATE_TRY(const Operand result, sum());
+    if (next() != '\0') {
+      return tl::unexpected(unexpected_text());
+    }
+    if (const double* const real = std::get_if<double>(&result)) {
+      return std::isfinite(*real) ? Result<Number>(*real) : tl::unexpected(too_large());
+    }
+    const Integer whole = std::get<Integer>(result);
+    if (whole > std::numeric_limits<std::uint64_t>::max() ||
+        whole < std::numeric_limits<std::int64_t>::min()) {
+      return tl::unexpected(too_large());
+    }
+    return whole < 0 ? Number(static_cast<std::int64_t>(whole)) : Number(static_cast<std::uint64_t>(whole));
+  }
+
+private:
+  char next() {
+    at_ = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    return at_ == text_.size() ? '\0' : text_[at_];
+  }
+
+  Result<Operand> sum() {
+    TIDEGATE_TRY(Operand left, product());
+    while (next() == '+' || next() == '-') {
+      const char sign = text_[at_++];
+      TIDEGATE_TRY(const Operand right, product());
+      TIDEGATE_TRY(left, computed(sign, left, right));
+    }
+    return left;
+  }
+
+  Result<Operand> product() {
+    TIDEGATE_TRY(Operand left, factor());
+    while (next() == '*' || next() == '/') {
+      const char sign = text_[at_++];
+      TIDEGATE_TRY(const Operand right, factor());
+      TIDEGATE_TRY(left, computed(sign, left, right));
+    }
+    return left;
+  }
+
+  Result<Operand> factor() {
+    const char c = next();
+    if (c == '-') {
+      ++at_;
+      TIDEGATE_TRY(const Operand value, factor());
+      return computed('-', Integer{0}, value);
+    }
+    if (c == '(') {
+      ++at_;
+      TIDEGATE_TRY(const Operand value, sum());
+      if (next() != ')') {
+        return tl::unexpected(bad_expression("a bracket is not closed", "add )"));
+      }
+      ++at_;
+      return value;
+    }
+    if (is_letter(c)) {
+      return named();
+    }
+    return is_digit(c) ? literal() : tl::unexpected(unexpected_text());
+  }
+
+  Result<Operand> named() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) {
+      ++at_;
+    }
+    const std::string_view name = text_.substr(begin, at_ - begin);
+    const auto found = std::ranges::find(known_, name, &Parameter::first);
+    if (found == known_.end()) {
+      return tl::unexpected(
+          bad_expression(fmt::format("there is no parameter {}", in_quotes(name)), names_text(known_)));
+    }
+    return std::visit(
+        [](auto value) -> Operand {
+          if constexpr (std::is_same_v<decltype(value), double>) {
+            return value;
+          } else {
+            return Integer{value};
+          }
+        },
+        found->second);
+  }
+
+  Result<Operand> literal() {
+    const char* const begin = text_.data() + at_;
+    const char* const end = text_.data() + text_.size();
+    std::uint64_t whole = 0;
+    double real = 0;
+    const auto as_whole = std::from_chars(begin, end, whole);
+    const auto as_real = std::from_chars(begin, end, real);
+    at_ = static_cast<std::size_t>(as_real.ptr - text_.data());
+    if (as_real.ptr != as_whole.ptr) { // a point or an exponent
+      return as_real.ec == std::errc() ? Result<Operand>(real) : tl::unexpected(too_large());
+    }
+    return as_whole.ec == std::errc() ? Result<Operand>(Integer{whole}) : tl::unexpected(too_large());
+  }
+
+  static Result<Operand> computed(char sign, const Operand& left, const Operand& right) {
+    if (sign == '/' && as_double(right) == 0) {
+      return tl::unexpected(bad_expression("a division by zero", "divide by another number"));
+    }
+    if (std::holds_alternative<double>(left) || std::holds_alternative<double>(right)) {
+      const double a = as_double(left);
+      const double b = as_double(right);
+      return sign == '+' ? a + b : sign == '-' ? a - b : sign == '*' ? a * b : a / b;
+    }
+    const Integer a = std::get<Integer>(left);
+    const Integer b = std::get<Integer>(right);
+    Integer result = 0;
+    const bool overflows = sign == '+'   ? __builtin_add_overflow(a, b, &result)
+                           : sign == '-' ? __builtin_sub_overflow(a, b, &result)
+                           : sign == '*' ? __builtin_mul_overflow(a, b, &result)
+                                         : (result = a / b, false);
+    return overflows ? tl::unexpected(too_large()) : Result<Operand>(result);
+  }
+
+  static Error too_large() {
+    return {.code = ErrorCode::out_of_range,
+            .message = "the value does not fit into 64 bits",
+            .fix = "give smaller numbers, or one with a decimal point"};
+  }
+  Error unexpected_text() {
+    return bad_expression(next() == '\0' ? "the expression ends early"
+                                         : fmt::format("the expression goes on with {}",
+                                                       in_quotes(shortened(text_.substr(at_), 20))),
+                          "give numbers and parameters with + - * / and brackets, such as n * 4 + 1");
+  }
+
+  std::string_view text_;
+  std::span<const Parameter> known_;
+  std::size_t at_ = 0;
+};
+
+std::string number_text(const Number& number) {
+  std::string text;
+  if (const double* const real = std::get_if<double>(&number)) {
+    append_number(text, *real);
+    return text;
+  }
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && is_letter(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c); });
+}
+
+} // namespace
+
+void remove_comments(std::string& json) {
+  if (json.starts_with("\xef\xbb\xbf")) {
+    json.erase(0, 3);
+  }
+  bool in_string = false;
+  for (std::size_t at = json.find("//") == std::string::npos ? json.size() : 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (in_string && c == '\\') {
+      ++at;
+    } else if (c == '"' || c == '\n') { // no string goes on in the next line
+      in_string = c == '"' && !in_string;
+    } else if (!in_string && c == '/' && json.compare(at, 2, "//") == 0) {
+      for (; at < json.size() && json[at] != '\n'; ++at) {
+        json[at] = ' ';
+      }
+    }
+  }
+}
+
+Result<Number> read_number(std::string_view text) {
+  auto value = Expression(text, {}).value();
+  if (!value) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("{} is not a number", in_quotes(text)),
+                                .fix = "give one such as 1024 or 0.5"});
+  }
+  return value;
+}
+
+Result<std::string> replace_parameters(std::string json, std::span<const Parameter> given) {
+  std::vector<Place> places;
+  if (json.find("\"parameter") != std::string::npos) {
+    rj::MemoryStream in(json.data(), json.size());
+    Finder finder(json, in);
+    if (!rj::Reader().Parse(in, finder).IsError()) {
+      places = std::move(finder.found);
+    }
+  }
+  ErrorList errors;
+  const auto add = [&](Error error, const Place& place) {
+    const Position position = position_of(json, place.begin);
+    error.pointer = place.pointer;
+    error.line = position.line;
+    error.column = position.column;
+    errors.add(std::move(error));
+  };
+  std::vector<Parameter> known;
+  for (const Place& place : places) {
+    if (!place.parameter) {
+      continue;
+    }
+    const std::string& name = *place.parameter;
+    if (!is_name(name)) {
+      add(bad_expression(fmt::format("{} is not a name of a parameter", in_quotes(name)),
+                         "use letters, digits and _, and no digit first"),
+          place);
+    }
+    const std::string_view stated = std::string_view(json).substr(place.begin, place.end - place.begin);
+    auto value =
+        place.expression ? Expression(*place.expression, known).value() : Expression(stated, {}).value();
+    if (const auto other = std::ranges::find(given, name, &Parameter::first); other != given.end()) {
+      value = other->second;
+    }
+    if (!value) {
+      add(std::move(value.error()), place);
+    }
+    known.emplace_back(name, value.value_or(Number(std::uint64_t{1}))); // its uses are no errors then
+  }
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(known, name, &Parameter::first) == known.end()) {
+      errors.add({.code = ErrorCode::invalid_usage,
+                  .message = fmt::format("--param {}: the program has no such parameter", name),
+                  .fix = known.empty() ? "add \"parameters\" to the program" : names_text(known)});
+    }
+  }
+  std::string replaced;
+  std::size_t copied = 0;
+  for (const Place& place : places) {
+    // The value of a parameter is an expression, too: its name.
+    const auto value = Expression(place.parameter.value_or(place.expression.value_or("")), known).value();
+    if (!value) {
+      if (!place.parameter) { // else it was added above
+        add(value.error(), place);
+      }
+      continue;
+    }
+    replaced.append(json, copied, place.begin - copied);
+    const std::string text = number_text(*value);
+    const std::size_t room = place.end - place.begin;
+    replaced += text;
+    // Line breaks in a use stay, so that what follows keeps its line.
+    for (std::size_t i = 0; i < room; ++i) {
+      if (json[place.begin + i] == '\n') {
+        replaced += '\n';
+      } else if (i >= text.size()) {
+        replaced += ' ';
+      }
+    }
+    copied = place.end;
+  }
+  TIDEGATE_CHECK(errors.result());
+  return places.empty() ? std::move(json) : replaced.append(json, copied);
+}
+
+} // namespace tidegate::documents
