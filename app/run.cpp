@@ -149,9 +149,10 @@ CommandModel run_command() {
           {device_option(settings->selector,
                          "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; left out: "
                          "$TIDEGATE_DEVICE, or the first GPU, or the first device"),
-           choice_or_auto("--strategy", options.compile.strategy, strategy_choices,
-                          "plain: one launch per wave; launch: one per group of waves; barrier, counters: "
-                          "persistent; auto (default): measured on the first run"),
+           choice_or_auto(
+               "--strategy", options.compile.strategy, strategy_choices,
+               "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
+               "persistent launch; auto (default): measured on the first run"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "Read arguments, or compile them in; auto (default): by policy"),
            count_option("--workers", settings->workers,
@@ -202,9 +203,7 @@ CommandModel run_command() {
       .examples = {{"Proved, and timed against plain launches:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
                    {"What would run, without a device:",
-                    "tidegate run examples/programs/heat/program.json --dry-run --format table"},
-                   {"Which wave writes out of bounds?",
-                    "tidegate run examples/programs/reduction/program.json --check-bounds --format table"}},
+                    "tidegate run examples/programs/heat/program.json --dry-run --format table"}},
       .run = [settings, keys]() -> Result<ExitCode> {
         if (settings->help_settings) {
           return write_text("-", settings_help("tidegate run", keys));
