@@ -30,7 +30,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     tg_target to = tg_next_queue(job, at.wave);
     to.local_tails = sums;
     to.local_queue = next_entries;
-    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
     if (errand.is_there) {
       tg_push_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
     }

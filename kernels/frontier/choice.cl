@@ -12,6 +12,7 @@ typedef struct {
   uint vertices;
   uint far;
   uint nearest;
+  uint least;
 } tg_counts;
 
 // Reads counters that are `line` words apart, in any address space; omits those that the algorithm does not
@@ -25,6 +26,7 @@ typedef struct {
     (counts).scanned = TG_PARTS((counters) + TG_SCANNED * (line));                                     \
     (counts).far = TG_ALGORITHM == TG_SSSP ? (counters)[TG_FAR * (line)] : 0;                          \
     (counts).nearest = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_NEAREST * (line)] : 0xffffffffu;       \
+    (counts).least = TG_ALGORITHM == TG_SSSP ? ~(counters)[TG_LEAST * (line)] : 0;                     \
     (counts).change = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_CHANGE * (line)) : 0;  \
     (counts).idle = TG_ALGORITHM == TG_PAGERANK ? TG_WIDE_SUM((counters) + TG_IDLE * (line)) : 0;      \
   } while (0)
@@ -114,6 +116,7 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
   at->frontier_edges = counts.edges;
   at->entries = counts.entries;
   at->long_runs = counts.long_runs;
+  at->least = at->topology == TG_DENSE ? counts.least : 0;
 #endif
 }
 
@@ -155,6 +158,7 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     break;
   case TG_STEP_TO_BITMAP:
     at->has |= TG_HAS_BITMAP;
+    at->least = counts.least;
     choose = false;
     break;
   case TG_STEP_TO_QUEUE:

@@ -28,6 +28,7 @@
 #define TG_CC 3
 #define TG_PAGERANK 4
 #define TG_MAY_PULL_SHARES ((TG_ALGORITHM == TG_PAGERANK || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
+#define TG_MAY_LEAVE_ROWS (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE > 1) // pull.cl
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core
 
@@ -206,6 +207,7 @@ typedef struct {
   uint vertices;
   uint far;
   uint nearest; // complement of the least postponed distance
+  uint least;   // complement of the least distance in a bitmap
 } tg_found;
 
 // Entries that a work-item has not written yet, to reduce contention on the queue's tail.

@@ -55,8 +55,10 @@
 // before all groups could meet. Use the hybrid topology
 // from 1/128 of the unexplored edges, down to 1/256. An algorithm whose pull cannot stop early would visit
 // every edge, with one work-item per hub; such algorithms push from queues, as they visit vertices again and
-// nothing is explored for good.
+// nothing is explored for good. If the lightest edges come first, a vertex looks only at those that are lighter than
+// its distance, a small part once most distances are short: such waves pull from 1/16 of the graph's edges.
 #define TG_PULL_EDGES 15u
+#define TG_LIGHT_EDGES 16u
 #define TG_PUSH_VERTICES 18u
 #define TG_FEW_VERTICES 512u
 #define TG_SLIM_VERTICES 64u
@@ -79,6 +81,7 @@ typedef struct {
   tg_u32 hot_waves;           // consecutive dense waves after which waves may be fused
   tg_u32 monotone;            // 1 if waves may be fused
   tg_u32 leaves_early;        // 1 if a pull may stop before it has visited all edges of a vertex
+  tg_u32 lightest_first;      // 1 if a pull stops at the first edge that is too heavy
   tg_u32 alone_vertices;      // largest sparse frontier for one group, if it has few edges
 } tg_policy;
 
@@ -205,7 +208,8 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u64 pull_edges = of.unexplored_edges / TG_PULL_EDGES;
   const tg_u32 push_vertices = policy.vertices / TG_PUSH_VERTICES;
   const tg_u32 few_vertices = tg_small_vertices(policy);
-  if (pulled && (growing || vertices > push_vertices)) {
+  const tg_u64 light_edges = policy.edges / TG_LIGHT_EDGES;
+  if (policy.lightest_first == 0u && pulled && (growing || vertices > push_vertices)) {
     return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
   if (vertices <= few_vertices && of.edges <= tg_small_edges(policy)) { // hubs may be few
@@ -217,6 +221,9 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
     return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
                     : tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, pull_edges);
+  }
+  if (policy.lightest_first != 0u && of.edges > light_edges) {
+    return tg_chosen(TG_DENSE, TG_RULE_MANY_EDGES, light_edges);
   }
   if (policy.leaves_early == 0u) {
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_EDGES, policy.edges);

@@ -37,6 +37,17 @@ void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
 #endif
 
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
+// True if no edge of this weight or a greater one can improve a distance.
+TG_INLINE bool tg_too_heavy(const tg_position* at, uint weight, uint distance) {
+  return TG_ALGORITHM == TG_SSSP && TG_WEIGHTS && tg_along(at->least, weight) >= distance;
+}
+
+// Rows that work-items leave to their group, in local memory: {vertex, distance so far, visited edges}.
+typedef struct {
+  local uint4* rows; // room for 2 * TG_ALONE_ROOM
+  local uint* count;
+} tg_left_rows;
+
 #if TG_GROUP_SIZE == 1
 // Returns a mask of the vertices of a word that are not settled and have neighbours.
 TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
@@ -66,10 +77,11 @@ TG_INLINE uint tg_first_hit_mask(const tg_job* job, global const uint* frontier,
 // Every vertex of a word looks for neighbours in the frontier, or if `frontier` is 0 for any that improve it,
 // until it is done.
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
-                                global const uint* frontier, tg_found* found) {
+                                global const uint* frontier, tg_left_rows left_rows, tg_found* found) {
   uint vertices = 0;
   ulong edges = 0;
   ulong scanned = 0;
+  uint least = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint seekers = tg_seekers(job, at, setting, word);
     const uint first_hits = frontier == 0 ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
@@ -82,7 +94,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       uint best = job->values[v];
       uint from = TG_NOBODY;
       tg_offset e = begin + (~first_hits >> i & 1u);
-      for (bool enough = false; !enough && e < end; ++e) {
+      for (bool enough = false; !enough && e < end && !tg_too_heavy(at, tg_weight(job->in_weights, e), best); ++e) {
         const uint u = job->in_neighbours[e];
         if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
           continue;
@@ -108,14 +120,17 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const uint before = to.bitmap[word]; // not shared with other work-items
       to.bitmap[word] = before | news;
       for (news &= ~before; news != 0; news &= news - 1) {
+        const uint v = word * 32 + (31 - clz(news & (0u - news)));
         vertices += 1;
-        edges += tg_degree(job, word * 32 + (31 - clz(news & (0u - news))));
+        edges += tg_degree(job, v);
+        least = max(least, ~job->values[v]);
       }
     }
   }
   found->vertices += vertices;
   found->edges += edges;
   found->scanned += scanned;
+  found->least = max(found->least, least);
 }
 #else
 // Adds a vertex to the next frontier; returns true if it was not in it.
@@ -130,11 +145,69 @@ TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
 #define TG_PULLS (TG_ALGORITHM == TG_BFS ? 3 : 2)
 #define TG_ASKS 4
 
+#if TG_MAY_LEAVE_ROWS
+#define TG_OWN_EDGES 64u  // of a row, that a work-item visits by itself
+#define TG_HUB_EDGES 8192u // from which on a whole group visits the rest of a row, and not a warp
+
+// Visits the rest of the rows that work-items left, all of them together, and stores their distances.
+TG_INLINE void tg_pull_left_rows(const tg_job* job, const tg_position* at, tg_target to, global const uint* frontier,
+                                 tg_left_rows left_rows, tg_found* found) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint lane = (uint)get_local_id(0);
+  const uint rows = min(*left_rows.count, 2u * TG_ALONE_ROOM);
+  for (uint i = 0; i < rows; ++i) {
+    const uint4 row = left_rows.rows[i];
+    volatile local uint* const best = (volatile local uint*)&left_rows.rows[i] + 1;
+    const tg_offset begin = job->in_offsets[row.x] + row.z;
+    const tg_offset end = job->in_offsets[row.x + 1ul];
+    const bool hub = end - begin >= TG_HUB_EDGES;
+    if (!hub && lane / TG_WARP != i % (TG_GROUP_SIZE / TG_WARP)) {
+      continue;
+    }
+    const uint width = hub ? TG_GROUP_SIZE : TG_WARP;
+    for (tg_offset e = begin + lane % width; e < end; e += width * TG_ASKS) {
+      uint asked[TG_ASKS];
+      uint weights[TG_ASKS];
+      TG_UNROLL for (uint k = 0; k < TG_ASKS; ++k) {
+        const tg_offset edge = min(e + k * width, end - 1);
+        asked[k] = job->in_neighbours[edge];
+        weights[k] = tg_weight(job->in_weights, edge);
+      }
+      if (tg_too_heavy(at, weights[0], *best)) {
+        break;
+      }
+      TG_UNROLL for (uint k = 0; k < TG_ASKS; ++k) {
+        if ((frontier[asked[k] >> 5] >> (asked[k] & 31u) & 1u) != 0) {
+          const uint candidate = tg_along(tg_value(job, at, asked[k]), weights[k]);
+          if (candidate < *best) {
+            atomic_min(best, candidate);
+          }
+        }
+      }
+      found->scanned += TG_ASKS;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  // The same number of rounds for all work-items: PoCL 3.1 takes the first one's branch for all after a barrier.
+  for (uint round = 0; round < rows; round += TG_GROUP_SIZE) {
+    const uint4 row = left_rows.rows[min(round + lane, rows - 1)];
+    if (round + lane < rows && row.y < job->values[row.x]) {
+      job->values[row.x] = row.y; // no other work-item writes it in this wave
+      if (tg_mark(to.bitmap, row.x)) {
+        found->vertices += 1;
+        found->edges += tg_degree(job, row.x);
+        found->least = max(found->least, ~row.y);
+      }
+    }
+  }
+}
+#endif
+
 // Every vertex looks for neighbours in the frontier, or if `frontier` is 0 for any that improve it. A
 // finished vertex is replaced by the next one at once; otherwise the longest row of a warp would hold up the
 // others.
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
-                                global const uint* frontier, tg_found* found) {
+                                global const uint* frontier, tg_left_rows left_rows, tg_found* found) {
   uint vertex[TG_PULLS];
   uint best[TG_PULLS];
   uint from[TG_PULLS];
@@ -167,11 +240,13 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
     }
     uint asked[TG_PULLS][TG_ASKS]; // past the last neighbour it is repeated
     uint words[TG_PULLS][TG_ASKS];
+    uint heaviest[TG_PULLS]; // of these
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
       if ((open >> k & 1u) != 0) {
         TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
           asked[k][i] = job->in_neighbours[min(next[k] + i, end[k] - 1)];
         }
+        heaviest[k] = tg_weight(job->in_weights, min(next[k] + TG_ASKS, end[k]) - 1);
       }
     }
     TG_UNROLL for (uint k = 0; k < TG_PULLS; ++k) {
@@ -200,7 +275,20 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
       found->scanned += min((tg_offset)TG_ASKS, end[k] - next[k]);
       next[k] += TG_ASKS;
-      if (enough || next[k] >= end[k]) {
+      enough |= tg_too_heavy(at, heaviest[k], best[k]);
+      bool left = false;
+#if TG_MAY_LEAVE_ROWS
+      if (frontier != 0 && !enough && next[k] < end[k] && next[k] - begin[k] >= TG_OWN_EDGES) {
+        const uint row = atomic_inc(left_rows.count);
+        if (row < 2 * TG_ALONE_ROOM) {
+          left_rows.rows[row] = (uint4)(vertex[k], best[k], (uint)(next[k] - begin[k]), 0);
+          left = true;
+        }
+      }
+#endif
+      if (left) {
+        open &= ~(1u << k);
+      } else if (enough || next[k] >= end[k]) {
         open &= ~(1u << k);
         if (from[k] != TG_NOBODY) {
           const uint v = vertex[k];
@@ -211,6 +299,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
           if (tg_mark(to.bitmap, v)) {
             found->vertices += 1;
             found->edges += job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v);
+            found->least = max(found->least, ~best[k]);
           }
         }
       }

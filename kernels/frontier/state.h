@@ -58,7 +58,7 @@ typedef struct {
   tg_u32 nearest;          // sssp: lower bound of the postponed distances
   tg_u32 far_turn;         // sssp: refills so far; selects the far queue
   tg_u32 arrivals;         // threshold of the last device barrier
-  tg_u32 unused;
+  tg_u32 least;            // sssp: lower bound of the frontier's distances
 } tg_position;
 
 // Log row of a wave.
@@ -102,9 +102,10 @@ typedef struct {
 #define TG_SCANNED 4u  // as TG_PARTS
 #define TG_FAR 5u
 #define TG_NEAREST 6u  // complement of the least postponed distance
-#define TG_CHANGE 7u   // pagerank
-#define TG_IDLE 8u
-#define TG_COUNTERS 9u
+#define TG_LEAST 7u    // complement of the least distance in the frontier, if it is a bitmap
+#define TG_CHANGE 8u   // pagerank
+#define TG_IDLE 9u
+#define TG_COUNTERS 10u
 
 // A step adds to the slot of its round. After the barrier the groups read it while they add to the next slot,
 // and the third slot is cleared meanwhile.

@@ -15,6 +15,9 @@ typedef struct {
   uint gave_up;           // a wait timed out
   uint goes_on;           // the next wave is of the same kind
   uint entries;           // of the next wave's queue
+#if TG_MAY_LEAVE_ROWS
+  uint left_rows; // of a pull, in `queues`
+#endif
 } tg_group;
 
 // The leader waits for other groups and absorbs. It is the last work-item, because that seldom has edges.
@@ -52,6 +55,9 @@ void tg_sum_up(local uint* sums, tg_found found) {
     atomic_add(&sums[TG_FAR * TG_SUM_LINE], found.far);
     atomic_max(&sums[TG_NEAREST * TG_SUM_LINE], found.nearest);
   }
+  if (found.least != 0) {
+    atomic_max(&sums[TG_LEAST * TG_SUM_LINE], found.least);
+  }
 #endif
 #if TG_ALGORITHM == TG_PAGERANK
   TG_ADD_WIDE(sums + TG_CHANGE * TG_SUM_LINE, found.change);
@@ -73,6 +79,9 @@ void tg_publish_sums(local uint* sums, volatile global uint* slot) {
   if (counts.nearest != 0xffffffffu) {
     atomic_add(&slot[TG_FAR * TG_COUNTER_LINE], counts.far);
     atomic_max(&slot[TG_NEAREST * TG_COUNTER_LINE], ~counts.nearest);
+  }
+  if (counts.least != 0xffffffffu) {
+    atomic_max(&slot[TG_LEAST * TG_COUNTER_LINE], ~counts.least);
   }
 #endif
 #if TG_ALGORITHM == TG_PAGERANK

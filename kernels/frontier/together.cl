@@ -40,7 +40,7 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     }
     tg_target to = tg_next_queue(job, at.wave);
     to.tails = tg_slot(job, at.round);
-    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
     for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
       if (i != first_item) {
         errand = tg_first_errand(job, &at, i, entries, tg_queue_of(job, at.wave), 0);

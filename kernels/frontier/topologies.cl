@@ -70,7 +70,8 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
 }
 
 // Dense: every vertex visits its neighbours.
-void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
+void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local uint4* rows,
+             local uint* row_count, tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
@@ -86,7 +87,17 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 #elif TG_ALGORITHM == TG_CC
   tg_pull_labels(job, at, found);
 #else
-  tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), found);
+    const tg_left_rows left_rows = {rows, row_count};
+#if TG_MAY_LEAVE_ROWS
+  if (get_local_id(0) == 0) {
+    *row_count = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+  tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), left_rows, found);
+#if TG_MAY_LEAVE_ROWS
+  tg_pull_left_rows(job, at, to, tg_bitmap_of(job, at->wave), left_rows, found);
+#endif
 #endif
 }
 
@@ -109,7 +120,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
     for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
       const uint v = walk.word * 32 + walk.bit;
       if (v < job->vertices) {
-        tg_found ranked = {0, 0, 0, 0, 0, 0, 0}; // the next step measures the change
+        tg_found ranked = {0, 0, 0, 0, 0, 0, 0, 0}; // the next step measures the change
         tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed,
                 &ranked);
         found->idle += sweep + 1 == TG_FUSED_SWEEPS ? ranked.idle : 0;
@@ -119,7 +130,8 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
 #elif TG_ALGORITHM == TG_CC
     tg_pull_labels(job, at, found);
 #else
-    tg_pull_vertices(job, at, setting, to, 0, found);
+    const tg_left_rows none = {0, 0};
+    tg_pull_vertices(job, at, setting, to, 0, none, found);
 #endif
   }
 }
@@ -145,7 +157,7 @@ TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
 
 // Each work-item builds whole words from the vertices' wave numbers, and on GPUs reads four at once. Also
 // clears the next wave's bitmap.
-void tg_to_bitmap(const tg_job* job, const tg_position* at) {
+void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found* found) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
   global const uint* const waves = tg_membership(job, at);
@@ -166,6 +178,11 @@ void tg_to_bitmap(const tg_job* job, const tg_position* at) {
       }
     }
     bitmap[word] = bits;
+#if TG_ALGORITHM == TG_SSSP
+    for (; bits != 0; bits &= bits - 1) {
+      found->least = max(found->least, ~job->values[word * 32 + (31 - clz(bits & (0u - bits)))]);
+    }
+#endif
   }
   tg_clear_bitmap(job, at->wave + 1);
 #endif

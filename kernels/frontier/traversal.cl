@@ -169,14 +169,18 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
 #if TG_MAY_PULL_SHARES
       tg_pull_shares(job, at, setting, to, &group->share, found);
 #else
-      tg_pull(job, at, setting, to, found);
+#if TG_MAY_LEAVE_ROWS
+      tg_pull(job, at, setting, to, group->queues, &group->left_rows, found);
+#else
+      tg_pull(job, at, setting, to, 0, 0, found);
+#endif
 #endif
     }
     if (bitmap_too) {
       tg_clear_bitmap(job, at->wave + 2);
     }
   } else if (at->step == TG_STEP_TO_BITMAP) {
-    tg_to_bitmap(job, at);
+    tg_to_bitmap(job, at, found);
   } else if (at->step == TG_STEP_TO_QUEUE) {
     tg_to_queue(job, at, to, found);
 #if TG_ALGORITHM == TG_SSSP
@@ -215,7 +219,7 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
     tg_clear_counters(job, at);
   }
   if (!alone) {
-    tg_found found = {0, 0, 0, 0, 0, 0, 0};
+    tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
     tg_run_step(job, at, setting, sources, group, &found);
     tg_sum_up(group->sums, found);
   }

@@ -5,7 +5,7 @@
 //                         neighbours 1 2 1
 //
 // Vertices have 32 bits and edge indices 64, so a graph may have more than 2^32 edges. Each row is sorted by
-// neighbour, then by weight, in any order of the input. Self-loops, repeated edges and isolated vertices are
+// neighbour, then by weight (or as RowOrder says), in any order of the input. Self-loops, repeated edges and isolated vertices are
 // kept. An undirected edge is in two rows, an undirected loop in one.
 #pragma once
 #include <algorithm>

@@ -158,7 +158,7 @@ void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
 }
 
 // Writes the rows of one bucket by a counting sort.
-void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, Rows& rows) {
+void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, RowOrder order, Rows& rows) {
   const std::uint64_t begin = bucketed.begins[bucket];
   const std::uint64_t size = bucketed.begins[bucket + 1] - begin;
   const std::uint64_t first = std::uint64_t{bucket} << bucketed.buckets.shift;
@@ -186,19 +186,23 @@ void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, Rows& rows) {
   // Weights are not negative, so the order of their bits is the order of the weights, for floats too.
   std::vector<std::uint64_t> pairs(size);
   for (std::uint64_t i = 0; i < size; ++i) {
+    const std::uint64_t target = edges[i].target;
+    const std::uint64_t weight = bucketed.weights[begin + i];
     pairs[place[edges[i].source - first]++] =
-        std::uint64_t{edges[i].target} << 32U | bucketed.weights[begin + i];
+        order == RowOrder::lightest_first ? weight << 32U | target : target << 32U | weight;
   }
   sort_rows(std::span(pairs), std::span<const std::uint64_t>(place));
   for (std::uint64_t i = 0; i < size; ++i) {
-    neighbours[i] = static_cast<Vertex>(pairs[i] >> 32U);
-    store_weights(rows.weights, begin + i, static_cast<std::uint32_t>(pairs[i]));
+    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U);
+    const auto low = static_cast<std::uint32_t>(pairs[i]);
+    neighbours[i] = order == RowOrder::lightest_first ? low : high;
+    store_weights(rows.weights, begin + i, order == RowOrder::lightest_first ? high : low);
   }
 }
 
 template <class Source>
 Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, WeightType weights,
-           unsigned most_threads) {
+           RowOrder order, unsigned most_threads) {
   constexpr std::uint64_t edges_worth_a_thread = std::uint64_t{1} << 16U;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(thread_count(most_threads), edges / edges_worth_a_thread + 1));
@@ -213,7 +217,7 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, We
     rows.weights = std::vector<float>(bucketed.begins.back());
   }
   for_each_index(threads, bucketed.buckets.count,
-                 [&](std::size_t bucket) { fill_rows(bucketed, bucket, rows); });
+                 [&](std::size_t bucket) { fill_rows(bucketed, bucket, order, rows); });
   return rows;
 }
 
@@ -229,12 +233,12 @@ std::uint64_t listed(const EdgeChunks& edges) {
 
 } // namespace
 
-Rows build_rows(const EdgeChunks& edges, unsigned threads) {
-  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, threads);
+Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order) {
+  return build(ChunkSource{edges}, edges.vertices, listed(edges), edges.weights, order, threads);
 }
 
-Rows transposed(const Rows& rows, unsigned threads) {
-  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), threads);
+Rows transposed(const Rows& rows, unsigned threads, RowOrder order) {
+  return build(TransposeSource{rows}, rows.vertices(), rows.edges(), weight_type(rows), order, threads);
 }
 
 std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightType weights, bool in_rows) {
@@ -274,11 +278,12 @@ Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightTyp
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options) {
   TIDEGATE_CHECK(
       check_memory(edges.vertices, listed(edges) * (edges.both_directions ? 2 : 1), edges.weights, options));
-  Graph graph{.out = build_rows(edges, options.threads), .in = {}, .symmetric = edges.both_directions};
+  Graph graph{
+      .out = build_rows(edges, options.threads, options.order), .in = {}, .symmetric = edges.both_directions};
   edges.chunks.clear();
   edges.chunks.shrink_to_fit();
   if (options.in_rows && !graph.symmetric) {
-    graph.in = transposed(graph.out, options.threads);
+    graph.in = transposed(graph.out, options.threads, options.order);
   }
   return graph;
 }

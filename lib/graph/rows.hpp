@@ -61,13 +61,20 @@ void for_each_index(unsigned threads, std::size_t count, Work work) {
       });
 }
 
-Rows build_rows(const EdgeChunks& edges, unsigned threads);
+// Rows without weights are always in the order of their neighbours.
+enum class RowOrder : std::uint8_t {
+  by_neighbour,
+  lightest_first, // then by neighbour: a search for short paths may stop within a row
+};
+
+Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order = RowOrder::by_neighbour);
 
 // Returns the rows of the reversed edges.
-Rows transposed(const Rows& rows, unsigned threads);
+Rows transposed(const Rows& rows, unsigned threads, RowOrder order = RowOrder::by_neighbour);
 
 struct BuildOptions {
-  bool in_rows = false;         // build the transpose too
+  bool in_rows = false; // build the transpose too
+  RowOrder order = RowOrder::by_neighbour;
   unsigned threads = 0;         // 0: all hardware threads
   std::uint64_t most_bytes = 0; // of memory while the rows are built; 0: all memory of the machine
 };

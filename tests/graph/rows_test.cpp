@@ -56,6 +56,13 @@ TEST_CASE("rows are the sorted edges, for any threads, chunks and sizes") {
       REQUIRE(rows.vertices() == vertices);
       REQUIRE(triples(rows) == wanted);
       REQUIRE(triples(transposed(rows, threads)) == opposite);
+      const auto lightest_first = [](auto list) {
+        std::ranges::stable_sort(
+            list, {}, [](const auto& triple) { return std::pair(std::get<0>(triple), std::get<2>(triple)); });
+        return list;
+      };
+      REQUIRE(triples(build_rows(edges, threads, RowOrder::lightest_first)) == lightest_first(wanted));
+      REQUIRE(triples(transposed(rows, threads, RowOrder::lightest_first)) == lightest_first(opposite));
     }
   }
 }

@@ -80,6 +80,13 @@ TEST_CASE("the edge rules") {
   of_distances.leaves_early = false;
   CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges); // as many as there are
   CHECK(choose(of_distances, wave).threshold == 1'000'000);
+  of_distances.lightest_first = true;
+  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::many_edges); // more than 1/16 of the graph's
+  CHECK(choose(of_distances, wave).topology == Topology::dense_frontier);
+  CHECK(choose(of_distances, wave).threshold == 62'500);
+  wave.frontier_edges = 62'500;
+  CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges);
+  wave.frontier_edges = 90'000;
   wave.previous_edges = 90'000; // no longer growing
   CHECK(rule() == "some_edges");
   wave.frontier_edges = 7031; // 1/128 of what is left

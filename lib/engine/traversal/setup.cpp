@@ -41,6 +41,8 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
   load_options.undirected |= program.algorithm == Algorithm::cc;
   load_options.build.in_rows = options.traversal.force_topology != policy::Topology::memory_constrained ||
                                program.algorithm == Algorithm::pagerank;
+  load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
+                                                                  : graphs::RowOrder::by_neighbour;
   return graphs::load_graph(program, folder, load_options);
 }
 
@@ -152,6 +154,8 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .vertices = graphs::vertex_count(graph),
           .monotone = program.algorithm != Algorithm::pagerank,
           .leaves_early = program.algorithm != Algorithm::sssp,
+          .lightest_first = program.algorithm == Algorithm::sssp &&
+                            graphs::weight_type(graph.out) != graphs::WeightType::none,
           .alone_vertices = geometry.alone_vertices};
 }
 
