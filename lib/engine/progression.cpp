@@ -20,7 +20,39 @@ std::uint64_t widened(ElementType type, const std::vector<std::byte>& bytes) {
              : bits;
 }
 
+// Products of two numbers of 64 bits. ISO C++ lacks the type, hence __extension__.
+__extension__ typedef unsigned __int128 Product;
+
+// The rest of the division, from 0 to below the modulo.
+std::uint64_t rest_of(std::uint64_t value, const Progression& progression) {
+  if (!is_signed_integer(progression.type)) {
+    return value % progression.modulo;
+  }
+  const auto modulo = static_cast<std::int64_t>(progression.modulo);
+  const std::int64_t rest = static_cast<std::int64_t>(value) % modulo;
+  return static_cast<std::uint64_t>(rest < 0 ? rest + modulo : rest);
+}
+
+// Sums and products that are reduced at each step, so that none wraps.
+std::uint64_t reduced(const Progression& progression, std::uint64_t steps) {
+  const auto product = [&](Product a, Product b) {
+    return static_cast<std::uint64_t>(a * b % progression.modulo);
+  };
+  std::uint64_t value = rest_of(progression.first, progression);
+  std::uint64_t by = rest_of(progression.by, progression);
+  if (progression.form == Progression::Form::add) {
+    return static_cast<std::uint64_t>((Product{value} + product(by, steps)) % progression.modulo);
+  }
+  for (; steps != 0; steps >>= 1U, by = product(by, by)) {
+    value = (steps & 1U) != 0 ? product(value, by) : value;
+  }
+  return value;
+}
+
 std::uint64_t integer(const Progression& progression, std::uint64_t steps) {
+  if (progression.modulo != 0 && progression.form <= Progression::Form::multiply) {
+    return reduced(progression, steps);
+  }
   const std::uint64_t shift = progression.by * steps;
   std::uint64_t value = progression.first;
   switch (progression.form) {
@@ -39,15 +71,7 @@ std::uint64_t integer(const Progression& progression, std::uint64_t steps) {
                          : value >> shift;
     break;
   }
-  if (progression.modulo == 0) {
-    return value;
-  }
-  if (!is_signed_integer(progression.type)) {
-    return value % progression.modulo;
-  }
-  const auto modulo = static_cast<std::int64_t>(progression.modulo);
-  const std::int64_t rest = static_cast<std::int64_t>(value) % modulo;
-  return static_cast<std::uint64_t>(rest < 0 ? rest + modulo : rest);
+  return progression.modulo == 0 ? value : rest_of(value, progression);
 }
 
 } // namespace

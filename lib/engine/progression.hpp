@@ -3,7 +3,8 @@
 //   steps = i / every, modulo cycle unless that is 0
 //   value = first + by * steps | first * by^steps | first << by * steps | first >> by * steps
 //
-// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. Floats are only
+// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. With a modulo, sums and products
+// do not wrap before; shifts do. Floats are only
 // added, with one rounding (fma). kernels/wave/progression.cl does the same on the device.
 #pragma once
 #include "core/npy.hpp"

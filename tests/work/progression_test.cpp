@@ -92,6 +92,25 @@ TEST_CASE("floats are added in one rounding") {
         std::vector<double>{-1, -0.75, -0.5});
 }
 
+TEST_CASE("sums and products with a modulo do not wrap before it") {
+  __extension__ typedef unsigned __int128 Wide;
+  const std::uint64_t modulo = 0xffffffff00000001;
+  Wide sum = 0xfffffffe00000000;
+  Wide product = sum;
+  const std::uint64_t by = 0xfedcba9876543210;
+  const Progression adds = made<std::uint64_t>({.add = Number(by), .modulo = modulo}, ElementType::u64,
+                                               static_cast<std::uint64_t>(sum));
+  const Progression multiplies = made<std::uint64_t>({.multiply = Number(by), .modulo = modulo},
+                                                     ElementType::u64, static_cast<std::uint64_t>(product));
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    CHECK(value_in(adds, i) == bytes_of(static_cast<std::uint64_t>(sum % modulo)));
+    CHECK(value_in(multiplies, i) == bytes_of(static_cast<std::uint64_t>(product % modulo)));
+    sum = (sum + by) % modulo;
+    product = product % modulo * by % modulo;
+  }
+  CHECK(values<std::int32_t>({.multiply = n(-2), .modulo = 7}, ElementType::i32, 3, 100).back() == 4);
+}
+
 TEST_CASE("against the recurrence") {
   Numbers random(7);
   for (int round = 0; round < 300; ++round) {
