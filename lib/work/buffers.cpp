@@ -3,6 +3,7 @@
 #include "core/npy.hpp"
 #include "core/safetensors.hpp"
 #include "work/contents.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -58,6 +59,10 @@ Result<void> read_safetensors(std::vector<std::byte>& contents, const BufferSpec
   return read_tensor(file, path, tensor, contents);
 }
 
+// Stores the elements of the array as the type of the buffer.
+Result<void> convert_elements(std::vector<std::byte>& contents, ElementType type, const NpyArray& array,
+                              const std::string& path);
+
 bool is_npy(std::string_view path) {
   return path.ends_with(".npy");
 }
@@ -69,10 +74,11 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
     array.error().source = path;
     return tl::unexpected(std::move(array.error()));
   }
-  if (array->type != buffer.type) {
-    return tl::unexpected(
-        bad_file(path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
-                 fmt::format("give the buffer the type {}, or convert the array", name(array->type))));
+  const bool convert = buffer.init && buffer.init->convert;
+  if (array->type != buffer.type && !convert) {
+    return tl::unexpected(bad_file(
+        path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
+        fmt::format("give the buffer the type {}, or give init \"convert\": true", name(array->type))));
   }
   const std::uint64_t count = array->bytes.size() / element_bytes(array->type);
   if (count != buffer.count) {
@@ -82,11 +88,46 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
                              shortened(shape_text(array->shape)), plural(count, "element"), buffer.count),
                  fmt::format("give the buffer the count {}, or another file", count)));
   }
+  if (buffer.shape && array->shape.size() > 1 && array->shape != *buffer.shape) {
+    return tl::unexpected(
+        bad_file(path,
+                 fmt::format("the array has the shape {}, the buffer {}", shortened(shape_text(array->shape)),
+                             shortened(shape_text(*buffer.shape))),
+                 "give the buffer the shape of the array, or another file"));
+  }
+  if (array->type != buffer.type) {
+    return convert_elements(contents, buffer.type, *array, path);
+  }
   contents = std::move(array->bytes);
   return {};
 }
 
 } // namespace
+
+Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const std::string& path) {
+  const std::size_t size = element_bytes(buffer.type);
+  if (buffer.init->tensor) {
+    TIDEGATE_TRY(const Descriptor file, open_input(path));
+    TIDEGATE_TRY(Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
+    return type_of(tensor) == buffer.type ? tensor.shape : std::vector{tensor.bytes / size};
+  }
+  TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
+  if (is_npy(path)) {
+    auto array = parse_npy(file);
+    if (!array) {
+      array.error().source = path;
+      return tl::unexpected(std::move(array.error()));
+    }
+    return array->shape.empty() ? std::vector{std::uint64_t{1}} : std::move(array->shape);
+  }
+  if (file.size() % size != 0) {
+    return tl::unexpected(bad_file(path,
+                                   fmt::format("the file holds {}, and elements of {} have {}",
+                                               plural(file.size(), "byte"), name(buffer.type), size),
+                                   "give the buffer another type, or another file"));
+  }
+  return std::vector{std::uint64_t{file.size() / size}};
+}
 
 // Never returns "-", which means a standard stream.
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
@@ -118,14 +159,13 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
 }
 
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
-                          std::uint64_t width) {
+                          std::span<const std::uint64_t> shape) {
   auto file = Output::open(path, FileKinds::no_named_pipes);
   if (!file) {
     return tl::unexpected(std::move(file.error()));
   }
-  const std::array<std::uint64_t, 2> rows{contents.size() / element_bytes(type) / width, width};
-  const std::span<const std::uint64_t> shape(rows.data(), width == 1 ? 1 : 2);
-  const std::string header = is_npy(path) ? npy_header(type, shape) : std::string();
+  const std::array<std::uint64_t, 1> flat{contents.size() / element_bytes(type)};
+  const std::string header = is_npy(path) ? npy_header(type, shape.empty() ? flat : shape) : std::string();
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
   return file->write(header).and_then([&] { return file->write(data); }).and_then([&] {
     return file->commit();
@@ -220,6 +260,45 @@ std::string range_text(ElementType type) {
     } else {
       return fmt::format("{} to {}", std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
     }
+  });
+}
+
+// An element as a number.
+template <class T>
+Number number_at(const std::byte* at) {
+  T value{};
+  std::memcpy(&value, at, sizeof(T));
+  if constexpr (!std::integral<T>) {
+    return to_double(value);
+  } else if constexpr (std::signed_integral<T>) {
+    return std::int64_t{value};
+  } else {
+    return std::uint64_t{value};
+  }
+}
+
+Result<void> convert_elements(std::vector<std::byte>& contents, ElementType type, const NpyArray& array,
+                              const std::string& path) {
+  const std::size_t from_bytes = element_bytes(array.type);
+  const std::size_t to_bytes = element_bytes(type);
+  return with_type(array.type, [&]<class T>(T) -> Result<void> {
+    for (std::size_t i = 0; i < array.bytes.size() / from_bytes; ++i) {
+      const Number number = number_at<T>(&array.bytes[i * from_bytes]);
+      std::byte* const at = &contents[i * to_bytes];
+      const double* const real = std::get_if<double>(&number);
+      if (real != nullptr && !std::isfinite(*real) && is_float(type)) {
+        with_type(type, [&]<class U>(U) {
+          if constexpr (!std::integral<U>) {
+            const U value = rounded<U>(*real);
+            std::memcpy(at, &value, sizeof(U));
+          }
+        });
+      } else if (auto stored = store_number(number, type, at); !stored) {
+        return tl::unexpected(
+            bad_file(path, fmt::format("element {}: {}", i, stored.error().message), stored.error().fix));
+      }
+    }
+    return {};
   });
 }
 

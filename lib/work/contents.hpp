@@ -23,10 +23,13 @@ namespace tidegate::engine {
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path);
 
-// Writes the contents of a buffer to the file, completely or not at all; as rows of `width` elements if there are
-// several.
+// Returns the shape of the contents of the buffer's file; of raw bytes one dimension. Errors: as of reading.
+Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const std::string& path);
+
+// Writes the contents of a buffer to the file, completely or not at all. An .npy file has the shape, or one dimension
+// without one.
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
-                          std::uint64_t width = 1);
+                          std::span<const std::uint64_t> shape = {});
 
 // Stores element_bytes(type) bytes. Integers must be exact; floats are rounded to nearest, ties to even.
 // Error: out_of_range if the number is too large for the type, or a fraction for an integer type.

@@ -51,6 +51,10 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::tensor>("tensor",
                                   "name of a tensor in a .safetensors file, of the buffer's type and size; "
                                   "unsigned buffers take the bytes of any type, such as BF16, as they are"),
+    defaulted<&BufferInit::convert>(
+        "convert",
+        "whether an .npy file may hold elements of another type, which are rounded to the buffer's; "
+        "integers have to fit"),
 };
 template <>
 constinit const Record Description<BufferInit>::record = record_of<BufferInit>(init_fields);
@@ -58,7 +62,10 @@ constinit const Record Description<BufferInit>::record = record_of<BufferInit>(i
 constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
         "type", "type of an element; a vector or structure is several elements, of the type of its members"),
-    required<&BufferSpec::count>("count", "elements"),
+    defaulted<&BufferSpec::count>("count", "elements; left out, those of shape or of the file of init"),
+    optional<&BufferSpec::shape>("shape",
+                                 "sizes of its dimensions, the slowest first, for an .npy output; left out, "
+                                 "that of the file of init if there is no count, or else one dimension"),
     optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
     optional<&BufferSpec::note>("note", note_meaning),

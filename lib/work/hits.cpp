@@ -240,8 +240,11 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
   if (list.output) {
     list.write = [shape, capacity, path = *list.output, sort = spec.sorted](Bytes contents) {
       const Bytes hits_found = kept(contents, shape, capacity);
-      return sort ? write_buffer(shape.type, sorted(hits_found, shape), path, shape.width)
-                  : write_buffer(shape.type, hits_found, path, shape.width);
+      const std::vector<std::uint64_t> rows{hits_found.size() / element_bytes(shape.type) / shape.width,
+                                            shape.width};
+      const auto dimensions = std::span(rows).first(shape.width == 1 ? 1 : 2);
+      return sort ? write_buffer(shape.type, sorted(hits_found, shape), path, dimensions)
+                  : write_buffer(shape.type, hits_found, path, dimensions);
     };
   }
   return {};

@@ -38,6 +38,7 @@ struct BufferInit {
   std::optional<Random> random;
   std::optional<std::string> file;   // .npy, .safetensors or raw bytes; relative to the program
   std::optional<std::string> tensor; // of a .safetensors file
+  bool convert = false;              // elements of another type
 };
 
 // The size determines the kind: image1d_t, image2d_t, image3d_t; with layers, an array of images.
@@ -54,10 +55,11 @@ struct ImageSpec {
 // Without init and output the buffer is transient: undefined until a wave writes it.
 struct BufferSpec {
   ElementType type = ElementType::f32;
-  std::uint64_t count = 0; // elements
+  std::uint64_t count = 0; // elements; 0: as many as `shape` or the file of `init` has
   std::optional<BufferInit> init;
-  std::optional<std::string> output; // .npy or raw bytes; relative to the program
-  std::optional<std::string> note{}; // here and below: for people
+  std::optional<std::string> output;                 // .npy or raw bytes; relative to the program
+  std::optional<std::string> note{};                 // here and below: for people
+  std::optional<std::vector<std::uint64_t>> shape{}; // of an .npy output, slowest dimension first
 };
 
 // A bounded list that waves append to. Without a capacity it has that of the launch policy.

@@ -153,8 +153,9 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
         return write_image(image, contents, path);
       };
     } else {
-      buffer.write = [type = spec.type, path](std::span<const std::byte> contents) {
-        return write_buffer(type, contents, path);
+      buffer.write = [type = spec.type, path, shape = spec.shape.value_or(std::vector<std::uint64_t>{})](
+                         std::span<const std::byte> contents) {
+        return write_buffer(type, contents, path, shape);
       };
     }
     buffer.output = path;
@@ -227,8 +228,49 @@ Result<void> files_in_scope(const ResolveInput& input, const std::optional<Buffe
   return errors.result();
 }
 
+// Gives the buffer the count that its shape or its file says.
+Result<void> complete_count(const ResolveInput& input, const std::string& name, BufferSpec& spec,
+                            const std::string& pointer) {
+  const bool by_file = spec.count == 0 && !spec.shape && spec.init && spec.init->file;
+  if (by_file) {
+    TIDEGATE_CHECK(input.wholly_read(pointer));
+    TIDEGATE_CHECK(check_init(*spec.init, pointer));
+    TIDEGATE_CHECK(files_in_scope(input, spec.init, {}, pointer));
+    auto shape = shape_in_file(spec, path_in(input.folder, *spec.init->file));
+    if (!shape) {
+      shape.error().pointer = pointer + "/init/file";
+      return tl::unexpected(std::move(shape.error()));
+    }
+    spec.shape = std::move(*shape);
+  }
+  if (!spec.shape) {
+    return {};
+  }
+  std::uint64_t count = 1;
+  bool overflow = spec.shape->empty() || spec.shape->size() > 64; // dimensions that NumPy knows
+  for (const std::uint64_t size : *spec.shape) {
+    overflow |= __builtin_mul_overflow(count, size, &count);
+  }
+  if (overflow || count == 0 || (spec.count != 0 && spec.count != count)) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::out_of_range,
+        .message =
+            overflow || count == 0
+                ? fmt::format("the buffer {} has the shape {}", in_quotes(name), shape_text(*spec.shape))
+                : fmt::format("the buffer {} has the shape {}, of {}, and the count {}", in_quotes(name),
+                              shape_text(*spec.shape), plural(count, "element"), spec.count),
+        .fix = overflow || count == 0 ? "give 1 to 64 sizes from 1 on that the memory holds"
+                                      : "leave the count out",
+        .pointer = pointer + (by_file ? "/init/file" : "/shape")});
+  }
+  spec.count = count;
+  return {};
+}
+
 Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::string& name,
-                                     const BufferSpec& spec, const std::string& pointer) {
+                                     const BufferSpec& stated, const std::string& pointer) {
+  BufferSpec spec = stated;
+  TIDEGATE_CHECK(complete_count(input, name, spec, pointer));
   ErrorList errors;
   ProgramBuffer buffer{.name = name, .pointer = pointer, .type = spec.type, .count = spec.count};
   if (spec.count == 0 || __builtin_mul_overflow(spec.count, element_bytes(spec.type), &buffer.bytes)) {

@@ -398,7 +398,7 @@ using Lines = std::vector<std::string>;
 TEST_CASE("all that is wrong is reported at once, in the order of the document") {
   CHECK(refusals<engine::WaveProgram>(
             "{\"buffers\": {\"x\": {\"type\": \"f31\", \"count\": -4},\n"
-            " \"y\": 3, \"z\": {\"type\": \"f32\"}},\n"
+            " \"y\": 3, \"z\": {\"count\": 1234}},\n"
             " \"ops\": [], \"wave\": [{\"op\": [1, {\"a\": 2}]}],\n"
             " \"repeat\": 0, \"swap\": [[\"x\"], [\"x\", \"y\", \"z\"], [1, \"y\"]],\n"
             " \"repeat\": 5, \"until\": {\"bufer\": \"x\"}}") ==

@@ -360,7 +360,7 @@ TEST_CASE("files of another type or count are refused with both") {
   folder.write("large.npy", std::string(2000000, '\0'));
   CHECK(bad_file(loaded(ElementType::i32, 6, "x.npy"), folder) ==
         "x.npy: error: the array holds f32, the buffer i32 [bad_array]\n"
-        "  fix: give the buffer the type f32, or convert the array");
+        "  fix: give the buffer the type f32, or give init \"convert\": true");
   CHECK(bad_file(loaded(ElementType::f32, 5, "x.npy"), folder) ==
         "x.npy: error: the array of shape (2, 3) has 6 elements, the buffer 5 [bad_array]\n"
         "  fix: give the buffer the count 6, or another file");
@@ -378,6 +378,25 @@ TEST_CASE("files of another type or count are refused with both") {
   const Error missing = refused(loaded(ElementType::f32, 5, "none.npy"), folder.path());
   CHECK(missing.code == ErrorCode::cannot_read);
   CHECK(missing.message == "cannot read " + folder.file("none.npy") + ": No such file or directory");
+}
+
+TEST_CASE("arrays of another type are converted on request") {
+  const TemporaryFolder folder;
+  const std::array<double, 3> values{0.1, -2.5, INFINITY};
+  folder.write("x.npy",
+               npy_file(ElementType::f64, std::array<std::uint64_t, 1>{3}, std::as_bytes(std::span(values))));
+  const auto converted = [&](ElementType type) {
+    return initial_contents(
+        {.type = type, .count = 3, .init = BufferInit{.file = "x.npy", .convert = true}, .output = {}},
+        folder.path());
+  };
+  const auto floats = converted(ElementType::f32);
+  REQUIRE(floats);
+  const std::array<float, 3> expected{0.1F, -2.5F, INFINITY};
+  CHECK(std::ranges::equal(*floats, std::as_bytes(std::span(expected))));
+  const auto integers = converted(ElementType::i32);
+  REQUIRE_FALSE(integers);
+  CHECK(integers.error().message.starts_with("element 0: 0.1 is no integer"));
 }
 
 TEST_CASE("outputs are .npy or raw by their ending") {

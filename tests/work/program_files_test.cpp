@@ -6,9 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::engine;
@@ -41,6 +43,10 @@ public:
 
   BufferSpec& buffer() { return program.buffers.front().second; }
   OpSpec& op() { return program.ops.front().second; }
+  [[nodiscard]] std::string counted() const {
+    const auto job = resolved();
+    return job ? std::to_string(job->buffers[0].count) : text(job);
+  }
   void read(const std::string& path) { buffer().init = BufferInit{.file = path}; }
 
   [[nodiscard]] Result<Job> resolved(PathScope scope = PathScope::folder) const {
@@ -195,4 +201,22 @@ TEST_CASE("the command line names no file of the program") {
           std::string("tidegate: error: --emit-kernel would overwrite ") + role + ", HOME/" + file +
               " [invalid_usage]\n  fix: name another file");
   }
+}
+
+TEST_CASE("a buffer without a count has that of its shape or of its file") {
+  Program program;
+  program.buffer().count = 0;
+  program.buffer().shape = std::vector<std::uint64_t>{2, 3};
+  CHECK(program.counted() == "6");
+  program.buffer().count = 5;
+  CHECK(program.counted().find("the buffer \"x\" has the shape (2, 3), of 6 elements, and the count 5") !=
+        std::string::npos);
+  program.buffer() = {.type = ElementType::f32, .count = 0, .init = {}, .output = {}};
+  program.write("x.bin", std::string(28, 'x'));
+  program.read("x.bin");
+  CHECK(program.counted() == "7");
+  program.write("x.bin", std::string(27, 'x'));
+  CHECK(program.counted().find("the file holds 27 bytes, and elements of f32 have 4") != std::string::npos);
+  program.read("../outside/secret");
+  CHECK(program.counted().find("outside") != std::string::npos);
 }
