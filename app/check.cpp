@@ -531,7 +531,7 @@ struct CheckSettings {
   std::optional<std::uint64_t> capacity_bytes; // instead of that document's
   PathScope scope = PathScope::folder;         // of the paths of programs
   std::string output = "-";
-  std::string_view format = "json";
+  std::string_view format{};
   bool quiet = false;
 };
 

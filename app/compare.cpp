@@ -192,7 +192,7 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
 CommandModel compare_command() {
   struct Settings {
     std::vector<std::string> reports;
-    std::string_view format = "json";
+    std::string_view format{};
     std::string output = "-";
   };
   const auto settings = std::make_shared<Settings>();

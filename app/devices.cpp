@@ -226,7 +226,7 @@ struct DevicesSettings {
   bool probe = false;
   bool fresh = false;
   std::string output = "-";
-  std::string_view format = "json";
+  std::string_view format{};
 };
 
 // The words that --device takes and a person may type; escapes would not be what it takes.
@@ -294,7 +294,7 @@ CommandModel devices_command() {
                   flag("--fresh", settings->fresh, "Run the self-test again"),
                   format_option(
                       settings->format, device_formats,
-                      "JSON for programs (default), a table for people, or the names that --device takes"),
+                      "JSON, a table for people (default on a terminal), or the names that --device takes"),
                   output_option(settings->output)},
       .examples = {{"What is there?", "tidegate devices --format table"},
                    {"How many work-groups are resident together, and what does a barrier cost?",

@@ -238,13 +238,13 @@ std::vector<std::string> document_kinds() {
 CommandModel document_command(std::string name, std::string summary, const std::string& document,
                               CommandExample example, Answer answer) {
   const auto route = std::make_shared<Route>();
-  return {
-      .name = std::move(name),
-      .summary = std::move(summary),
-      .options = {format_option(route->format), stream_option(route->stream), output_option(route->output)},
-      .positionals = {input_positional(route->input, document)},
-      .examples = {std::move(example)},
-      .run = [route, answer = std::move(answer)] { return serve(*route, [&answer] { return answer; }); }};
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = {format_option(route->format, json_or_table, std::string(json_by_default)),
+                      stream_option(route->stream), output_option(route->output)},
+          .positionals = {input_positional(route->input, document)},
+          .examples = {std::move(example)},
+          .run = [route, answer = std::move(answer)] { return serve(*route, [&answer] { return answer; }); }};
 }
 
 } // namespace tidegate::app

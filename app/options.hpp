@@ -106,8 +106,10 @@ OptionModel files_positional(std::string value, std::vector<std::string>& files,
 
 // --format; `meaning` explains the names.
 inline constexpr std::array<std::string_view, 2> json_or_table{"json", "table"};
-OptionModel format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
-                          std::string meaning = "JSON for programs (default) or a table for people");
+OptionModel
+format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
+              std::string meaning = "JSON or a table for people (default: a table on a terminal)");
+inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
 // The format of a command that draws: the one that was given, else that of `-o x.svg` and `-o x.dot`, else json.
 std::string_view picture_format(std::string_view given, const std::string& output);
 // -o. `endings` are those that say what is written, as of written_file().

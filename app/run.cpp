@@ -167,6 +167,8 @@ CommandModel run_command() {
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
            file_option("--baseline", settings->baseline,
                        "With --compare: judge the times against this earlier report"),
+           flag("--require-convergence", settings->require_convergence,
+                "Exit with 1 if a limit of iterations ends the run first"),
            percent_option("--fail-slower", settings->fail_slower,
                           "Exit with 1 if slower than the baseline by more than this: 5%"),
            written_file_option("--export-markdown", settings->export_markdown, {"md"},
@@ -539,6 +541,17 @@ std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline
                .fix = "see `comparison` and `baseline` in the report; the outputs were written"};
 }
 
+// The error of --require-convergence: neither `until` nor the tolerance of ranks was reached.
+template <class Report>
+std::optional<Error> not_converged(const Report& report, const RunSettings& settings) {
+  if (!settings.require_convergence || report.converged != false) {
+    return {};
+  }
+  return Error{.code = ErrorCode::not_converged,
+               .message = "the limit of iterations was reached before convergence",
+               .fix = "raise it, or run without --require-convergence; the outputs were written"};
+}
+
 // Completes the report and prints it.
 template <class Report>
 Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Progress& progress) {
@@ -547,14 +560,14 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
     return tl::unexpected(std::move(report.error()));
   }
   TIDEGATE_CHECK(write_timings(*report, settings));
-  std::optional<Error> slower;
-  if (report->baseline) {
-    slower = slower_than_baseline(*report->baseline, settings.fail_slower);
+  std::optional<Error> failed = not_converged(*report, settings);
+  if (!failed && report->baseline) {
+    failed = slower_than_baseline(*report->baseline, settings.fail_slower);
   }
   auto written = write_report(std::move(*report), settings);
-  if (written && *written == ExitCode::done && slower) {
-    print_error(at_program(*slower, settings));
-    return exit_code(*slower);
+  if (written && *written == ExitCode::done && failed) {
+    print_error(at_program(*failed, settings));
+    return exit_code(*failed);
   }
   return written;
 }

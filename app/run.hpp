@@ -34,6 +34,7 @@ struct RunSettings {
   std::string selector;
   std::optional<device::DeviceInfo> device; // once it is known
   bool stream = false;
+  bool require_convergence = false;
   std::optional<std::string> plan;
   std::optional<std::string> profile; // "none": not the user's folder either
   std::optional<std::string> policy;
@@ -47,7 +48,7 @@ struct RunSettings {
   bool help_settings = false;
   bool quiet = false;
   bool verbose = false;
-  std::string_view format = "json";
+  std::string_view format{};         // empty: a table on a terminal, else JSON
   std::string baseline;              // report of an earlier run
   std::optional<Timings> earlier;    // its times
   std::optional<double> fail_slower; // part by which a run may be slower than the baseline

@@ -281,7 +281,7 @@ std::string list_table(const SchemaList& list, bool /*colour*/) {
 struct SchemaSettings {
   std::string name; // empty: the list of all
   std::string output = "-";
-  std::string_view format = "json";
+  std::string_view format{};
 };
 
 Result<ExitCode> run_schema(const SchemaSettings& settings) {
@@ -294,8 +294,8 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
     error.code = ErrorCode::invalid_usage; // the name stands on the command line
     return tl::unexpected(std::move(error));
   }
-  return write_text(settings.output,
-                    settings.format == "table" ? reference_text(**document) : json_schema(**document));
+  return write_text(settings.output, is_table(settings.format, settings.output) ? reference_text(**document)
+                                                                                : json_schema(**document));
 }
 
 } // namespace

@@ -399,7 +399,7 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
 } // namespace
 
 Result<void> refuse_stream(bool stream, std::string_view format) {
-  if (!stream || format == "json") {
+  if (!stream || format.empty() || format == "json") {
     return {};
   }
   return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
@@ -437,6 +437,10 @@ Result<std::string> read_document(const std::string& input, std::span<const docu
   auto replaced = documents::replace_parameters(text, given);
   return replaced ? std::move(replaced)
                   : tl::unexpected(at_document(std::move(replaced.error()), input, text));
+}
+
+bool is_table(std::string_view format, const std::string& output) {
+  return format == "table" || (format.empty() && output == standard_stream && is_terminal(STDOUT_FILENO));
 }
 
 Result<ExitCode> write_text(const std::string& output, std::string_view text) {

@@ -82,12 +82,15 @@ Result<void> refuse_stream(bool stream, std::string_view format);
 // Writes `text` to a path or to standard output.
 Result<ExitCode> write_text(const std::string& output, std::string_view text);
 
+// Returns true if the answer is a table: --format says so, or is left out and a terminal shows it.
+bool is_table(std::string_view format, const std::string& output);
+
 // Writes a document as JSON, or as what `table(document, colour)` makes of it where that is the format.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
                                 Table table) {
-  return write_text(output, format == "table" ? table(document, use_colour(output))
-                                              : documents::encode(document) + '\n');
+  return write_text(output, is_table(format, output) ? table(document, use_colour(output))
+                                                     : documents::encode(document) + '\n');
 }
 
 // Reads a whole document, without its comments and with its parameters replaced. An error names the input as its source.

@@ -125,7 +125,7 @@ std::string version_table(const documents::VersionReport& report, bool /*colour*
 CommandModel version_command() {
   struct Settings {
     std::string output = "-";
-    std::string_view format = "json";
+    std::string_view format{};
   };
   const auto settings = std::make_shared<Settings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},

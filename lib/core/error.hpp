@@ -100,6 +100,7 @@ enum class ExitCode : int {
   X(too_many_workers, negative)                                                                              \
   X(wall_time_exceeded, negative)                                                                            \
   X(device_hang, negative)                                                                                   \
+  X(not_converged, negative)                                                                                 \
   X(slower_than_baseline, negative)                                                                          \
   X(outputs_differ, negative)                                                                                \
   X(out_of_bounds, negative)                                                                                 \

@@ -169,7 +169,8 @@ class Runs(Graphs):
             "fix": "raise max_iterations, or the tolerance: ranks have 24 bits", "pointer": "/pagerank"}])
         done = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--errors", "json")
         self.assertIn("the ranks have not converged after 3 iterations", json.loads(done.stderr)["warning"]["message"])
-        table = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--format", "table")
+        table = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--format", "table", "--require-convergence")
+        self.assertEqual((table.rc, "[not_converged]" in table.stderr), (1, True))
         self.assertIn("converged  NO: the last iteration changed the ranks by", table.stdout)
 
     def test_table(self) -> None:
