@@ -93,7 +93,8 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   return report;
 }
 
-std::string stream_key(WaveProgram program, const std::string& folder) {
+std::string stream_key(const WaveProgram& program, const std::string& folder) {
+  WaveProgram masked = program;
   std::string key = folder + '\n';
   const auto mask = [](auto& spec) {
     if (spec.init) {
@@ -103,10 +104,10 @@ std::string stream_key(WaveProgram program, const std::string& folder) {
       spec.output = "";
     }
   };
-  for (auto& [name, buffer] : program.buffers) {
+  for (auto& [name, buffer] : masked.buffers) {
     mask(buffer);
   }
-  for (auto& [name, image] : program.images) {
+  for (auto& [name, image] : masked.images) {
     mask(image);
   }
   for (const WaveSpec& wave : program.waves) {
@@ -118,7 +119,7 @@ std::string stream_key(WaveProgram program, const std::string& folder) {
       key += state + '\n';
     }
   }
-  return key + documents::encode(program, documents::Style::compact);
+  return key + documents::encode(masked, documents::Style::compact);
 }
 
 std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {

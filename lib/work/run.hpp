@@ -23,7 +23,7 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
 
 // Returns all that decides what a program compiles to, but for the files of its kernels: contents of inputs and files of
 // outputs do not. Empty if a part of it is not known.
-std::string stream_key(WaveProgram program, const std::string& folder);
+std::string stream_key(const WaveProgram& program, const std::string& folder);
 
 // Returns the program that an earlier run of the stream left under RunOptions::kept_key; null if there is none, or if
 // sources of its kernels have changed.
