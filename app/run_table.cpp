@@ -403,6 +403,25 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   return text + render_table(rows) + (report.wave_times ? render_table(wave_rows(*report.wave_times)) : "");
 }
 
+// "299 of 300 vertices reached, the farthest at 12: vertex 7".
+static std::string answer_text(const traversal::FrontierReport& report) {
+  const traversal::Answer& answer = *report.answer;
+  if (answer.components) {
+    return fmt::format("{}, the largest of {} vertices", plural(*answer.components, "component"),
+                       answer.largest.value_or(0));
+  }
+  if (answer.top) {
+    std::string text;
+    for (const auto& [vertex, rank] : *answer.top) {
+      text += fmt::format("{}vertex {} {:.4g}", text.empty() ? "highest ranks: " : ", ", vertex, rank);
+    }
+    return text;
+  }
+  return fmt::format("{} of {} vertices reached", answer.reached.value_or(0), report.graph.vertices) +
+         (answer.farthest ? fmt::format(", the farthest at {}: vertex {}", *answer.distance, *answer.farthest)
+                          : "");
+}
+
 std::string run_table(const traversal::FrontierReport& report, bool colour) {
   const traversal::WaveSummary& summary = report.summary;
   std::string text = bold(fmt::format("{}: {} of {} vertices and {} edges",
@@ -411,7 +430,13 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
                                       report.graph.vertices, report.graph.edges),
                           colour) +
                      "\n";
-  Rows rows = head_rows(report);
+  Rows rows;
+  if (report.answer) {
+    rows.push_back({"  answer", answer_text(report)});
+  }
+  for (auto& row : head_rows(report)) {
+    rows.push_back(std::move(row));
+  }
   add_sources(report, rows);
   rows.push_back({"  memory", fmt::format("{}{}", bytes_text(report.memory.bytes),
                                           report.memory.constrained ? ", memory_constrained" : "")});

@@ -160,6 +160,8 @@ class Runs(Graphs):
         report = self.traverse(program, "--verify")
         self.assertEqual((report["converged"], report["warnings"]), (True, []))
         self.assertLess(report["rank_change"], 1e-6)
+        ranks = [rank for rank, in struct.iter_unpack("f", (self.folder / "ranks.bin").read_bytes())]
+        self.assertEqual(report["answer"]["top"][0], {"vertex": ranks.index(max(ranks)), "rank": max(ranks)})
         report = self.traverse({**program, "pagerank": {"max_iterations": 3}}, "--verify")
         self.assertEqual((report["converged"], len(report["waves"])), (False, 3))
         self.assertGreater(report["verification"]["allowed_change"], report["rank_change"])
@@ -176,7 +178,7 @@ class Runs(Graphs):
     def test_table(self) -> None:
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)
-        for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ",
+        for word in ["bfs of 512 vertices and 4096 edges", "edges a second", "the widest (", "result    right: ", "answer    ", " of 512 vertices reached, the farthest at ",
                      "topology choices reproduced on the host: ", f"{self.folder}/levels.bin: levels, 2 KiB"]:
             self.assertIn(word, done.stdout)
 

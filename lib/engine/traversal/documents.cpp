@@ -200,11 +200,13 @@ constinit const Document DocumentOf<GraphReport>::document =
     document_of<GraphReport>("graph_report", "Contents of graph files", Direction::output);
 
 using engine::Telemetry;
+using traversal::Answer;
 using traversal::FrontierMemory;
 using traversal::FrontierReport;
 using traversal::MemoryPart;
 using traversal::RepeatedTimes;
 using traversal::Replay;
+using traversal::TopRank;
 using traversal::Verification;
 using traversal::WaveRecord;
 using traversal::WaveSummary;
@@ -297,6 +299,25 @@ constexpr Field verification_fields[] = {
 template <>
 constinit const Record Description<Verification>::record = record_of<Verification>(verification_fields);
 
+constexpr Field top_rank_fields[] = {
+    required<&TopRank::vertex>("vertex", "vertex, counted from 0"),
+    required<&TopRank::rank>("rank", "its rank"),
+};
+template <>
+constinit const Record Description<TopRank>::record = record_of<TopRank>(top_rank_fields);
+
+constexpr Field answer_fields[] = {
+    optional<&Answer::reached>("reached",
+                               "bfs, sssp, reach: vertices that a source reaches, with the sources"),
+    optional<&Answer::distance>("distance", "bfs, sssp: the greatest level or distance of a reached vertex"),
+    optional<&Answer::farthest>("farthest", "bfs, sssp: the first vertex that far away, counted from 0"),
+    optional<&Answer::components>("components", "cc: number of weakly connected components"),
+    optional<&Answer::largest>("largest", "cc: vertices of the largest component"),
+    optional<&Answer::top>("top", "pagerank: the five highest ranks"),
+};
+template <>
+constinit const Record Description<Answer>::record = record_of<Answer>(answer_fields);
+
 constexpr Field times_fields[] = {
     required<&RepeatedTimes::rounds>("rounds", "number of timings"),
     required<&RepeatedTimes::run_ns>("run_ns", "median of the traversal"),
@@ -334,6 +355,7 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::forced_topology>("forced_topology",
                                                "with --set force-topology: topology of all waves"),
     required<&FrontierReport::graph>("graph", "traversed graph"),
+    optional<&FrontierReport::answer>("answer", "the result in short, once the traversal is done"),
     required<&FrontierReport::memory>("memory", "device memory"),
     required<&FrontierReport::summary>("summary", "totals of all waves"),
     head.wall_time_ns,

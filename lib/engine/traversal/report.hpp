@@ -23,6 +23,23 @@ struct GraphReport {
   bool symmetric = false;
 };
 
+struct TopRank {
+  std::uint32_t vertex = 0;
+  double rank = 0;
+};
+
+// The numbers of a result that a reader asks for first, by algorithm. Vertices are counted from 0.
+struct Answer {
+  std::optional<std::uint64_t> reached;  // vertices, with the sources
+  std::optional<double> distance;        // the greatest of a reached vertex: a level or a sum of weights
+  std::optional<std::uint32_t> farthest; // the first vertex at that distance
+  std::optional<std::uint64_t> components;
+  std::optional<std::uint64_t> largest; // vertices of the largest component
+  std::optional<std::vector<TopRank>> top;
+};
+Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                 const TraversalResults& results);
+
 // Totals of all waves.
 struct WaveSummary {
   std::uint64_t waves = 0;
@@ -53,6 +70,7 @@ struct FrontierReport : engine::ReportHead {
   graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
   std::optional<policy::Topology> forced_topology;
   GraphReport graph;
+  std::optional<Answer> answer; // once the traversal is done
   FrontierMemory memory;
   WaveSummary summary;
   std::uint64_t load_ns = 0; // reading or generating the graph

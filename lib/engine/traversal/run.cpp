@@ -426,6 +426,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
       (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(check_distances_fit(graph, results));
+  report.answer = answer_of(program, graph, results);
   check_result(program, *kept, results, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;

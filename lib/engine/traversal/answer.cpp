@@ -1,0 +1,83 @@
+// The numbers of a result that a reader asks for first.
+#include "engine/traversal/checks.hpp"
+#include "engine/traversal/report.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+
+// Bits of distances that are not negative have the order of the distances, also those of floats.
+void find_farthest(const std::vector<std::uint32_t>& values, std::uint32_t unreached, bool floats,
+                   Answer& answer) {
+  answer.reached = values.size() - static_cast<std::uint64_t>(std::ranges::count(values, unreached));
+  std::optional<std::uint32_t> farthest;
+  for (std::uint32_t vertex = 0; vertex < values.size(); ++vertex) {
+    if (values[vertex] != unreached && (!farthest || values[vertex] > values[*farthest])) {
+      farthest = vertex;
+    }
+  }
+  if (farthest) {
+    answer.farthest = farthest;
+    const std::uint32_t bits = values[*farthest];
+    answer.distance = floats ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
+  }
+}
+
+void count_components(const std::vector<std::uint32_t>& labels, Answer& answer) {
+  std::vector<std::uint32_t> sizes(labels.size());
+  for (const std::uint32_t label : labels) {
+    if (label < sizes.size()) { // a wrong result is for the checks
+      ++sizes[label];
+    }
+  }
+  answer.components = sizes.size() - static_cast<std::uint64_t>(std::ranges::count(sizes, 0U));
+  answer.largest = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
+std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
+  constexpr std::size_t most = 5;
+  std::vector<std::uint32_t> vertices(ranks.size());
+  std::iota(vertices.begin(), vertices.end(), 0U);
+  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min(most, ranks.size()));
+  std::partial_sort(vertices.begin(), end, vertices.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return ranks[a] != ranks[b] ? ranks[a] > ranks[b] : a < b;
+  });
+  std::vector<TopRank> top;
+  for (auto vertex = vertices.begin(); vertex != end; ++vertex) {
+    top.push_back({.vertex = *vertex, .rank = ranks[*vertex]});
+  }
+  return top;
+}
+
+} // namespace
+
+Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                 const TraversalResults& results) {
+  Answer answer;
+  const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  switch (program.algorithm) {
+  case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
+  case Algorithm::sssp:
+    find_farthest(results.values, floats ? std::bit_cast<std::uint32_t>(INFINITY) : graphs::unreached, floats,
+                  answer);
+    break;
+  case Algorithm::reach:
+    answer.reached =
+        results.values.size() - static_cast<std::uint64_t>(std::ranges::count(results.values, 0U));
+    break;
+  case Algorithm::cc: count_components(results.values, answer); break;
+  case Algorithm::pagerank: answer.top = top_ranks(floats_of(results.values)); break;
+  }
+  return answer;
+}
+
+} // namespace tidegate::traversal
