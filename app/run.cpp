@@ -10,6 +10,7 @@
 #include "app/tune.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
+#include "core/json_text.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "engine/execute.hpp"
@@ -89,6 +90,16 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
 
 } // namespace
 
+static OptionModel source_option(std::vector<std::uint64_t>& sources) {
+  return {.names = {"--source"},
+          .value = "N",
+          .repeats = true,
+          .meaning = "With GRAPH: a vertex to start from, counted from 0",
+          .take = [&sources](const std::string& text) {
+            return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
+          }};
+}
+
 // The keys of --set: what few runs need.
 static std::vector<OptionModel> run_settings(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
@@ -147,17 +158,17 @@ CommandModel run_command() {
   return {
       .options =
           {device_option(settings->selector,
-                         "Where to run: an index, cpu, gpu, a UUID, a name or a part of one; left out: "
-                         "$TIDEGATE_DEVICE, or the first GPU, or the first device"),
+                         "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
            choice_or_auto(
                "--strategy", options.compile.strategy, strategy_choices,
                "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
-               "persistent launch; auto (default): measured on the first run"),
+               "for all; auto (default): the fastest"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
                           "Read arguments, or compile them in; auto (default): by policy"),
            count_option("--workers", settings->workers,
                         "Work-groups of a persistent launch; 0 (default): by the tiles"),
            parameter_option(settings->parameters),
+           source_option(settings->sources),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
            file_option("--profile", settings->profile,
@@ -199,9 +210,11 @@ CommandModel run_command() {
            flag("--no-cache", settings->no_cache,
                 "Neither use nor keep built kernels and what `tune measure` kept"),
            path_scope_option(options.scope)},
-      .positionals = {positional(
-          "[PROGRAM]", file_option("", settings->program,
-                                   "Wave or frontier program to run; - or none is standard input"))},
+      .positionals = {positional("[PROGRAM]",
+                                 file_option("", settings->program,
+                                             "Program or algorithm to run; - or none is standard input")),
+                      positional("[GRAPH]", file_option("", settings->graph,
+                                                        "Graph, if it is bfs, reach, sssp, cc or pagerank"))},
       .examples = {{"Proved, and timed against plain launches:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
                    {"What would run, without a device:",
@@ -350,6 +363,40 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
     taken = what;
   }
   return {};
+}
+
+// The text of a program for an algorithm and a graph; empty if these are not given.
+Result<std::string> graph_program(RunSettings& settings) {
+  if (settings.graph.empty()) {
+    return settings.sources.empty()
+               ? Result<std::string>("")
+               : tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                      .message = "--source is for an algorithm and a graph",
+                                      .fix = "give them, as in `tidegate run bfs roads.mtx --source 5`"});
+  }
+  if (std::ranges::find(graphs::algorithm_names, settings.program) == graphs::algorithm_names.end()) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = fmt::format("{} is not an algorithm", in_quotes(settings.program)),
+              .fix = fmt::format("give one of {} in front of a graph", one_of(graphs::algorithm_names))});
+  }
+  settings.options.scope = PathScope::anywhere; // the user named the graph
+  std::string text;
+  documents::JsonWriter json(text);
+  json.open('{');
+  json.key("graph");
+  json.open('{');
+  json.member("file", settings.graph);
+  json.close('}');
+  json.member("algorithm", settings.program);
+  json.key("sources");
+  json.open('[');
+  for (const std::uint64_t source : settings.sources) {
+    json.value(source);
+  }
+  json.close(']');
+  json.close('}');
+  return text;
 }
 
 Result<void> read_plan(RunSettings& settings) {
@@ -688,6 +735,7 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
 }
 
 Result<ExitCode> run_program(RunSettings& settings) {
+  TIDEGATE_TRY(settings.text, graph_program(settings));
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   if (options.check_bounds && options.check_halos) {
@@ -775,7 +823,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   options.traversal.abandon = abandon;
   hint_at_terminal(settings.program);
   TIDEGATE_CHECK(read_plan(settings));
-  TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
+  if (settings.text.empty()) {
+    TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
+  }
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
   const InterruptWatch interrupts; // until the report is written

@@ -27,6 +27,8 @@ namespace tidegate::app {
 
 struct RunSettings {
   std::string program = "-";
+  std::string graph; // file of a graph, with the algorithm in place of the program
+  std::vector<std::uint64_t> sources;
   std::string text;                             // of the program
   bool changed = false;                         // the text is not that of the file
   std::vector<documents::Parameter> parameters; // in place of those of the program

@@ -175,6 +175,15 @@ class Runs(Graphs):
         self.assertEqual((table.rc, "[not_converged]" in table.stderr), (1, True))
         self.assertIn("converged  NO: the last iteration changed the ranks by", table.stdout)
 
+    def test_an_algorithm_and_a_graph(self) -> None:
+        """They need no document; the vertices are counted from 0."""
+        graph = self.folder / "path.txt"
+        graph.write_text("0 1\n1 2\n")
+        done = run("run", "bfs", str(graph), "--source", "1", "--strategy", "launch")
+        self.assertEqual(json.loads(done.stdout)["answer"], {"reached": 2, "distance": 1.0, "farthest": 2}, done.stderr)
+        for words in (["bfx", str(graph)], ["bfs", str(graph)], ["bfs", str(graph), "--source", "3"], ["p.json", "--source", "1"]):
+            self.assertIn(run("run", *words, "--dry-run").rc, (2, 3))
+
     def test_table(self) -> None:
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")
         self.assertEqual(done.rc, 0, done.stderr)
