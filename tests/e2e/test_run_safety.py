@@ -144,6 +144,26 @@ class Limits(Safety):
         self.assert_withheld()
 
 
+class Cores(Safety):
+    def test_a_core_for_each_thread(self) -> None:
+        """The threads of PoCL stay on a core each, unless the user has restricted the cores."""
+        if "Portable Computing Language" not in device()["platform"] or os.sched_getaffinity(0) != set(range(os.cpu_count() or 0)):
+            self.skipTest("another driver, or restricted cores")
+        path = self.file("program.json", json.dumps(program(2**32 - 1)))
+        with subprocess.Popen([binary(), "run", str(path), "--strategy", "launch", "--max-wall-time", "30s"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env={**os.environ, **environment()}) as process:
+            cores: list[set[int]] = []
+            while process.poll() is None and not all({core} in cores for core in os.sched_getaffinity(0)):
+                try:
+                    child, = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                    cores = [os.sched_getaffinity(int(task.name)) for task in Path(f"/proc/{child}/task").iterdir()]
+                except (OSError, ValueError):
+                    pass  # not there yet, or ended meanwhile
+                time.sleep(0.01)
+            process.terminate()
+        self.assertLessEqual({frozenset({core}) for core in os.sched_getaffinity(0)}, set(map(frozenset, cores)))
+
+
 class WallTime(Safety):
     def test_until_within_repeat(self) -> None:
         """Iterations that run out before the value is there end the run with a warning, and no error."""
