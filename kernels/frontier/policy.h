@@ -54,8 +54,8 @@
 // vertices, for fewer than 1/64 with no more than 1/8 as many edges, nor for a frontier that one group completes
 // before all groups could meet. Use the hybrid topology
 // from 1/128 of the unexplored edges, down to 1/256. An algorithm whose pull cannot stop early would visit
-// every edge, with one work-item per hub; such algorithms push from queues, as they visit vertices again and
-// nothing is explored for good. If the lightest edges come first, a vertex looks only at those that are lighter than
+// every edge, as reach's does on a GPU; such algorithms push from queues, as they visit vertices again and
+// nothing is explored for good. Reach pulls all the same where rows are long. If the lightest edges come first, a vertex looks only at those that are lighter than
 // its distance, a small part once most distances are short: such waves pull from 1/16 of the graph's edges.
 #define TG_PULL_EDGES 15u
 #define TG_LIGHT_EDGES 16u
@@ -276,7 +276,8 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
     return 0u;
   }
   if (policy.switch_rule == TG_BY_EDGES) {
-    return tg_small_vertices(policy);
+    const tg_u32 always = policy.leaves_early == 0u && policy.lightest_first == 0u;
+    return always ? policy.vertices : tg_small_vertices(policy);
   }
   const tg_u32 densest = tg_above(policy.sparse_bps);
   return densest >= TG_FULL_BPS || whole == 0u ? policy.vertices : TG_U32(((densest + 1u) * whole - 1u) / TG_FULL_BPS);

@@ -43,6 +43,14 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   return geometry;
 }
 
+bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                       const FrontierGeometry& geometry) {
+  constexpr std::uint64_t least_degree = 8; // on average
+  const bool by_shares = algorithm == graphs::Algorithm::reach && geometry.group_size > 1;
+  return algorithm != graphs::Algorithm::sssp &&
+         (!by_shares || graphs::edge_count(graph) >= least_degree * graphs::vertex_count(graph));
+}
+
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,
                                      std::optional<device::MemoryOrdering> ordering,

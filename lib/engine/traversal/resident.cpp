@@ -105,7 +105,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                     .fusion_edges = launch.fusion_edge_threshold,
                     .hot_waves = launch.hot_window_threshold,
                     .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
-                    .leaves_early = program.algorithm == Algorithm::sssp ? 0U : 1U,
+                    .leaves_early = pull_leaves_early(program.algorithm, graph, geometry) ? 1U : 0U,
                     .lightest_first = program.algorithm == Algorithm::sssp &&
                                               graphs::weight_type(graph.out) != graphs::WeightType::none
                                           ? 1U

@@ -153,7 +153,7 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .edges = graphs::edge_count(graph),
           .vertices = graphs::vertex_count(graph),
           .monotone = program.algorithm != Algorithm::pagerank,
-          .leaves_early = program.algorithm != Algorithm::sssp,
+          .leaves_early = pull_leaves_early(program.algorithm, graph, geometry),
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,
           .alone_vertices = geometry.alone_vertices};
