@@ -367,6 +367,15 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
 
 // The text of a program for an algorithm and a graph; empty if these are not given.
 Result<std::string> graph_program(RunSettings& settings) {
+  const bool algorithm =
+      std::ranges::find(graphs::algorithm_names, settings.program) != graphs::algorithm_names.end();
+  std::error_code unknown;
+  if (settings.graph.empty() && algorithm && !std::filesystem::exists(settings.program, unknown)) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = fmt::format("{} needs a graph", settings.program),
+              .fix = fmt::format("give its file, as in `tidegate run {} roads.mtx`", settings.program)});
+  }
   if (settings.graph.empty()) {
     return settings.sources.empty()
                ? Result<std::string>("")
@@ -374,7 +383,13 @@ Result<std::string> graph_program(RunSettings& settings) {
                                       .message = "--source is for an algorithm and a graph",
                                       .fix = "give them, as in `tidegate run bfs roads.mtx --source 5`"});
   }
-  if (std::ranges::find(graphs::algorithm_names, settings.program) == graphs::algorithm_names.end()) {
+  if (!settings.parameters.empty()) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "--param is for a program, and an algorithm with a graph has no parameters",
+              .fix = "leave it out"});
+  }
+  if (!algorithm) {
     return tl::unexpected(
         Error{.code = ErrorCode::invalid_usage,
               .message = fmt::format("{} is not an algorithm", in_quotes(settings.program)),

@@ -42,6 +42,8 @@ Result<void> refuse_in_stream(const RunSettings& settings) {
         std::pair(options.check_halos, "--check-halos"), std::pair(options.compile.dry_run, "--dry-run"),
         std::pair(!options.trace.empty(), "--trace"), std::pair(!options.page.empty(), "--report"),
         std::pair(!options.emit_kernel.empty(), "--emit-kernel"),
+        std::pair(!settings.graph.empty(), "an algorithm with a graph"),
+        std::pair(settings.require_convergence, "--require-convergence"),
         std::pair(!settings.baseline.empty(), "--baseline"),
         std::pair(!settings.export_markdown.empty(), "--export-markdown"),
         std::pair(!settings.export_csv.empty(), "--export-csv")}) {
@@ -136,6 +138,8 @@ private:
                 .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
                 .field = "program"});
     }
+    ordered_json set = ordered_json::parse(documents::encode(request)).value("set", ordered_json::object());
+    TIDEGATE_CHECK(take_parameters(set, settings.parameters));
     TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
     if (request.set.empty()) {
       return {};
@@ -154,11 +158,34 @@ private:
       read = {.text = settings.text, .json = ordered_json::parse(settings.text)};
     }
     ordered_json changed = read.json;
-    const ordered_json set = ordered_json::parse(documents::encode(request))["set"];
     for (const auto& [place, value] : set.items()) {
       TIDEGATE_CHECK(replace(changed, place, value));
     }
     settings.text = changed.dump();
+    return {};
+  }
+
+  // Moves the values of parameters, which are replaced when the program is read, from a request's `set`.
+  static Result<void> take_parameters(ordered_json& set, std::vector<documents::Parameter>& parameters) {
+    constexpr std::string_view of_parameters = "/parameters/";
+    for (auto at = set.begin(); at != set.end();) {
+      if (!at.key().starts_with(of_parameters)) {
+        ++at;
+        continue;
+      }
+      const ordered_json& value = *at;
+      if (!value.is_number()) {
+        return tl::unexpected(Error{.code = ErrorCode::wrong_type,
+                                    .message = fmt::format("{} needs a number", in_quotes(at.key())),
+                                    .fix = "give a number",
+                                    .pointer = "/set/" + pointer_token(at.key())});
+      }
+      parameters.emplace_back(at.key().substr(of_parameters.size()),
+                              value.is_number_unsigned()  ? Number(value.get<std::uint64_t>())
+                              : value.is_number_integer() ? Number(value.get<std::int64_t>())
+                                                          : Number(value.get<double>()));
+      at = set.erase(at);
+    }
     return {};
   }
 

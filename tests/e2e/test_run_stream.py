@@ -69,8 +69,22 @@ class RunStream(unittest.TestCase):
             check = run("check", name, input=json.dumps(answer))
             self.assertEqual(check.rc, 0, check.stdout)
 
+    def test_parameters(self) -> None:
+        """A request may set them, and what is made of them follows; one that is not there is an error."""
+        program = {**PROGRAM, "parameters": {"add": 4, "twice": {"parameter": "add * 2"}}}
+        program["waves"] = [{**PROGRAM["waves"][0], "args": [{"buffer": "x"}, {"buffer": "y"}, {"u32": {"parameter": "twice"}}]}]
+        (self.folder / "program.json").write_text(json.dumps(program))
+        requests = [{"set": {"/parameters/add": 5, "/buffers/y/output": "z.raw"}}, {}, {"set": {"/parameters/sub": 5}}, {"set": {"/parameters/add": "5"}}]
+        result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
+                     input="".join(json.dumps(request) + "\n" for request in requests))
+        answers = [json.loads(line) for line in result.stdout.splitlines()]
+        values = [[int.from_bytes(data[i:i + 4], "little") for i in range(0, len(data), 4)]
+                  for data in ((self.folder / name).read_bytes() for name in ("z.raw", "y.raw"))]
+        self.assertEqual(values[0], [value + 2 for value in values[1]])
+        self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["invalid_usage", "wrong_type"])
+
     def test_options_of_one_run_are_refused(self) -> None:
-        for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"]):
+        for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"], ["--require-convergence"], ["bfs", "graph.mtx"]):
             self.assertEqual(run("run", "--stream", *options, input="").rc, 2, options)
         self.assertEqual(json.loads(run("run", "--stream", "--device", "cpu", input="{}\n").stdout)["error"]["code"], "missing_key")
 
