@@ -25,7 +25,7 @@ using documents::ComparedNumber;
 using documents::ComparedText;
 using documents::ReportComparison;
 
-// What is compared of a report of either kind.
+// The compared parts of a report of either kind.
 struct Report {
   std::vector<std::pair<std::string_view, std::string>> texts;
   std::vector<std::pair<std::string_view, double>> numbers;
@@ -97,7 +97,7 @@ Result<Report> read_report(const std::string& file) {
   return report_of(run->report);
 }
 
-// What both have under a name, in the order of the first; values of one report alone are null.
+// Pairs the values that have the same name, in the order of the first report; values of one report alone are null.
 template <class Compared, class Values>
 std::vector<Compared> paired(const Values& a, const Values& b) {
   std::vector<Compared> pairs;

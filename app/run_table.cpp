@@ -191,7 +191,7 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
-// A row for each wave, at most so many.
+// A row for each wave, at most twelve.
 Rows wave_rows(const engine::WaveTimes& times) {
   constexpr std::size_t most = 12;
   const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));

@@ -1,4 +1,4 @@
-// What a document may have in addition to JSON: a byte order mark, comments, and parameters.
+// A document may have more than JSON: a byte order mark, comments, and parameters.
 //
 //   {"parameters": {"n": 1024, "bytes": {"parameter": "n * 4"}},    // this is a comment
 //    "buffers": {"a": {"type": "f32", "count": {"parameter": "n"}}}, …}

@@ -25,7 +25,7 @@ Error no_export(std::string message, std::string fix) {
   return {.code = ErrorCode::cannot_export, .message = std::move(message), .fix = std::move(fix)};
 }
 
-// A file name of its own for a buffer: portable, and not taken by another one.
+// A portable file name for a buffer that no other buffer has.
 std::string file_name(std::string_view name, std::string_view ending, std::set<std::string>& taken) {
   std::string plain(name);
   std::ranges::replace_if(

@@ -1,4 +1,4 @@
-// What a stream of runs keeps from one run to the next: the session, compiled programs, and memory of the device with
+// A stream of runs keeps from one run to the next: the session, compiled programs, and memory of the device with
 // arenas, inputs and graphs. When a budget is full, the memory that was not used for the longest time goes first.
 #pragma once
 #include "device/session.hpp"
