@@ -270,20 +270,6 @@ ProgressStyle progress_style(const RunSettings& settings) {
 
 namespace {
 
-// A trace with gaps says so.
-void print_trace_note(const engine::Timeline& timeline, const RunSettings& settings) {
-  if (timeline.left_out != 0 && !errors_are_json() && !settings.quiet) {
-    const engine::RunOptions& options = settings.options;
-    std::fputs(
-        fmt::format(
-            "tidegate: {}: the first {} spans are in the trace, {} had no room: --set trace-spans=N keeps more\n",
-            display_name(options.trace.empty() ? options.page : options.trace), timeline.span_count(),
-            timeline.left_out)
-            .c_str(),
-        stderr);
-  }
-}
-
 // The words of this command, as they were given.
 std::vector<std::string> own_command() {
   std::vector<std::string> words{"tidegate"};
@@ -310,9 +296,6 @@ Result<void> write_pictures(engine::RunReport& report, const RunSettings& settin
     TIDEGATE_CHECK(
         write_text(settings.options.page, report_page(run_document(report, settings.plan_options), origin)));
     report.files_written.push_back(engine::written_file(settings.options.page, "page"));
-  }
-  if (report.timeline) {
-    print_trace_note(*report.timeline, settings);
   }
   return {};
 }

@@ -576,6 +576,14 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
     report.wave_times = wave_times_of(compiled, *outcome.trace, residency.workers,
                                       device.profile ? device.profile->costs.memory_bytes_per_ns : 0);
+    if (const std::uint64_t left_out = outcome.trace->left_out) {
+      const std::uint64_t kept = report.timeline->span_count();
+      report.warnings.push_back(
+          {.message = fmt::format("the timeline keeps the first {} spans, {} had no room; times by wave need all",
+                                  kept, left_out),
+           .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
+           .pointer = {}});
+    }
   }
   if (report.timeline && !options.trace.empty()) {
     report.trace = TraceReport{
