@@ -579,8 +579,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     if (const std::uint64_t left_out = outcome.trace->left_out) {
       const std::uint64_t kept = report.timeline->span_count();
       report.warnings.push_back(
-          {.message = fmt::format("the timeline keeps the first {} spans, {} had no room; times by wave need all",
-                                  kept, left_out),
+          {.message =
+               fmt::format("the timeline keeps the first {} spans, {} had no room; times by wave need all",
+                           kept, left_out),
            .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
            .pointer = {}});
     }
