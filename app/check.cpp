@@ -378,9 +378,16 @@ Result<void> judge(const engine::OutputParity& parity) {
 Result<void> judge(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   ErrorList errors;
-  const bool differs = report.output_parity && !report.output_parity->equal;
+  const bool under_stress = report.stress && report.stress->failure;
+  const bool differs = (report.output_parity && !report.output_parity->equal) || under_stress;
   if (report.output_parity) {
     errors.check(judge(*report.output_parity));
+  }
+  if (under_stress) {
+    errors.add({.code = ErrorCode::outputs_differ,
+                .message = fmt::format("a run under stress failed: {}", report.stress->failure->variation),
+                .fix = "look at the waves that it names",
+                .pointer = "/stress/failure"});
   }
   const documents::Evidence& evidence = document.evidence;
   errors.check(judge("topology", evidence.topology, evidence.complete.topology, report.recommendation));

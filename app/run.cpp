@@ -129,6 +129,8 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
           "slice", settings.slice_ns, 1'000'000,
           "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
           "(default): as the profile says, 150ms without one"),
+      count_option("stress-seed", options.stress_seed,
+                   "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
       count_option(
           "side-by-side", settings.side_by_side,
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
@@ -174,6 +176,8 @@ CommandModel run_command() {
            file_option("--profile", settings->profile,
                        "Take this device_profile, not one that was kept; none: take none"),
            flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
+           count_option("--stress", options.stress_runs,
+                        "Verify, then N runs more: waves and tiles in other orders, late groups"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
            file_option("--baseline", settings->baseline,
@@ -215,10 +219,8 @@ CommandModel run_command() {
                                              "Program or algorithm to run; - or none is standard input")),
                       positional("[GRAPH]", file_option("", settings->graph,
                                                         "Graph, if it is bfs, reach, sssp, cc or pagerank"))},
-      .examples = {{"Proved, and timed against plain launches:",
-                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"},
-                   {"What would run, without a device:",
-                    "tidegate run examples/programs/heat/program.json --dry-run --format table"}},
+      .examples = {{"Compared with plain launches, and timed:",
+                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
       .run = [settings, keys]() -> Result<ExitCode> {
         if (settings->help_settings) {
           return write_text("-", settings_help("tidegate run", keys));
@@ -238,8 +240,10 @@ Error at_program(Error error, const RunSettings& settings) {
 }
 
 // Launches need no proof that work-groups may wait for each other.
-static SelfTest self_test_of(const engine::CompileOptions& options) {
-  return !options.strategy || is_persistent(*options.strategy) ? SelfTest::kept_or_made : SelfTest::kept;
+static SelfTest self_test_of(const engine::RunOptions& options) {
+  const auto& strategy = options.compile.strategy;
+  return !strategy || is_persistent(*strategy) || options.stress_runs != 0 ? SelfTest::kept_or_made
+                                                                           : SelfTest::kept;
 }
 
 Result<device::DeviceInfo> find_device(const RunSettings& settings) {
@@ -253,8 +257,8 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
     return tl::unexpected(std::move(error));
   }
   device::DeviceInfo device = **found;
-  if (const engine::CompileOptions& options = settings.options.compile; !options.dry_run) {
-    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(options)));
+  if (!settings.options.compile.dry_run) {
+    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options)));
   }
   return device;
 }
@@ -422,7 +426,8 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     std::string_view name;
     bool of_frontier = false;
   };
-  const std::array<Option, 18> foreign{{
+  const std::array<Option, 19> foreign{{
+      {options.stress_runs != 0, "--stress"},
       {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},
       {settings.plan.has_value(), "--plan"},

@@ -88,6 +88,22 @@ std::string verdict(const engine::RunReport& report) {
                      parity.first_difference->found, parity.first_difference->expected);
 }
 
+std::string stress_text(const engine::StressReport& stress) {
+  std::uint64_t runs = 0;
+  std::vector<std::string> kinds;
+  for (const engine::StressRuns& of : stress.completed) {
+    runs += of.runs;
+    kinds.push_back(fmt::format("{} {}", of.runs,
+                                of.kind == engine::StressKind::wave_order
+                                    ? "with waves in other orders"
+                                    : engine::stress_kind_names[static_cast<std::size_t>(of.kind)]));
+  }
+  return stress.failure
+             ? fmt::format("FAILED in run {} of {}: {}", runs, stress.runs, stress.failure->variation)
+             : fmt::format("{} of {} equal to plain launches: {}", runs, plural(stress.runs, "run"),
+                           fmt::join(kinds, ", "));
+}
+
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
   rows.push_back(
       {"  bounds",
@@ -387,6 +403,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
+    if (report.stress) {
+      rows.push_back({"  stress", stress_text(*report.stress)});
+    }
     add_times(report, rows);
   }
   add_written(report, rows);

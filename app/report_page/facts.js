@@ -122,6 +122,8 @@ function showHow(data) {
     parity && !parity.equal && parity.first_difference && ["Difference", "element "
       + `${parity.first_difference.element} of `, quoted(parity.first_difference.buffer),
       ` is ${parity.first_difference.found}, plain launches make it ${parity.first_difference.expected}`],
+    report.stress && ["Stress", report.stress.failure === undefined ? `${plural(report.stress.runs, "run")} in other orders`
+      : element("span", {class: "bad"}, `failed: ${report.stress.failure.variation}`)],
     report.fallbacks.length !== 0 && ["Alone", report.fallbacks.map((wave) =>
       element("div", {}, wave.wave, element("span", {class: "soft"}, `: ${wave.reason}`)))],
   ]));

@@ -298,6 +298,12 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
 
+  std::optional<std::size_t> stress_word;
+  if (options.stress) {
+    stress_word = tables.words.size();
+    tables.words.push_back(0);
+  }
+
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
   const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
@@ -312,7 +318,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                        .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
                        .conditional_barriers = device != nullptr && !cpu,
                        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain()});
+                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain(),
+                       .stress_word = stress_word});
 
   if (device != nullptr && takes_ptx(*device)) {
     source.groups_per_unit =

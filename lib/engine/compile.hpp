@@ -33,6 +33,7 @@ struct CompileOptions {
   device::Tuning tuning;                     // what the choices rest on that are left open
   std::string why = "measured as the fastest, by the profile"; // the tuning has a strategy, for people
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
+  bool stress = false;          // tiles in another order: the last of the tables' words is the seed
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool dry_run = false;         // ends before a device is touched; none need be known
 };

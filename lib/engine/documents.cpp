@@ -70,6 +70,9 @@ using engine::QueueFaultReport;
 using engine::QueueReport;
 using engine::RunReport;
 using engine::SimulatorFinding;
+using engine::StressFailure;
+using engine::StressReport;
+using engine::StressRuns;
 using engine::StuckGroup;
 using engine::Telemetry;
 using engine::TraceReport;
@@ -116,6 +119,42 @@ constexpr Field parity_fields[] = {
 };
 template <>
 constinit const Record Description<OutputParity>::record = record_of<OutputParity>(parity_fields);
+
+constexpr Field stress_runs_fields[] = {
+    required<&StressRuns::kind>(
+        "kind",
+        "wave_order: plain launches in another order that the dependencies allow; launch, barrier, "
+        "counters: this strategy, with tiles in another order, late work-groups and other numbers of them"),
+    required<&StressRuns::runs>("runs", "number of runs"),
+};
+template <>
+constinit const Record Description<StressRuns>::record = record_of<StressRuns>(stress_runs_fields);
+
+constexpr Field stress_failure_fields[] = {
+    required<&StressFailure::seed>("seed", "--stress 1 --set stress-seed=N repeats the run with this number"),
+    required<&StressFailure::kind>("kind", "kind of the run"),
+    required<&StressFailure::variation>("variation", "the run, for people"),
+    required<&StressFailure::status>("status", "outputs_differ, or the status with which the run ended"),
+    optional<&StressFailure::difference>("difference",
+                                         "comparison with plain launches in the program's order"),
+    required<&StressFailure::waves>("waves", "names of the waves that are concerned"),
+    required<&StressFailure::order_decides>(
+        "order_decides",
+        "whether these are two waves whose order alone makes the difference; otherwise they write "
+        "the buffer that differs"),
+};
+template <>
+constinit const Record Description<StressFailure>::record = record_of<StressFailure>(stress_failure_fields);
+
+constexpr Field stress_fields[] = {
+    required<&StressReport::runs>("runs", "runs that were requested"),
+    required<&StressReport::seed>("seed", "seed of the first run; each further one adds 1"),
+    required<&StressReport::in_time>("in_time", "whether the wall time sufficed"),
+    required<&StressReport::completed>("completed", "completed runs by kind"),
+    optional<&StressReport::failure>("failure", "first run whose outputs differ; no run follows it"),
+};
+template <>
+constinit const Record Description<StressReport>::record = record_of<StressReport>(stress_fields);
 
 constexpr Field candidate_fields[] = {
     required<&CandidateReport::strategy>("strategy", "launch strategy"),
@@ -589,6 +628,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::region_lineage>("region_lineage",
                                          "by group, bit n for source rule n of its waves or their ancestors"),
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
+    reported<&RunReport::stress>("stress", "with --stress: runs in other orders"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::baseline>("baseline", "with --baseline: times next to those of an earlier report"),
     reported<&RunReport::bounds>("bounds", "with --check-bounds: accesses outside buffers"),

@@ -45,6 +45,8 @@ inline constexpr Names Choices<engine::RunStatus>::names = engine::run_status_na
 template <>
 inline constexpr Names Choices<SpeedVerdict>::names = speed_verdict_names;
 template <>
+inline constexpr Names Choices<engine::StressKind>::names = engine::stress_kind_names;
+template <>
 inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
 template <>
 inline constexpr Names Choices<engine::HitOverflow>::names = engine::hit_overflow_names;

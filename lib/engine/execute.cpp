@@ -76,7 +76,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   if (!options.export_folder.empty()) {
     TIDEGATE_CHECK(check_exportable(compiled));
   }
-  const bool prove_it = options.verify || options.compare_rounds != 0;
+  const bool prove_it = options.verify || options.compare_rounds != 0 || options.stress_runs != 0;
 
   // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
@@ -139,12 +139,12 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   if (prove_it && run.outcome.status == RunStatus::done) {
-    proof = prove(session, compiled, built, first, run.outputs, limits, options.compare_rounds, monitor);
+    proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 
   std::vector<WrittenFile> files_written;
   // Write outputs only if they are complete and, if requested, proved.
-  if (run.outcome.status == RunStatus::done && (!proof || (proof->in_time && proof->parity.equal))) {
+  if (run.outcome.status == RunStatus::done && (!proof || proof->holds())) {
     prints.reset();
     monitor.begin_writing();
     TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));

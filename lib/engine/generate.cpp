@@ -91,6 +91,10 @@ public:
       }
     }
     const bool persistent = is_persistent(request_.strategy);
+    if (request_.stress_word) {
+      source_ += fmt::format("#define TG_STRESS_WORD {}\n", *request_.stress_word);
+      part("wave/stress.cl");
+    }
     part(persistent ? "wave/persistent.cl" : "wave/stage.cl");
     return {.source = std::move(source_),
             .options = options(),
@@ -126,7 +130,7 @@ private:
   [[nodiscard]] bool is_lean() const {
     constexpr std::size_t most_tasks = 4; // each has separate code and registers
     constexpr std::size_t most_waits = 6;
-    return request_.conditional_barriers && tables_.mode == Mode::jit &&
+    return request_.conditional_barriers && tables_.mode == Mode::jit && !request_.stress_word &&
            tables_.stages.size() * schedule_.phases() <= most_tasks && tables_.waits.size() <= most_waits &&
            std::ranges::all_of(tables_.stages, [](const StageRow& stage) { return stage.entry_count == 1; });
   }

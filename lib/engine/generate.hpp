@@ -7,7 +7,9 @@
 #include <tidegate/device/profile.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,9 +34,10 @@ struct KernelRequest {
   DeviceClock clock = DeviceClock::none; // clock of spans; none: record no spans
   // Declare pointers that never alias as restrict.
   bool restricts = false;
-  bool conditional_barriers = false; // compiles conditional barriers correctly; PoCL (3.1) may not
-  bool opencl_3 = false;             // the device compiles OpenCL C 3.0
-  bool until_on_device = false;      // the launch itself tests the end of the repetition
+  bool conditional_barriers = false;           // compiles conditional barriers correctly; PoCL (3.1) may not
+  bool opencl_3 = false;                       // the device compiles OpenCL C 3.0
+  bool until_on_device = false;                // the launch itself tests the end of the repetition
+  std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
 };
 
 struct KernelSource {

@@ -16,6 +16,7 @@
 #include <queue>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -156,7 +157,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
   return dependencies;
 }
 
-std::vector<std::uint32_t> program_order(const Job& program) {
+std::vector<std::uint32_t> program_order(const Job& program, std::span<const std::uint64_t> ranks) {
   std::vector<std::vector<std::uint32_t>> after(program.waves.size());
   std::vector<std::uint32_t> waits(program.waves.size());
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -164,21 +165,24 @@ std::vector<std::uint32_t> program_order(const Job& program) {
     ++waits[dependency.after];
   }
   // No wave waits for a later section, so while waves of a section remain, one of them is ready.
-  using Rank = std::pair<Section, std::uint32_t>;
+  using Rank = std::tuple<Section, std::uint64_t, std::uint32_t>;
+  const auto rank_of = [&](std::uint32_t wave) {
+    return Rank(program.waves[wave].section, ranks.empty() ? 0 : ranks[wave], wave);
+  };
   std::priority_queue<Rank, std::vector<Rank>, std::greater<>> ready;
   for (std::uint32_t wave = 0; wave < waits.size(); ++wave) {
     if (waits[wave] == 0) {
-      ready.emplace(program.waves[wave].section, wave);
+      ready.push(rank_of(wave));
     }
   }
   std::vector<std::uint32_t> order;
   while (!ready.empty()) {
-    const std::uint32_t wave = ready.top().second;
+    const std::uint32_t wave = std::get<std::uint32_t>(ready.top());
     ready.pop();
     order.push_back(wave);
     for (const std::uint32_t next : after[wave]) {
       if (--waits[next] == 0) {
-        ready.emplace(program.waves[next].section, next);
+        ready.push(rank_of(next));
       }
     }
   }

@@ -313,8 +313,8 @@ std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves);
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
 
-// A topological order of the waves, as close to the program's own order as possible.
-std::vector<std::uint32_t> program_order(const Job& program);
+// A topological order of the waves, as close to the program's own order as possible, or to that of `ranks` by wave.
+std::vector<std::uint32_t> program_order(const Job& program, std::span<const std::uint64_t> ranks = {});
 
 // The DAG for the planners: a section waits for all of the previous section. The budget is dropped if all
 // buffers fit into it together.

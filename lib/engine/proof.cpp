@@ -5,6 +5,7 @@
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "engine/dispatch.hpp"
+#include "engine/stress.hpp"
 
 #include <fmt/format.h>
 
@@ -186,7 +187,7 @@ Reference::Reference(const device::Session& session, const Job& program,
     : session_(session), program_(program), storage_(storage), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
 
-PlainRun Reference::run(Clock::time_point deadline) {
+PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_t> order) {
   std::vector<device::Buffer> memory = allocate_apart(session_, program_);
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
@@ -211,7 +212,9 @@ PlainRun Reference::run(Clock::time_point deadline) {
     result.in_time &= in_time();
   };
   const auto start = Clock::now();
-  const std::uint32_t iterations = run_wave_by_wave(program_, waves_, storage_, {.run = run, .read = read});
+  const std::vector<std::uint32_t> other(order.begin(), order.end());
+  const std::uint32_t iterations =
+      run_wave_by_wave(program_, order.empty() ? waves_ : other, storage_, {.run = run, .read = read});
   device::require(session_.finish(), "running the plain launches");
   result.dispatch_ns = elapsed_ns(start) - waves.compile_ns();
 
@@ -229,9 +232,9 @@ PlainRun Reference::run(Clock::time_point deadline) {
   return result;
 }
 
-Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-            const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
-            std::uint64_t rounds, Monitor& monitor) {
+Proof prove(const device::Session& session, const device::DeviceInfo& device, const CompiledProgram& compiled,
+            BuiltProgram& built, const HostContents& first, const HostContents& outputs,
+            const DispatchLimits& limits, const RunOptions& options, Monitor& monitor) {
   monitor.begin(Activity::proving);
   Reference reference(session, compiled.written, compiled.schedule.storage, first);
   const PlainRun plain = reference.run(limits.deadline);
@@ -240,7 +243,14 @@ Proof prove(const device::Session& session, const CompiledProgram& compiled, Bui
   }
   Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
   if (proof.parity.equal) {
-    proof.comparison = compare(session, compiled, built, first, reference, limits, rounds, monitor);
+    if (options.stress_runs != 0) {
+      proof.stress = run_under_stress(session, device, compiled.written, first, plain.outputs, reference,
+                                      limits.deadline, options, monitor);
+    }
+    if (!proof.stress || (proof.stress->in_time && !proof.stress->failure)) {
+      proof.comparison =
+          compare(session, compiled, built, first, reference, limits, options.compare_rounds, monitor);
+    }
     return proof;
   }
   // Run both again: a difference that does not repeat is a race.

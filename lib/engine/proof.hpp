@@ -8,11 +8,13 @@
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
 #include "engine/plain_waves.hpp"
+#include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tidegate::engine {
@@ -38,8 +40,9 @@ public:
   Reference(const device::Session& session, const Job& program,
             const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first);
 
-  // Allocates, runs, reads the outputs back and frees the memory. Throws device::Refused.
-  PlainRun run(std::chrono::steady_clock::time_point deadline);
+  // Allocates, runs, reads the outputs back and frees the memory; the waves in the program's order, or in `order`.
+  // Throws device::Refused.
+  PlainRun run(std::chrono::steady_clock::time_point deadline, std::span<const std::uint32_t> order = {});
 
 private:
   const device::Session& session_;
@@ -53,13 +56,19 @@ private:
 struct Proof {
   bool in_time = true; // the plain launches finished; otherwise nothing was compared
   OutputParity parity;
-  std::optional<Comparison> comparison; // if rounds were requested and the outputs are equal
+  std::optional<StressReport> stress;   // if requested and the outputs are equal
+  std::optional<Comparison> comparison; // likewise
+
+  // Returns true if all that was requested was done, and no output differed.
+  [[nodiscard]] bool holds() const {
+    return in_time && parity.equal && (!stress || (stress->in_time && !stress->failure));
+  }
 };
 
-// Runs the plain launches and compares `outputs` with theirs; then times both ways in each of `rounds`
-// rounds. Throws device::Refused.
-Proof prove(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-            const HostContents& first, const HostContents& outputs, const DispatchLimits& limits,
-            std::uint64_t rounds, Monitor& monitor);
+// Runs the plain launches and compares `outputs` with theirs; then runs the program under stress, and times both ways,
+// as the options say. Throws device::Refused.
+Proof prove(const device::Session& session, const device::DeviceInfo& device, const CompiledProgram& compiled,
+            BuiltProgram& built, const HostContents& first, const HostContents& outputs,
+            const DispatchLimits& limits, const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

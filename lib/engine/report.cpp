@@ -126,6 +126,38 @@ Error difference_error(const OutputParity& parity, const RunOptions& options) {
           .fix = difference_fix(parity, options)};
 }
 
+// What a run under stress found.
+Error stress_error(const StressFailure& failure) {
+  Error error{.code = ErrorCode::outputs_differ, .message = {}, .fix = {}};
+  if (failure.difference) {
+    const Difference& difference = *failure.difference->first_difference;
+    error.message =
+        fmt::format("under stress ({}) element {} of {} is {}, plain launches in the program's order make "
+                    "it {}; {} in all; ",
+                    failure.variation, difference.element, in_quotes(difference.buffer), difference.found,
+                    difference.expected, plural(failure.difference->differing_elements, "element"));
+  } else {
+    error.message = fmt::format("under stress ({}) the run ended without outputs: {}; ", failure.variation,
+                                run_status_names[static_cast<std::size_t>(failure.status)]);
+  }
+  const std::string repeat = fmt::format("; --stress 1 --set stress-seed={} repeats this run", failure.seed);
+  if (failure.order_decides) {
+    error.message +=
+        fmt::format("the order of {} decides, and nothing states it", fmt::join(failure.waves, " and "));
+    error.fix =
+        "list a dependency between these two waves, or leave \"dependencies\" out so that they are derived" +
+        repeat;
+  } else {
+    error.message += failure.waves.empty() ? "no wave can be named"
+                                           : fmt::format("written by {}", fmt::join(failure.waves, ", "));
+    error.fix =
+        "waves that touch the same buffer need a dependency, a stated halo may be too small (--check-halos "
+        "finds it), or work-items of one wave race for an element or add floats up in any order" +
+        repeat;
+  }
+  return error;
+}
+
 Error bounds_error(const BoundsReport& bounds) {
   Error error{.code = ErrorCode::out_of_bounds,
               .message = {},
@@ -482,11 +514,11 @@ std::optional<UntilReport> until_report(const CompiledProgram& compiled, const E
 }
 
 RunStatus status_of(const ExecutedProgram& executed) {
-  if (executed.proof && !executed.proof->in_time) {
+  const auto& proof = executed.proof;
+  if (proof && (!proof->in_time || (proof->stress && !proof->stress->in_time))) {
     return InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
   }
-  return executed.proof && !executed.proof->parity.equal ? RunStatus::outputs_differ
-                                                         : executed.run.outcome.status;
+  return proof && !proof->holds() ? RunStatus::outputs_differ : executed.run.outcome.status;
 }
 
 // Reports a check that runs the program wave by wave: its finding, or whether it completed.
@@ -570,6 +602,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   telemetry.resident_input_cache_hit = executed.inputs_kept;
   if (executed.proof && executed.proof->in_time) {
     report.output_parity = executed.proof->parity;
+    report.stress = executed.proof->stress;
     report.comparison = executed.proof->comparison;
   }
   if (outcome.trace) {
@@ -603,7 +636,8 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
   if (report.status == RunStatus::outputs_differ) {
-    report.error = difference_error(*report.output_parity, options);
+    report.error = report.output_parity->equal ? stress_error(*report.stress->failure)
+                                               : difference_error(*report.output_parity, options);
   }
   report_ending(report, ending_of(report), options, outcome.waited);
   return report;

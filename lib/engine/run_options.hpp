@@ -45,8 +45,10 @@ struct RunOptions {
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
-  std::string trace; // file for the timeline, which the caller writes; empty: none
-  std::string page;  // file for the report as a page, which the caller writes; empty: none
+  std::uint64_t stress_runs = 0;
+  std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
+  std::string trace;             // file for the timeline, which the caller writes; empty: none
+  std::string page;              // file for the report as a page, which the caller writes; empty: none
   std::uint64_t trace_spans = default_trace_spans; // limit of recorded spans
   std::uint64_t max_wall_time_ns = 60'000'000'000;
   std::uint64_t slice_ns = 150'000'000;

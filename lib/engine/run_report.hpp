@@ -128,6 +128,41 @@ struct OutputParity {
   std::optional<DifferenceCause> likely_cause; // if they differ
 };
 
+// How a run under stress differs from plain launches in the program's order.
+enum class StressKind : std::uint8_t {
+  wave_order, // plain launches of the waves in another order that the dependencies allow
+  launch,     // the strategies, with tiles in another order and late work-groups
+  barrier,
+  counters,
+};
+inline constexpr std::array<std::string_view, 4> stress_kind_names{"wave_order", "launch", "barrier",
+                                                                   "counters"};
+
+struct StressRuns {
+  StressKind kind = StressKind::wave_order;
+  std::uint64_t runs = 0;
+};
+
+struct StressFailure {
+  std::uint64_t seed = 0; // --stress 1 with this seed repeats it
+  StressKind kind = StressKind::wave_order;
+  std::string variation; // for people
+  RunStatus status =
+      RunStatus::done; // outputs_differ, or the status with which the run ended without outputs
+  std::optional<OutputParity> difference;
+  // Two waves whose order decides, or else those that write the differing buffer.
+  std::vector<std::string> waves;
+  bool order_decides = false; // of the two waves
+};
+
+struct StressReport {
+  std::uint64_t runs = 0; // that were requested
+  std::uint64_t seed = 0; // of the first
+  bool in_time = true;    // all of them, or those before the failure
+  std::vector<StressRuns> completed;
+  std::optional<StressFailure> failure;
+};
+
 struct Comparison {
   std::uint64_t rounds = 0;
   double plain_ns = 0; // medians
@@ -437,6 +472,7 @@ struct RunReport : ReportHead {
   std::uint64_t lineage_items = 0;
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order; bit n stands for source rule n
   std::optional<OutputParity> output_parity;
+  std::optional<StressReport> stress;
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
   std::optional<HaloReport> halos;    // --check-halos

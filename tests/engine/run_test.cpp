@@ -9,8 +9,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <set>
@@ -21,6 +24,13 @@ using namespace tidegate;
 using namespace tidegate::engine;
 using namespace tidegate::engine::test;
 using std::chrono_literals::operator""ms;
+
+namespace as_on_device {
+using uint = std::uint32_t;
+using ulong = std::uint64_t;
+#include "wave/stress.cl"
+#undef get_group_id
+} // namespace as_on_device
 
 namespace {
 
@@ -97,6 +107,86 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       CHECK(report->error->fix.starts_with(fix));
       CHECK(!run.wrote_outputs());
     }
+  }
+}
+
+TEST_CASE("stress runs waves that no dependency orders in another order, and names the two that need one") {
+  StandInRun run;
+  run.options.stress_runs = 4;
+  std::string json = document(2);
+  const auto sound = run_document(run, json);
+  REQUIRE(sound);
+  CHECK(sound->status == RunStatus::done);
+  REQUIRE(sound->stress);
+  CHECK(!sound->stress->failure);
+  std::uint64_t completed = 0;
+  for (const StressRuns& of : sound->stress->completed) {
+    CHECK(of.kind != StressKind::wave_order); // the dependencies allow one order alone
+    completed += of.runs;
+  }
+  CHECK(completed == 4);
+  CHECK(run.wrote_outputs());
+  std::filesystem::remove(run.folder.path() / "x.raw");
+
+  json.replace(json.find(R"("repeat")"), 8, R"("dependencies":[],"repeat")");
+  const auto report = run_document(run, json);
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::outputs_differ);
+  CHECK(report->output_parity->equal); // the run itself is in order by chance
+  const StressFailure& failure = *report->stress->failure;
+  CHECK(failure.seed == 1);
+  CHECK(failure.kind == StressKind::wave_order);
+  CHECK(failure.order_decides);
+  CHECK(failure.waves == std::vector<std::string>{"\"turn\"", "\"copy\""});
+  CHECK(
+      report->error->message ==
+      "under stress (plain launches in reverse order, seed 1) element 0 of \"y\" is 1, plain launches in the "
+      "program's order make it 2; 64 elements in all; the order of \"turn\" and \"copy\" decides, and nothing "
+      "states it");
+  CHECK(report->error->fix ==
+        "list a dependency between these two waves, or leave \"dependencies\" out so that they are derived; "
+        "--stress 1 --set stress-seed=1 repeats this run");
+  CHECK(!run.wrote_outputs());
+}
+
+TEST_CASE("stress runs persistent launches whose tiles change places, and a seed repeats them") {
+  StandInRun run;
+  run.options.stress_runs = 3;
+  run.wrong_persistent = true;
+  const auto report = run_document(run, document(1));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::outputs_differ);
+  CHECK(report->strategy == Strategy::plain);
+  const StressFailure& failure = *report->stress->failure;
+  CHECK(failure.seed == 1);
+  CHECK(failure.kind == StressKind::barrier);
+  CHECK(failure.difference->first_difference->element == 63);
+  CHECK(failure.waves == std::vector<std::string>{"\"turn\""});
+  CHECK(!failure.order_decides);
+  CHECK(report->error->message.ends_with("; written by \"turn\""));
+  CHECK(!run.wrote_outputs());
+  run.options.stress_runs = 1;
+  CHECK(run_document(run, document(1))->stress->failure->variation == failure.variation);
+  run.options.stress_seed = 3;
+  const auto counters = run_document(run, document(1));
+  CHECK(counters->stress->failure->kind == StressKind::counters);
+  CHECK(counters->stress->failure->seed == 3);
+}
+
+TEST_CASE("each order of tiles has every tile once") {
+  for (const as_on_device::uint count : {1U, 2U, 3U, 64U, 1000U}) {
+    std::set<std::vector<as_on_device::uint>> orders;
+    for (as_on_device::ulong seed = 0; seed < 32; ++seed) {
+      std::vector<as_on_device::uint> order;
+      for (as_on_device::uint turn = 0; turn < count; ++turn) {
+        order.push_back(as_on_device::tg_shuffled(turn, count, as_on_device::tg_mixed(seed)));
+      }
+      orders.insert(order);
+      std::ranges::sort(order);
+      CHECK(std::ranges::adjacent_find(order) == order.end());
+      CHECK(order.back() == count - 1);
+    }
+    CHECK(orders.size() >= std::min(count, 16U));
   }
 }
 

@@ -1,0 +1,296 @@
+#include "engine/stress.hpp"
+
+#include "core/interrupt.hpp"
+#include "core/npy.hpp"
+#include "engine/execute.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Order = std::vector<std::uint32_t>; // of waves
+
+// A strategy's kernel whose order of tiles follows from a seed.
+struct Variant {
+  explicit Variant(CompiledProgram made) : compiled(std::move(made)) {}
+
+  CompiledProgram compiled;
+  std::optional<BuiltProgram> built;
+  std::uint32_t resident = 0;
+};
+
+// What a run under stress left.
+struct Trial {
+  StressKind kind = StressKind::wave_order;
+  std::string variation;
+  RunStatus status = RunStatus::done;
+  HostContents outputs;
+  Order order; // of wave_order
+};
+
+// The order `from` after its elements have been moved to the places of `to` one after another: the first `placed`, and
+// the next one by `passed` places more. Each step swaps two waves that no dependency orders.
+Order between(const Order& from, const Order& to, std::size_t placed, std::size_t passed) {
+  Order order = from;
+  for (std::size_t i = 0; i < placed; ++i) {
+    const auto at = std::find(order.begin() + static_cast<std::ptrdiff_t>(i), order.end(), to[i]);
+    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(i), at, at + 1);
+  }
+  if (passed != 0) {
+    const auto at = std::ranges::find(order, to[placed]);
+    std::rotate(at - static_cast<std::ptrdiff_t>(passed), at, at + 1);
+  }
+  return order;
+}
+
+// The waves that write a buffer, at most eight.
+std::vector<std::string> writers(const Job& program, const std::string& buffer) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> names;
+  for (std::uint32_t wave = 0; wave < program.waves.size() && names.size() < most; ++wave) {
+    if (std::ranges::any_of(program.waves[wave].arguments, [&](const ProgramArgument& argument) {
+          return argument.is_memory() && argument.access != Access::read &&
+                 program.buffers[argument.buffer].name == buffer;
+        })) {
+      names.push_back(program.wave_text(wave));
+    }
+  }
+  return names;
+}
+
+class Stress {
+public:
+  Stress(const device::Session& session, const device::DeviceInfo& device, const Job& program,
+         const HostContents& first, const HostContents& expected, Reference& reference,
+         Clock::time_point deadline, const RunOptions& options, Monitor& monitor)
+      : session_(session), device_(device), program_(program), first_(first), expected_(expected),
+        reference_(reference), deadline_(deadline), options_(options), monitor_(monitor),
+        usual_(program_order(program_)) {}
+
+  StressReport run() {
+    StressReport report{
+        .runs = options_.stress_runs, .seed = options_.stress_seed, .completed = {}, .failure = {}};
+    for (std::uint64_t i = 0; i < report.runs && !report.failure; ++i) {
+      const std::uint64_t seed = report.seed + i;
+      Trial trial = run_one(seed);
+      if (trial.status == RunStatus::deadline || trial.status == RunStatus::interrupted) {
+        report.in_time = false;
+        break;
+      }
+      const auto counted = std::ranges::find(report.completed, trial.kind, &StressRuns::kind);
+      if (counted == report.completed.end()) {
+        report.completed.push_back({.kind = trial.kind, .runs = 1});
+      } else {
+        ++counted->runs;
+      }
+      report.failure = failure_of(std::move(trial), seed);
+    }
+    monitor_.deadline = deadline_;
+    return report;
+  }
+
+private:
+  Trial run_one(std::uint64_t seed) {
+    constexpr std::array strategies{Strategy::launch, Strategy::barrier, Strategy::barrier,
+                                    Strategy::counters};
+    Order order = order_of(seed);
+    if (seed % 4 != 1 || order == usual_) { // there may be no other order
+      for (const Strategy strategy : {strategies[seed % 4], Strategy::barrier, Strategy::launch}) {
+        if (Variant* const variant = variant_of(strategy)) {
+          return run_variant(*variant, strategy, seed);
+        }
+      }
+    }
+    monitor_.begin(Activity::proving);
+    PlainRun plain = reference_.run(deadline_, order);
+    return {.variation = fmt::format("plain launches in {} order, seed {}",
+                                     order == usual_ ? "the program's"
+                                     : seed % 8 == 1 ? "reverse"
+                                                     : "shuffled",
+                                     seed),
+            .status = plain.in_time                   ? RunStatus::done
+                      : InterruptWatch::interrupted() ? RunStatus::interrupted
+                                                      : RunStatus::deadline,
+            .outputs = std::move(plain.outputs),
+            .order = std::move(order)};
+  }
+
+  [[nodiscard]] Order order_of(std::uint64_t seed) const {
+    const RandomNumbers numbers(seed);
+    std::vector<std::uint64_t> ranks(program_.waves.size());
+    for (std::size_t wave = 0; wave < ranks.size(); ++wave) {
+      ranks[wave] = seed % 8 == 1 ? ranks.size() - wave : numbers.bits(wave);
+    }
+    return program_order(program_, ranks);
+  }
+
+  // Returns null if the strategy has no kernel for this program on this device.
+  Variant* variant_of(Strategy strategy) {
+    const auto [found, added] = variants_.try_emplace(strategy);
+    if (added) {
+      const auto start = Clock::now();
+      monitor_.begin(Activity::building);
+      monitor_.deadline = start + build_limit;
+      found->second = make_variant(strategy);
+      deadline_ += Clock::now() - start; // the wall time is that of the waves
+      monitor_.deadline = deadline_;
+    }
+    return found->second.get();
+  }
+
+  [[nodiscard]] std::unique_ptr<Variant> make_variant(Strategy strategy) const {
+    CompileOptions options = options_.compile;
+    options.strategy = strategy;
+    options.stress = true;
+    options.trace = false;
+    options.workers.reset();
+    options.mapping.reset();
+    auto compiled = compile(program_, &device_, options);
+    if (!compiled || compiled->strategy.strategy != strategy || compiled->tables.cases.empty()) {
+      return {};
+    }
+    auto variant = std::make_unique<Variant>(std::move(*compiled));
+    try {
+      variant->built.emplace(build(session_, device_, variant->compiled, options_.cache_folder));
+    } catch (const device::Refused& refused) {
+      if (refused.error.code == ErrorCode::kernel_does_not_fit) {
+        return {};
+      }
+      throw;
+    }
+    variant->resident =
+        find_residency(session_, device_, variant->compiled, *variant->built, std::nullopt).resident;
+    return variant;
+  }
+
+  Trial run_variant(Variant& variant, Strategy strategy, std::uint64_t seed) {
+    const RandomNumbers numbers(seed);
+    CompiledProgram& compiled = variant.compiled;
+    compiled.tables.words.back() = numbers.bits(0);
+    Residency residency{.resident = variant.resident};
+    std::string how = fmt::format("{}, tiles in another order, seed {}",
+                                  strategy_names[static_cast<std::size_t>(strategy)], seed);
+    if (is_persistent(strategy)) {
+      const bool counters = strategy == Strategy::counters; // groups wait for runs of tiles
+      compiled.synchronization.mapping =
+          static_cast<TileMapping>(counters ? 1 + numbers.bits(1) % 2 : numbers.bits(1) % 3);
+      std::uint32_t most = 1;
+      for (const StageRow& stage : compiled.tables.stages) {
+        most = std::max(most, stage.tiles);
+      }
+      residency.workers = static_cast<std::uint32_t>(1 + numbers.bits(2) % std::min(most, variant.resident));
+      how = fmt::format("{}, {} and {}", how,
+                        tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)],
+                        plural(residency.workers, "work-group"));
+    }
+    if (auto sound = check_schedule(compiled, residency, device_); !sound) {
+      throw device::Refused{std::move(sound.error())};
+    }
+    DispatchLimits limits = dispatch_limits(compiled, device_, options_, residency);
+    limits.deadline = deadline_;
+    ArenaRun run = run_in_arena(session_, compiled, *variant.built, first_, limits, monitor_);
+    return {.kind = strategy == Strategy::launch    ? StressKind::launch
+                    : strategy == Strategy::barrier ? StressKind::barrier
+                                                    : StressKind::counters,
+            .variation = std::move(how),
+            .status = run.outcome.status,
+            .outputs = std::move(run.outputs),
+            .order = {}};
+  }
+
+  std::optional<StressFailure> failure_of(Trial trial, std::uint64_t seed) {
+    StressFailure failure{.seed = seed,
+                          .kind = trial.kind,
+                          .variation = std::move(trial.variation),
+                          .status = trial.status,
+                          .difference = {},
+                          .waves = {}};
+    if (trial.status != RunStatus::done) {
+      return failure;
+    }
+    failure.difference = compare_outputs(program_, expected_, trial.outputs);
+    if (failure.difference->equal) {
+      return {};
+    }
+    failure.status = RunStatus::outputs_differ;
+    if (trial.kind == StressKind::wave_order) {
+      failure.waves = deciding_waves(trial.order);
+      failure.order_decides = !failure.waves.empty();
+    }
+    if (failure.waves.empty()) {
+      failure.waves = writers(program_, failure.difference->first_difference->buffer);
+    }
+    return failure;
+  }
+
+  // The two waves whose order decides: bisects the swaps of neighbours that lead from the program's order, whose outputs
+  // are the expected ones, to one whose outputs differ. Empty if the outputs of one order do not repeat, or time is up.
+  std::vector<std::string> deciding_waves(const Order& differing) {
+    const auto bisect = [](std::size_t equal, std::size_t differs, const auto& is_equal) {
+      while (differs - equal > 1) {
+        const std::size_t middle = equal + (differs - equal) / 2;
+        (is_equal(middle) ? equal : differs) = middle;
+      }
+      return equal;
+    };
+    const std::size_t placed = bisect(0, differing.size(), [&](std::size_t count) {
+      return equal_in(between(usual_, differing, count, 0));
+    });
+    const Order order = between(usual_, differing, placed, 0);
+    const auto moved = std::ranges::find(order, differing[placed]);
+    const std::size_t most = static_cast<std::size_t>(moved - order.begin()) - placed;
+    if (most == 0) { // the outputs of one order are not always the same
+      return {};
+    }
+    const std::size_t passed = bisect(
+        0, most, [&](std::size_t count) { return equal_in(between(usual_, differing, placed, count)); });
+    const bool repeats = equal_in(between(usual_, differing, placed, passed)) &&
+                         !equal_in(between(usual_, differing, placed, passed + 1));
+    if (!repeats || Clock::now() >= deadline_ || InterruptWatch::interrupted()) {
+      return {};
+    }
+    return {program_.wave_text(*(moved - static_cast<std::ptrdiff_t>(passed) - 1)),
+            program_.wave_text(*moved)};
+  }
+
+  bool equal_in(const Order& order) {
+    const PlainRun plain = reference_.run(deadline_, order);
+    return plain.in_time && compare_outputs(program_, expected_, plain.outputs).equal;
+  }
+
+  const device::Session& session_;
+  const device::DeviceInfo& device_;
+  const Job& program_;
+  const HostContents& first_;
+  const HostContents& expected_;
+  Reference& reference_;
+  Clock::time_point deadline_;
+  const RunOptions& options_;
+  Monitor& monitor_;
+  const Order usual_;
+  std::map<Strategy, std::unique_ptr<Variant>> variants_;
+};
+
+} // namespace
+
+StressReport run_under_stress(const device::Session& session, const device::DeviceInfo& device,
+                              const Job& program, const HostContents& first, const HostContents& expected,
+                              Reference& reference, Clock::time_point deadline, const RunOptions& options,
+                              Monitor& monitor) {
+  return Stress(session, device, program, first, expected, reference, deadline, options, monitor).run();
+}
+
+} // namespace tidegate::engine
