@@ -379,7 +379,19 @@ Result<void> judge(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   ErrorList errors;
   const bool under_stress = report.stress && report.stress->failure;
-  const bool differs = (report.output_parity && !report.output_parity->equal) || under_stress;
+  bool differs = (report.output_parity && !report.output_parity->equal) || under_stress;
+  const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    differs |= !expected[i].equal;
+    if (!expected[i].equal) {
+      errors.add(
+          {.code = ErrorCode::outputs_differ,
+           .message = fmt::format("{} of {} of {} are not as expected", expected[i].outside,
+                                  plural(expected[i].elements, "element"), in_quotes(expected[i].buffer)),
+           .fix = "look at the worst of them",
+           .pointer = fmt::format("/expected/{}/equal", i)});
+    }
+  }
   if (report.output_parity) {
     errors.check(judge(*report.output_parity));
   }

@@ -88,6 +88,15 @@ std::string verdict(const engine::RunReport& report) {
                      parity.first_difference->found, parity.first_difference->expected);
 }
 
+std::string expected_text(const engine::ExpectedReport& of) {
+  const std::string tolerance = fmt::format("rtol {}, atol {} of {}", of.rtol, of.atol, printable(of.file));
+  return of.equal
+             ? fmt::format("{} is within {}", in_quotes(of.buffer), tolerance)
+             : fmt::format("DIFFERENT: {} of {} of {} are outside {}; the worst, element {}, is {}, not {}",
+                           of.outside, plural(of.elements, "element"), in_quotes(of.buffer), tolerance,
+                           of.worst->element, of.worst->found, of.worst->expected);
+}
+
 std::string stress_text(const engine::StressReport& stress) {
   std::uint64_t runs = 0;
   std::vector<std::string> kinds;
@@ -403,6 +412,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
+    for (const engine::ExpectedReport& of : report.expected.value_or(std::vector<engine::ExpectedReport>())) {
+      rows.push_back({"  expected", expected_text(of)});
+    }
     if (report.stress) {
       rows.push_back({"  stress", stress_text(*report.stress)});
     }

@@ -122,6 +122,8 @@ function showHow(data) {
     parity && !parity.equal && parity.first_difference && ["Difference", "element "
       + `${parity.first_difference.element} of `, quoted(parity.first_difference.buffer),
       ` is ${parity.first_difference.found}, plain launches make it ${parity.first_difference.expected}`],
+    report.expected && ["Expected", report.expected.map((of) => element("div", {class: of.equal ? "" : "bad"},
+      quoted(of.buffer), of.equal ? ` as in ${of.file}` : `: ${of.outside} of ${plural(of.elements, "element")} not as in ${of.file}`))],
     report.stress && ["Stress", report.stress.failure === undefined ? `${plural(report.stress.runs, "run")} in other orders`
       : element("span", {class: "bad"}, `failed: ${report.stress.failure.variation}`)],
     report.fallbacks.length !== 0 && ["Alone", report.fallbacks.map((wave) =>

@@ -57,6 +57,25 @@ inline double to_double(double value) {
   return value;
 }
 
+// Calls the function with a value of the C++ type.
+template <class Function>
+auto with_type(ElementType type, Function function) {
+  switch (type) {
+  case ElementType::i8: return function(std::int8_t{});
+  case ElementType::u8: return function(std::uint8_t{});
+  case ElementType::i16: return function(std::int16_t{});
+  case ElementType::u16: return function(std::uint16_t{});
+  case ElementType::i32: return function(std::int32_t{});
+  case ElementType::u32: return function(std::uint32_t{});
+  case ElementType::i64: return function(std::int64_t{});
+  case ElementType::u64: return function(std::uint64_t{});
+  case ElementType::f16: return function(Half{});
+  case ElementType::f32: return function(float{});
+  case ElementType::f64: break;
+  }
+  return function(double{});
+}
+
 // The next representable values above and below a finite value.
 Half next_above(Half value);
 Half next_below(Half value);

@@ -54,6 +54,7 @@ using engine::CandidateReport;
 using engine::Comparison;
 using engine::DeviceReport;
 using engine::Difference;
+using engine::ExpectedReport;
 using engine::FallbackReport;
 using engine::FirstRun;
 using engine::Geometry;
@@ -119,6 +120,21 @@ constexpr Field parity_fields[] = {
 };
 template <>
 constinit const Record Description<OutputParity>::record = record_of<OutputParity>(parity_fields);
+
+constexpr Field expected_fields[] = {
+    required<&ExpectedReport::buffer>("buffer", "name of the buffer"),
+    required<&ExpectedReport::file>("file", "file of the reference"),
+    required<&ExpectedReport::rtol>("rtol", "as stated"),
+    required<&ExpectedReport::atol>("atol", "as stated"),
+    required<&ExpectedReport::equal>("equal", "whether no element is outside of the tolerances"),
+    required<&ExpectedReport::elements>("elements", "elements that were compared"),
+    required<&ExpectedReport::outside>("outside", "elements outside of the tolerances"),
+    optional<&ExpectedReport::worst>(
+        "worst",
+        "element that exceeds its tolerance most, or comes nearest to it; left out if all are equal"),
+};
+template <>
+constinit const Record Description<ExpectedReport>::record = record_of<ExpectedReport>(expected_fields);
 
 constexpr Field stress_runs_fields[] = {
     required<&StressRuns::kind>(
@@ -628,6 +644,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::region_lineage>("region_lineage",
                                          "by group, bit n for source rule n of its waves or their ancestors"),
     reported<&RunReport::output_parity>("output_parity", "with --verify: comparison with plain launches"),
+    reported<&RunReport::expected>("expected", "outputs next to the references that the program expects"),
     reported<&RunReport::stress>("stress", "with --stress: runs in other orders"),
     reported<&RunReport::comparison>("comparison", "with --compare: times of both"),
     reported<&RunReport::baseline>("baseline", "with --baseline: times next to those of an earlier report"),

@@ -58,6 +58,20 @@ std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
   return counted;
 }
 
+// Reads the user's own references, by buffer; empty without one.
+Result<BufferContents> read_expected(const Job& program) {
+  BufferContents expected(program.buffers.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (const auto& of = program.buffers[i].expected) {
+      TIDEGATE_TRY(expected[i], of->read().map_error([&](Error error) {
+        error.pointer = program.buffers[i].pointer + "/expect/file";
+        return error;
+      }));
+    }
+  }
+  return expected;
+}
+
 BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
                             const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
   try {
@@ -97,6 +111,8 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   }
   TIDEGATE_TRY(const HostContents first,
                first_contents(session, compiled.program, compiled.tuning.most_pinned_bytes, passed_over));
+
+  TIDEGATE_TRY(const BufferContents references, read_expected(compiled.program));
 
   // Build the generated kernel, from the cache if possible, and the user's kernels that are launched alone. Find how
   // many work-groups may wait for each other; refuse waits that are not proved to end.
@@ -142,9 +158,17 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
     proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 
+  std::vector<ExpectedReport> expected;
+  for (std::size_t i = 0; i < references.size() && run.outcome.status == RunStatus::done; ++i) {
+    if (compiled.program.buffers[i].expected) {
+      expected.push_back(compare_expected(compiled.program.buffers[i], references[i], run.outputs[i]));
+    }
+  }
+
   std::vector<WrittenFile> files_written;
   // Write outputs only if they are complete and, if requested, proved.
-  if (run.outcome.status == RunStatus::done && (!proof || proof->holds())) {
+  if (run.outcome.status == RunStatus::done && (!proof || proof->holds()) &&
+      std::ranges::all_of(expected, &ExpectedReport::equal)) {
     prints.reset();
     monitor.begin_writing();
     TIDEGATE_TRY(files_written, write_outputs(compiled.program, run.outputs));
@@ -165,6 +189,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
                          .run = std::move(run),
                          .hits = std::move(hits),
                          .proof = std::move(proof),
+                         .expected = std::move(expected),
                          .files_written = std::move(files_written)};
 }
 

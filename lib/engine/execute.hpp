@@ -44,8 +44,9 @@ struct ExecutedProgram {
   bool inputs_kept = false;      // the device had all inputs from earlier runs
   Residency residency;
   ArenaRun run;
-  std::vector<HitsReport> hits; // of a run that was done
-  std::optional<Proof> proof;   // if requested and the run was done
+  std::vector<HitsReport> hits;         // of a run that was done
+  std::optional<Proof> proof;           // if requested and the run was done
+  std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;
 };
 

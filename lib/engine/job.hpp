@@ -112,6 +112,14 @@ struct ProgramHits {
       compare = {};
 };
 
+// The user's own reference of an output.
+struct ExpectedOutput {
+  std::string file;
+  double rtol = 0; // an element e allows e ± (atol + rtol |e|)
+  double atol = 0;
+  std::function<Result<std::vector<std::byte>>()> read = {};
+};
+
 // Memory that waves read and write: a buffer, or an image, whose elements are those of its file, row by row.
 struct ProgramBuffer {
   std::string name;
@@ -128,6 +136,7 @@ struct ProgramBuffer {
   // The file that gets its contents after the last wave, and the function that writes it.
   std::optional<std::string> output = {};
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};
+  std::optional<ExpectedOutput> expected{};
   std::shared_ptr<const ProgramHits> hits = {};
 
   // True if its last contents are read back.

@@ -10,11 +10,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace tidegate::engine {
@@ -108,6 +110,51 @@ OutputParity compare_outputs(const Job& program, const HostContents& expected, c
     parity.largest_difference_ulp = largest;
   }
   return parity;
+}
+
+ExpectedReport compare_expected(const ProgramBuffer& buffer, std::span<const std::byte> expected,
+                                std::span<const std::byte> found) {
+  const ExpectedOutput& tolerance = *buffer.expected;
+  ExpectedReport report{.buffer = buffer.name,
+                        .file = tolerance.file,
+                        .rtol = tolerance.rtol,
+                        .atol = tolerance.atol,
+                        .elements = buffer.count,
+                        .worst = {}};
+  with_type(buffer.type, [&]<class T>(T) {
+    using Value = long double; // holds integers of 64 bits exactly
+    const auto value_at = [](std::span<const std::byte> contents, std::size_t at) -> Value {
+      T element{};
+      std::memcpy(&element, contents.data() + at, sizeof element);
+      if constexpr (std::is_integral_v<T>) {
+        return static_cast<Value>(element);
+      } else {
+        return to_double(element);
+      }
+    };
+    Value most = -std::numeric_limits<Value>::infinity(); // beyond the tolerance
+    for (std::size_t at = 0; at < expected.size(); at += sizeof(T)) {
+      const Value right = value_at(expected, at);
+      const Value value = value_at(found, at);
+      if (value == right || (std::isnan(value) && std::isnan(right))) {
+        continue;
+      }
+      const Value allowed = tolerance.atol + tolerance.rtol * std::abs(right);
+      const Value excess = std::isfinite(value) && std::isfinite(right)
+                               ? std::abs(value - right) - allowed
+                               : std::numeric_limits<Value>::infinity();
+      report.outside += excess > 0 ? 1 : 0;
+      if (excess > most) {
+        most = excess;
+        report.worst = Difference{.buffer = buffer.name,
+                                  .element = at / sizeof(T),
+                                  .expected = element_text(buffer.type, expected.data() + at),
+                                  .found = element_text(buffer.type, found.data() + at)};
+      }
+    }
+  });
+  report.equal = report.outside == 0;
+  return report;
 }
 
 DifferenceCause likely_cause(const OutputParity& parity, bool plain_repeats, bool run_repeats,

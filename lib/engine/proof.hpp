@@ -22,6 +22,10 @@ namespace tidegate::engine {
 // Compares the outputs byte for byte.
 OutputParity compare_outputs(const Job& program, const HostContents& expected, const HostContents& found);
 
+// Compares an output with the user's own reference.
+ExpectedReport compare_expected(const ProgramBuffer& buffer, std::span<const std::byte> expected,
+                                std::span<const std::byte> found);
+
 // Returns the most likely cause of a difference, given whether each way repeats its outputs: a way that does
 // not has a race. Repeatable floats that differ by up to some thousand units in the last place were rounded
 // differently.

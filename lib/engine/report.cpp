@@ -126,6 +126,19 @@ Error difference_error(const OutputParity& parity, const RunOptions& options) {
           .fix = difference_fix(parity, options)};
 }
 
+// The first output that is not what the user expects.
+Error expectation_error(const std::vector<ExpectedReport>& expected) {
+  const ExpectedReport& of = *std::ranges::find(expected, false, &ExpectedReport::equal);
+  return {.code = ErrorCode::outputs_differ,
+          .message =
+              fmt::format("element {} of {} is {}, {} has {}; {} of {} are outside rtol {}, atol {}",
+                          of.worst->element, in_quotes(of.buffer), of.worst->found, printable(of.file),
+                          of.worst->expected, of.outside, plural(of.elements, "element"), of.rtol, of.atol),
+          .fix =
+              "look at the kernels, or state a larger rtol or atol; without expect the outputs are written",
+          .pointer = "/buffers/" + pointer_token(of.buffer) + "/expect"};
+}
+
 // What a run under stress found.
 Error stress_error(const StressFailure& failure) {
   Error error{.code = ErrorCode::outputs_differ, .message = {}, .fix = {}};
@@ -518,7 +531,9 @@ RunStatus status_of(const ExecutedProgram& executed) {
   if (proof && (!proof->in_time || (proof->stress && !proof->stress->in_time))) {
     return InterruptWatch::interrupted() ? RunStatus::interrupted : RunStatus::deadline;
   }
-  return proof && !proof->holds() ? RunStatus::outputs_differ : executed.run.outcome.status;
+  return (proof && !proof->holds()) || !std::ranges::all_of(executed.expected, &ExpectedReport::equal)
+             ? RunStatus::outputs_differ
+             : executed.run.outcome.status;
 }
 
 // Reports a check that runs the program wave by wave: its finding, or whether it completed.
@@ -635,9 +650,14 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   if (report.status == RunStatus::hits_overflow) {
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
+  if (!executed.expected.empty()) {
+    report.expected = executed.expected;
+  }
   if (report.status == RunStatus::outputs_differ) {
-    report.error = report.output_parity->equal ? stress_error(*report.stress->failure)
-                                               : difference_error(*report.output_parity, options);
+    report.error = report.output_parity && !report.output_parity->equal
+                       ? difference_error(*report.output_parity, options)
+                   : report.stress && report.stress->failure ? stress_error(*report.stress->failure)
+                                                             : expectation_error(executed.expected);
   }
   report_ending(report, ending_of(report), options, outcome.waited);
   return report;

@@ -128,6 +128,18 @@ struct OutputParity {
   std::optional<DifferenceCause> likely_cause; // if they differ
 };
 
+// An output next to the user's own reference.
+struct ExpectedReport {
+  std::string buffer;
+  std::string file;
+  double rtol = 0;
+  double atol = 0;
+  bool equal = false; // within the tolerances
+  std::uint64_t elements = 0;
+  std::uint64_t outside = 0;       // elements outside of the tolerances
+  std::optional<Difference> worst; // the one that is nearest to them or farthest outside, if any differs
+};
+
 // How a run under stress differs from plain launches in the program's order.
 enum class StressKind : std::uint8_t {
   wave_order, // plain launches of the waves in another order that the dependencies allow
@@ -472,6 +484,7 @@ struct RunReport : ReportHead {
   std::uint64_t lineage_items = 0;
   std::vector<std::uint32_t> region_lineage; // by group in dispatch order; bit n stands for source rule n
   std::optional<OutputParity> output_parity;
+  std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
   std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds

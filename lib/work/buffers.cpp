@@ -76,9 +76,9 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
   }
   const bool convert = buffer.init && buffer.init->convert;
   if (array->type != buffer.type && !convert) {
-    return tl::unexpected(bad_file(
-        path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
-        fmt::format("give the buffer the type {}, or give init \"convert\": true", name(array->type))));
+    return tl::unexpected(
+        bad_file(path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
+                 fmt::format("give the buffer the type {}, or say \"convert\": true", name(array->type))));
   }
   const std::uint64_t count = array->bytes.size() / element_bytes(array->type);
   if (count != buffer.count) {
@@ -180,25 +180,6 @@ __extension__ typedef __int128 Integer;
 __extension__ typedef unsigned __int128 UnsignedInteger;
 
 using Contents = std::vector<std::byte>;
-
-// Calls the function with a value of the C++ type.
-template <class Function>
-auto with_type(ElementType type, Function function) {
-  switch (type) {
-  case ElementType::i8: return function(std::int8_t{});
-  case ElementType::u8: return function(std::uint8_t{});
-  case ElementType::i16: return function(std::int16_t{});
-  case ElementType::u16: return function(std::uint16_t{});
-  case ElementType::i32: return function(std::int32_t{});
-  case ElementType::u32: return function(std::uint32_t{});
-  case ElementType::i64: return function(std::int64_t{});
-  case ElementType::u64: return function(std::uint64_t{});
-  case ElementType::f16: return function(Half{});
-  case ElementType::f32: return function(float{});
-  case ElementType::f64: break;
-  }
-  return function(double{});
-}
 
 // The nearest float of type T, or infinity.
 template <class T>

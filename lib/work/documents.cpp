@@ -9,6 +9,7 @@ using engine::ArgumentSpec;
 using engine::BufferInit;
 using engine::BufferSpec;
 using engine::CopySpec;
+using engine::ExpectSpec;
 using engine::FillSpec;
 using engine::HitsSpec;
 using engine::ImageSpec;
@@ -59,6 +60,19 @@ constexpr Field init_fields[] = {
 template <>
 constinit const Record Description<BufferInit>::record = record_of<BufferInit>(init_fields);
 
+constexpr Field expect_fields[] = {
+    required<&ExpectSpec::file>("file",
+                                "array of the buffer's type and size: .npy, or else raw bytes, relative to "
+                                "the program"),
+    defaulted<&ExpectSpec::rtol>("rtol", "part of the expected value by which an element may differ"),
+    defaulted<&ExpectSpec::atol>("atol",
+                                 "difference that is allowed on top of it; without rtol and atol, values are "
+                                 "equal, NaN equals NaN, and an infinity itself alone"),
+    defaulted<&ExpectSpec::convert>("convert", "as in init"),
+};
+template <>
+constinit const Record Description<ExpectSpec>::record = record_of<ExpectSpec>(expect_fields);
+
 constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
         "type", "type of an element; a vector or structure is several elements, of the type of its members"),
@@ -68,6 +82,9 @@ constexpr Field program_buffer_fields[] = {
                                  "that of the file of init if there is no count, or else one dimension"),
     optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
     optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
+    optional<&BufferSpec::expect>("expect",
+                                  "your own reference, with which the output is compared; a difference "
+                                  "ends the run with exit code 1 and without outputs"),
     optional<&BufferSpec::note>("note", note_meaning),
 };
 template <>

@@ -52,6 +52,14 @@ struct ImageSpec {
   std::optional<std::string> note{};   // for people
 };
 
+// The user's own reference of an output. An element e of it allows e ± (atol + rtol |e|); NaN equals NaN.
+struct ExpectSpec {
+  std::string file; // .npy or raw bytes; relative to the program
+  double rtol = 0;
+  double atol = 0;
+  bool convert = false; // elements of another type
+};
+
 // Without init and output the buffer is transient: undefined until a wave writes it.
 struct BufferSpec {
   ElementType type = ElementType::f32;
@@ -60,6 +68,7 @@ struct BufferSpec {
   std::optional<std::string> output;                 // .npy or raw bytes; relative to the program
   std::optional<std::string> note{};                 // here and below: for people
   std::optional<std::vector<std::uint64_t>> shape{}; // of an .npy output, slowest dimension first
+  std::optional<ExpectSpec> expect{};                // of the output
 };
 
 // A bounded list that waves append to. Without a capacity it has that of the launch policy.

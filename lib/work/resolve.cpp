@@ -391,6 +391,13 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
                               pointer + "/init/file"});
     }
     add_output(spec.output, fmt::format("{} {}", kind, in_quotes(name)), pointer);
+    if constexpr (requires { spec.expect; }) {
+      if (spec.expect) {
+        files.inputs.push_back({path_in(job.folder, spec.expect->file),
+                                fmt::format("the reference of {} {}", kind, in_quotes(name)),
+                                pointer + "/expect/file"});
+      }
+    }
   };
   for (const auto& [name, spec] : program.buffers) {
     add(name, spec, "buffer");
@@ -457,6 +464,7 @@ Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& pr
         to->content = from.content;
         to->output = from.output;
         to->write = from.write;
+        to->expected = from.expected;
       }
     }
   }

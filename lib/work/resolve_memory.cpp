@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -19,16 +20,13 @@ namespace tidegate::engine {
 
 namespace {
 
-Result<void> check_input(const ProgramBuffer& buffer, const std::string& path, FileCheck check) {
+Result<void> check_input(const std::string& path,
+                         const std::function<Result<std::vector<std::byte>>()>& contents, FileCheck check) {
   std::error_code ignored;
   // Reading a pipe would consume its contents.
   auto checked = check == FileCheck::reachable || !std::filesystem::is_regular_file(path, ignored)
                      ? open_input(path).map([](const auto&) {})
-                     : buffer.first().map([](const auto&) {});
-  if (!checked && checked.error().code == ErrorCode::cannot_read) {
-    checked.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
-                                      buffer.image ? ", .png" : "");
-  }
+                     : contents().map([](const auto&) {});
   return checked;
 }
 
@@ -44,7 +42,12 @@ Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<B
     errors.check(checked);
   };
   if (check != FileCheck::none && init && init->file) {
-    at(check_input(buffer, path_in(folder, *init->file), check), "/init/file");
+    auto checked = check_input(path_in(folder, *init->file), buffer.first, check);
+    if (!checked && checked.error().code == ErrorCode::cannot_read) {
+      checked.error().fix = fmt::format("name an .npy{} or raw file, relative to the program's folder",
+                                        buffer.image ? ", .png" : "");
+    }
+    at(std::move(checked), "/init/file");
   }
   if (check != FileCheck::none && buffer.output) { // fails now instead of after the run
     at(Output::open(*buffer.output, FileKinds::no_named_pipes).map([](const Output&) {}), "/output");
@@ -160,6 +163,47 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
     }
     buffer.output = path;
   }
+  if (spec.expect) {
+    BufferSpec reference = spec;
+    reference.init = BufferInit{.file = spec.expect->file, .convert = spec.expect->convert};
+    buffer.expected =
+        ExpectedOutput{.file = path_in(folder, spec.expect->file),
+                       .rtol = spec.expect->rtol,
+                       .atol = spec.expect->atol,
+                       .read = [reference, folder] { return initial_contents(reference, folder); }};
+  }
+}
+
+// Checks what the user expects of the output, and its file as far as `files` says.
+Result<void> check_expected(const ResolveInput& input, const ProgramBuffer& buffer, const BufferSpec& spec,
+                            FileCheck files) {
+  if (!spec.expect) {
+    return {};
+  }
+  const std::string pointer = buffer.pointer + "/expect";
+  if (!spec.output) {
+    return tl::unexpected(invalid_program(
+        fmt::format("the buffer {} has no output that could be compared", in_quotes(buffer.name)),
+        "give it an output, or leave expect out", pointer));
+  }
+  if (spec.expect->rtol < 0 || spec.expect->atol < 0) {
+    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
+                                .message = "a tolerance is below 0",
+                                .fix = "give rtol and atol from 0 on",
+                                .pointer = pointer});
+  }
+  const std::string path = path_in(input.folder, spec.expect->file);
+  auto checked = check_scope(path, input.folder, input.scope);
+  if (checked && files != FileCheck::none) {
+    checked = check_input(path, buffer.expected->read, files);
+  }
+  if (!checked) {
+    checked.error().pointer = pointer + "/file";
+    if (checked.error().code == ErrorCode::cannot_read) {
+      checked.error().fix = "name an .npy or raw file, relative to the program's folder";
+    }
+  }
+  return checked;
 }
 
 Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& stated,
@@ -288,6 +332,7 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   if (errors.check(files_in_scope(input, spec.init, spec.output, pointer))) {
     errors.check(check_data_files(buffer, spec.init, input.folder, files));
   }
+  errors.check(check_expected(input, buffer, spec, files));
   TIDEGATE_CHECK(errors.result());
   return buffer;
 }

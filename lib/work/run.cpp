@@ -103,6 +103,9 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
     if (spec.output) {
       spec.output = "";
     }
+    if constexpr (requires { spec.expect; }) {
+      spec.expect.reset();
+    }
   };
   for (auto& [name, buffer] : masked.buffers) {
     mask(buffer);

@@ -66,6 +66,43 @@ TEST_CASE("integers and what is no number are not a matter of rounding") {
   CHECK(!compared<float>(ElementType::f32, {1, 1}, {INFINITY, 2}).largest_difference_ulp);
 }
 
+TEST_CASE("an output is within its tolerances, or the worst element says how far outside") {
+  const auto compare = [](ElementType type, const auto& expected, const auto& found, double rtol,
+                          double atol) {
+    const ProgramBuffer buffer{.name = "x",
+                               .type = type,
+                               .count = expected.size(),
+                               .expected = ExpectedOutput{.file = "ref.npy", .rtol = rtol, .atol = atol}};
+    return compare_expected(buffer, bytes_of(expected), bytes_of(found));
+  };
+  using Floats = std::vector<float>;
+  const Floats right{1, -200, NAN, INFINITY, 0.0F};
+  CHECK(compare(ElementType::f32, right, Floats{1, -200, NAN, INFINITY, -0.0F}, 0, 0).equal);
+  CHECK(!compare(ElementType::f32, right, right, 0, 0).worst);
+  const ExpectedReport near =
+      compare(ElementType::f32, right, Floats{1.5F, -201, NAN, INFINITY, 0.25F}, 0.0078125, 0.5);
+  CHECK(near.equal);
+  CHECK(near.worst->element == 0); // at its tolerance less 0.0078125, the others less 1.0625 and 0.25
+  const ExpectedReport far =
+      compare(ElementType::f32, right, Floats{1.5F, -202, NAN, INFINITY, 0.75F}, 0, 0.5);
+  CHECK(!far.equal);
+  CHECK(far.outside == 2);
+  CHECK(far.elements == 5);
+  CHECK(far.worst->element == 1);
+  CHECK(far.worst->expected == "-200");
+  CHECK(far.worst->found == "-202");
+  for (const Floats& found : {Floats{NAN, -200, NAN, INFINITY, 0}, Floats{1, -200, 3, INFINITY, 0},
+                              Floats{1, -200, NAN, -INFINITY, 0}, Floats{1, -200, NAN, 3, 0}}) {
+    const ExpectedReport not_finite =
+        compare(ElementType::f32, right, found, 1, 1e30); // no tolerance allows it
+    CHECK(not_finite.outside == 1);
+  }
+  // Integers of 64 bits are not rounded.
+  const std::vector<std::uint64_t> whole{~std::uint64_t{0}};
+  CHECK(!compare(ElementType::u64, whole, std::vector{~std::uint64_t{0} - 1}, 0, 0).equal);
+  CHECK(compare(ElementType::u64, whole, std::vector{~std::uint64_t{0} - 1}, 0, 1).equal);
+}
+
 TEST_CASE("what a difference most likely means") {
   const OutputParity close{.differing_elements = 1, .largest_difference_ulp = 3, .likely_cause = {}};
   const OutputParity far{.differing_elements = 1, .largest_difference_ulp = 1'000'000, .likely_cause = {}};

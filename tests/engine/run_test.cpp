@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -108,6 +109,51 @@ TEST_CASE("outputs that differ are withheld, and what differs says why") {
       CHECK(!run.wrote_outputs());
     }
   }
+}
+
+TEST_CASE("an output is compared with the user's reference, which is read before anything runs") {
+  StandInRun run;
+  std::string reference(64 * sizeof(std::uint32_t), '\0');
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const std::uint32_t element = i + 1;
+    std::memcpy(reference.data() + i * sizeof element, &element, sizeof element);
+  }
+  run.folder.write("ref.raw", reference);
+  std::string json = document(1);
+  json.replace(json.find(R"("output":"x.raw")"), 16, R"("output":"x.raw","expect":{"file":"ref.raw"})");
+  const auto equal = run_document(run, json);
+  REQUIRE(equal);
+  CHECK(equal->status == RunStatus::done);
+  CHECK(equal->expected->front().equal);
+  CHECK(run.wrote_outputs());
+  std::filesystem::remove(run.folder.path() / "x.raw");
+
+  run.calls = 0;
+  run.wrong = {1};
+  const auto differs = run_document(run, json);
+  REQUIRE(differs);
+  CHECK(differs->status == RunStatus::outputs_differ);
+  CHECK(differs->error->code == ErrorCode::outputs_differ);
+  CHECK(differs->error->message == "element 63 of \"x\" is 16777280, " +
+                                       (run.folder.path() / "ref.raw").string() +
+                                       " has 64; 1 of 64 elements are outside rtol 0, atol 0");
+  CHECK(differs->error->pointer == "/buffers/x/expect");
+  CHECK(!run.wrote_outputs());
+
+  run.calls = 0;
+  json.replace(json.find(R"("ref.raw")"), 9, R"("ref.raw","atol":16777216)");
+  const auto allowed = run_document(run, json);
+  REQUIRE(allowed);
+  CHECK(allowed->status == RunStatus::done);
+  CHECK(allowed->expected->front().worst->element == 63);
+
+  run.calls = 0;
+  run.folder.write("ref.raw", reference.substr(4));
+  const auto too_short = run_document(run, json);
+  REQUIRE(!too_short);
+  CHECK(too_short.error().code == ErrorCode::bad_array);
+  CHECK(too_short.error().pointer == "/buffers/x/expect/file");
+  CHECK(run.calls == 0);
 }
 
 TEST_CASE("stress runs waves that no dependency orders in another order, and names the two that need one") {

@@ -360,7 +360,7 @@ TEST_CASE("files of another type or count are refused with both") {
   folder.write("large.npy", std::string(2000000, '\0'));
   CHECK(bad_file(loaded(ElementType::i32, 6, "x.npy"), folder) ==
         "x.npy: error: the array holds f32, the buffer i32 [bad_array]\n"
-        "  fix: give the buffer the type f32, or give init \"convert\": true");
+        "  fix: give the buffer the type f32, or say \"convert\": true");
   CHECK(bad_file(loaded(ElementType::f32, 5, "x.npy"), folder) ==
         "x.npy: error: the array of shape (2, 3) has 6 elements, the buffer 5 [bad_array]\n"
         "  fix: give the buffer the count 6, or another file");
