@@ -116,7 +116,7 @@ function showHow(data) {
       plural(geometry.worker_groups, "work-group")), ` of ${geometry.workgroup_size} work-items`,
       element("span", {class: "soft"}, `; recommended ${report.recommended_geometry.worker_groups} of `
         + `${report.recommended_geometry.workgroup_size}`)],
-    report.ordering && ["Ordering", report.ordering, element("span", {class: "soft"}, ", proved by the device's self-test")],
+    report.ordering && ["Ordering", report.ordering, element("span", {class: "soft"}, ", by the device's self-test")],
     report.until && ["Until", quoted(report.until.buffer), ` is ${report.until.value}`,
       report.until.reached ? "" : element("span", {class: "bad"}, `, waiting for ${report.until.waiting_for}`)],
     parity && !parity.equal && parity.first_difference && ["Difference", "element "
@@ -157,7 +157,7 @@ function showWallTime(report, box) {
     ["reading back", "read_back_ns", report.read_back_ns, COLOURS[3]],
   ];
   const known = parts.reduce((sum, part) => sum + part[2], 0);
-  parts.push(["proof, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);
+  parts.push(["comparison, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);
   const whole = parts.reduce((sum, part) => sum + part[2], 0);
   fill(box, element("h3", {class: "small soft", style: "margin:1.2rem 0 0.3rem;font-weight:500"}, "Wall time ",
     figure("wall_time_ns", report.wall_time_ns, time(report.wall_time_ns))),

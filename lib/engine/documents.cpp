@@ -681,6 +681,6 @@ constinit const Record
 
 template <>
 constinit const Document DocumentOf<RunReportDocument>::document = document_of<RunReportDocument>(
-    "run_report", "Results and times of a run, and the proof that it is correct", Direction::output);
+    "run_report", "Results and times of a run, and what was checked", Direction::output);
 
 } // namespace tidegate::documents

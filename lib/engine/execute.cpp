@@ -166,7 +166,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   }
 
   std::vector<WrittenFile> files_written;
-  // Write outputs only if they are complete and, if requested, proved.
+  // Write outputs only if they are complete and equal to whatever they were compared with.
   if (run.outcome.status == RunStatus::done && (!proof || proof->holds()) &&
       std::ranges::all_of(expected, &ExpectedReport::equal)) {
     prints.reset();

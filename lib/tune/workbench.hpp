@@ -28,7 +28,7 @@ namespace tidegate::tuning {
 // Nanoseconds of each configuration's runs.
 using Times = std::map<std::size_t, std::vector<double>>;
 
-// Builds, proves and runs the configurations of a program. The search (measure.hpp) knows them by index only.
+// Builds, compares and runs the configurations of a program. The search (measure.hpp) knows them by index only.
 // All references must outlive the bench.
 class Bench {
 public:
@@ -38,7 +38,7 @@ public:
 
   [[nodiscard]] std::span<const Knob> knobs() const { return knobs_; }
 
-  // Adds the unchanged program and proves its outputs. Fails if it does not run or its outputs are wrong.
+  // Adds the unchanged program and compares its outputs. Fails if it does not run or its outputs are wrong.
   Result<std::size_t> add_first(const Settings& settings);
 
   // Returns nullopt if the configuration would run exactly as an existing one. The error says why it is

@@ -402,7 +402,7 @@ constinit const Record Description<FrontierReport>::record = record_of<FrontierR
 
 template <>
 constinit const Document DocumentOf<FrontierReport>::document = document_of<FrontierReport>(
-    "frontier_report", "Results of a frontier program, wave by wave, and the proof that they are correct",
+    "frontier_report", "Results of a frontier program, wave by wave, and the checks of them",
     Direction::output);
 
 } // namespace tidegate::documents
