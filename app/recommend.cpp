@@ -63,10 +63,11 @@ policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& r
 // Makes the next request of what a wave program's run measured.
 policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
-  std::uint64_t items = report.items_processed + report.items_remaining;
+  // Tiles, and items of queues; those that ops published come on top.
+  std::uint64_t items = document.evidence.promotion ? document.evidence.promotion->queue_len : 0;
   policy::RequeueAccounting requeues;
   for (const engine::QueueReport& queue : report.queues) {
-    items += queue.published_items;
+    items += queue.publishing ? queue.publishing->published_items : 0;
     requeues.requeue_count += queue.requeue_count;
     requeues.max_priority_age = std::max(requeues.max_priority_age, queue.max_priority_age);
   }

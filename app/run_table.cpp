@@ -351,7 +351,7 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   const engine::RunReport& report = document.report;
   const auto& plan = document.plan.barriers;
   std::string text = bold(
-      fmt::format("{}: {} of {} tiles", engine::run_status_names[static_cast<std::size_t>(report.status)],
+      fmt::format("{}: {} of {} items", engine::run_status_names[static_cast<std::size_t>(report.status)],
                   report.items_processed, report.items_processed + report.items_remaining),
       colour);
   text += "\n";

@@ -106,13 +106,13 @@ public:
     return found == counts->end() ? 0 : found->second;
   }
 
-  Made<Buffer> allocate(std::uint64_t bytes) const override {
+  Made<Buffer> do_allocate(std::uint64_t bytes) const override {
     if (const Status status = called("allocate"); status != success) {
       return tl::unexpected(status);
     }
     return object<Buffer>(owned(std::vector<std::byte>(bytes)));
   }
-  Made<Buffer> share(std::span<std::byte> memory) const override {
+  Made<Buffer> do_share(std::span<std::byte> memory) const override {
     const Status status = called("share");
     return status == success ? Made<Buffer>(object<Buffer>(Memory{nullptr, memory})) : tl::unexpected(status);
   }
@@ -123,16 +123,16 @@ public:
     return object<Buffer>(Memory{memory(buffer).owner, bytes_of(buffer, offset, bytes)});
   }
   Status migrate(std::span<const Buffer> /*buffers*/) const override { return called("migrate"); }
-  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-               Transferred /*when*/) const override {
+  Status do_write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                  Transferred /*when*/) const override {
     const Status status = called("write");
     if (status == success) {
       std::ranges::copy(bytes, bytes_of(to, offset, bytes.size()).begin());
     }
     return status;
   }
-  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-              Transferred /*when*/) const override {
+  Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                 Transferred /*when*/) const override {
     const Status status = called("read");
     if (status == success) {
       std::ranges::copy(bytes_of(from, offset, bytes.size()), bytes.begin());
@@ -168,15 +168,15 @@ public:
   Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
     return engine::ImageShape{.kind = kind};
   }
-  Made<Image> make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
+  Made<Image> do_make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
     return Image();
   }
-  Status write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
-                     std::span<const std::byte> /*texels*/) const override {
+  Status do_write_image(const Image& /*to*/, const engine::ImageShape& /*shape*/,
+                        std::span<const std::byte> /*texels*/) const override {
     return called("write_image");
   }
-  Status read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
-                    std::span<std::byte> /*texels*/) const override {
+  Status do_read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
+                       std::span<std::byte> /*texels*/) const override {
     return called("read_image");
   }
   Made<Sampler> make_sampler(const engine::SamplerSpec& /*spec*/) const override { return Sampler(); }
@@ -215,7 +215,7 @@ public:
     return called("set_local");
   }
 
-  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  Status do_launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
     const Status status = called("launch");
     if (status == success) {
       const KernelState& launched = state(kernel);
@@ -234,13 +234,15 @@ public:
     for (const Launch& launch : launches) {
       recorded.emplace_back(*launch.kernel, launch.range);
     }
-    return records ? object<Recording>(std::move(recorded)) : Recording();
+    auto recording = records ? object<Recording>(std::move(recorded)) : Recording();
+    recording.launches = launches.size();
+    return recording;
   }
-  Status enqueue(const Recording& recording) const override {
+  Status do_enqueue(const Recording& recording) const override {
     Status status = called("enqueue");
     for (const auto& [kernel, range] :
          *static_cast<const std::vector<std::pair<Kernel, LaunchRange>>*>(recording.of.get())) {
-      status = status == success ? launch(kernel, range, nullptr) : status;
+      status = status == success ? do_launch(kernel, range, nullptr) : status;
     }
     return status;
   }
@@ -249,9 +251,9 @@ public:
     note(&event);
     return called("mark");
   }
-  Status wait(const Event& /*event*/) const override { return called("wait"); }
+  Status do_wait(const Event& /*event*/) const override { return called("wait"); }
   Status flush() const override { return called("flush"); }
-  Status finish() const override { return called("finish"); }
+  Status do_finish() const override { return called("finish"); }
   Made<EventTimes> times_of(const Event& event) const override {
     return *static_cast<const EventTimes*>(event.of.get());
   }

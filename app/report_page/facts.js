@@ -64,7 +64,7 @@ function showFigures(data) {
       `kernels ${built}`],
     ran && report.iterations > 1 && ["An iteration", time(report.backend_dispatch_ns / report.iterations), "in the mean",
       ` of ${number(report.iterations)}`],
-    ["Tiles", figure("items_processed", report.items_processed, number(report.items_processed)),
+    ["Items", figure("items_processed", report.items_processed, number(report.items_processed)),
       report.items_remaining === 0 ? "all that there are" : `${number(report.items_remaining)} are left`],
     ["Memory", figure("memory.arena_bytes", arena, bytes(arena)),
       sum > arena ? `${bytes(sum)} without sharing` : "one arena for all buffers"],

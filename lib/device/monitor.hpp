@@ -1,5 +1,7 @@
 // The current activity of a run, for threads that watch it, and the watchdog that ends a run at its deadline.
 #pragma once
+#include "device/calls.hpp"
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -7,9 +9,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace tidegate::engine {
 
@@ -37,6 +41,16 @@ inline constexpr std::array<std::string_view, 11> activity_names{
 // Building has a separate limit: the wall time applies to the waves only.
 inline constexpr std::chrono::minutes build_limit{10};
 
+// A place in a run: `iteration` iterations are done, of the next one the stages before `stage`, and of that stage the
+// first `turn` turns of every work-group.
+struct Position {
+  std::uint32_t iteration = 0;
+  std::uint32_t stage = 0;
+  std::uint32_t turn = 0;
+
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
 struct Monitor {
   using Clock = std::chrono::steady_clock;
 
@@ -46,6 +60,7 @@ struct Monitor {
   std::atomic<std::uint64_t> iterations = 0;      // completed
   std::atomic<const char*> counted = "iteration"; // unit of `iterations`
   std::atomic<std::uint64_t> most_iterations = 1;
+  std::atomic<std::uint64_t> items = 0;     // vertices of a traversal's frontiers that were processed
   std::atomic<std::uint64_t> in_flight = 0; // launches that have not finished
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
   // Word in memory shared with the device that a waiting persistent launch polls; the launch gives up when it
@@ -54,6 +69,26 @@ struct Monitor {
   std::atomic<bool> stopped = false; // a launch was asked to give up
 
   std::atomic<bool> settled = false; // set once, by the run or by its watchdog, to decide how the run ends
+
+  // For reports of runs that do not come back: the calls of a run from now on, and how far it has come.
+  void count(std::shared_ptr<const device::Calls> calls) {
+    const std::scoped_lock lock(progress_mutex_);
+    before_ = calls->now();
+    calls_ = std::move(calls);
+    reached_ = {};
+  }
+  void reach(const Position& reached) {
+    const std::scoped_lock lock(progress_mutex_);
+    reached_ = reached;
+  }
+  [[nodiscard]] device::CallCounts calls() const {
+    const std::scoped_lock lock(progress_mutex_);
+    return calls_ ? calls_->since(before_) : device::CallCounts();
+  }
+  [[nodiscard]] Position reached() const {
+    const std::scoped_lock lock(progress_mutex_);
+    return reached_;
+  }
 
   // Called in the run's thread at the start of each activity; may be empty.
   std::function<void()> began;
@@ -87,6 +122,12 @@ struct Monitor {
       std::atomic_ref(*word).store(1, std::memory_order_release);
     }
   }
+
+private:
+  mutable std::mutex progress_mutex_;
+  std::shared_ptr<const device::Calls> calls_;
+  device::CallCounts before_;
+  Position reached_;
 };
 
 // Ends runs whose kernels never return. At the monitor's deadline, or at an interrupt, it asks the current

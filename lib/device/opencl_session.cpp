@@ -281,13 +281,13 @@ public:
     device_name.erase(std::min(device_name.find('\0'), device_name.size()));
   }
 
-  Made<Buffer> allocate(std::uint64_t bytes) const override {
+  Made<Buffer> do_allocate(std::uint64_t bytes) const override {
     cl_int status = CL_SUCCESS;
     const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE, bytes, nullptr, &status);
     return own<Buffer>(made, clReleaseMemObject, status);
   }
 
-  Made<Buffer> share(std::span<std::byte> host) const override {
+  Made<Buffer> do_share(std::span<std::byte> host) const override {
     cl_int status = CL_SUCCESS;
     const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(),
                                        host.data(), &status);
@@ -309,14 +309,14 @@ public:
                                       nullptr, nullptr);
   }
 
-  Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-               Transferred when) const override {
+  Status do_write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                  Transferred when) const override {
     return clEnqueueWriteBuffer(queue_(), memory(to), blocking(when), offset, bytes.size(), bytes.data(), 0,
                                 nullptr, nullptr);
   }
 
-  Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-              Transferred when) const override {
+  Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                 Transferred when) const override {
     return clEnqueueReadBuffer(queue_(), memory(from), blocking(when), offset, bytes.size(), bytes.data(), 0,
                                nullptr, nullptr);
   }
@@ -361,6 +361,7 @@ public:
     if (status != CL_SUCCESS) {
       return {};
     }
+    ++calls()->waits;
     void* const mapped = queue_.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
                                                  nullptr, nullptr, &status);
     if (status != CL_SUCCESS || mapped == nullptr) {
@@ -417,7 +418,7 @@ public:
     return status == success ? Made<ImageShape>(shape) : tl::unexpected(status);
   }
 
-  Made<Image> make_image(const ImageShape& shape, ImageUse use) const override {
+  Made<Image> do_make_image(const ImageShape& shape, ImageUse use) const override {
     const cl_image_format format = format_of(shape.format);
     cl_image_desc description{};
     description.image_type = object_type(shape.kind);
@@ -427,8 +428,8 @@ public:
     description.image_array_size = shape.layers;
     Buffer texels; // an image of a buffer retains it
     if (shape.kind == ImageKind::image1d_buffer) {
-      auto made = allocate(shape.width * elements_per_texel(shape.format) *
-                           element_bytes(element_type(shape.format)));
+      auto made = do_allocate(shape.width * elements_per_texel(shape.format) *
+                              element_bytes(element_type(shape.format)));
       if (!made) {
         return tl::unexpected(made.error());
       }
@@ -440,14 +441,15 @@ public:
     return own<Image>(image, clReleaseMemObject, status);
   }
 
-  Status write_image(const Image& to, const ImageShape& shape,
-                     std::span<const std::byte> texels) const override {
+  Status do_write_image(const Image& to, const ImageShape& shape,
+                        std::span<const std::byte> texels) const override {
     const Region region = whole(shape);
     return clEnqueueWriteImage(queue_(), memory(to), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
                                texels.data(), 0, nullptr, nullptr);
   }
 
-  Status read_image(const Image& from, const ImageShape& shape, std::span<std::byte> texels) const override {
+  Status do_read_image(const Image& from, const ImageShape& shape,
+                       std::span<std::byte> texels) const override {
     const Region region = whole(shape);
     return clEnqueueReadImage(queue_(), memory(from), CL_TRUE, region.origin.data(), region.size.data(), 0, 0,
                               texels.data(), 0, nullptr, nullptr);
@@ -542,7 +544,7 @@ public:
     return clSetKernelArg(handle(kernel), index, bytes, nullptr);
   }
 
-  Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
+  Status do_launch(const Kernel& kernel, const LaunchRange& range, Event* event) const override {
     NewEvent made(event);
     return clEnqueueNDRangeKernel(queue_(), handle(kernel), range.dimensions, or_null(range.offset),
                                   range.global.data(), or_null(range.local), 0, nullptr, made.get());
@@ -559,6 +561,7 @@ public:
     cl_command_buffer_khr made = command_buffers_->create(1, &queue, properties.data(), &status);
     require(status, "beginning to record launches");
     auto recording = own<Recording>(made, command_buffers_->release);
+    recording.launches = launches.size();
     for (const auto& [kernel, range] : launches) {
       require(command_buffers_->add(made, nullptr, nullptr, handle(*kernel), range.dimensions,
                                     or_null(range.offset), range.global.data(), or_null(range.local), 0,
@@ -569,7 +572,7 @@ public:
     return recording;
   }
 
-  Status enqueue(const Recording& recording) const override {
+  Status do_enqueue(const Recording& recording) const override {
     return command_buffers_->enqueue(0, nullptr, static_cast<cl_command_buffer_khr>(recording.of.get()), 0,
                                      nullptr, nullptr);
   }
@@ -579,13 +582,13 @@ public:
     return clEnqueueMarkerWithWaitList(queue_(), 0, nullptr, made.get());
   }
 
-  Status wait(const Event& event) const override {
+  Status do_wait(const Event& event) const override {
     const cl_event awaited = handle(event);
     return clWaitForEvents(1, &awaited);
   }
 
   Status flush() const override { return clFlush(queue_()); }
-  Status finish() const override { return clFinish(queue_()); }
+  Status do_finish() const override { return clFinish(queue_()); }
 
   Made<EventTimes> times_of(const Event& event) const override {
     EventTimes times;

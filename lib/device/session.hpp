@@ -1,6 +1,7 @@
 // The calls that the engine makes of a device: memory, programs, launches and waits, in one in-order queue. OpenCL
 // implements it (opencl_session.cpp); tests put a stand-in in its place (tests/stand_in.hpp).
 #pragma once
+#include "device/calls.hpp"
 #include "device/image_format.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -61,8 +62,10 @@ struct Image : Object {};
 struct Sampler : Object {};
 struct Program : Object {};
 struct Kernel : Object {};
-struct Event : Object {};     // a point of the queue
-struct Recording : Object {}; // launches that are enqueued with one call
+struct Event : Object {};   // a point of the queue
+struct Recording : Object { // launches that are enqueued with one call
+  std::uint64_t launches = 0;
+};
 
 struct LaunchRange {
   std::uint32_t dimensions = 1;
@@ -110,18 +113,29 @@ public:
   // CPU drivers work in the host's memory and compile a kernel at its first launch.
   bool on_host = false;
 
+  // All calls so far. Blocks of device memory count until they are released, which may be after the session.
+  [[nodiscard]] const std::shared_ptr<Calls>& calls() const { return calls_; }
+
   // Memory. `bytes` are at least 1.
-  [[nodiscard]] virtual Made<Buffer> allocate(std::uint64_t bytes) const = 0;
+  [[nodiscard]] Made<Buffer> allocate(std::uint64_t bytes) const { return counted(do_allocate(bytes)); }
   // Memory of the host that the device uses in place.
-  [[nodiscard]] virtual Made<Buffer> share(std::span<std::byte> memory) const = 0;
+  [[nodiscard]] Made<Buffer> share(std::span<std::byte> memory) const { return counted(do_share(memory)); }
   [[nodiscard]] virtual Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset,
                                              std::uint64_t bytes) const = 0;
   // Moves buffers to the device before their first use.
   [[nodiscard]] virtual Status migrate(std::span<const Buffer> buffers) const = 0;
-  [[nodiscard]] virtual Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
-                                     Transferred when) const = 0;
-  [[nodiscard]] virtual Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
-                                    Transferred when) const = 0;
+  [[nodiscard]] Status write(const Buffer& to, std::uint64_t offset, std::span<const std::byte> bytes,
+                             Transferred when) const {
+    calls_->bytes_written += bytes.size();
+    calls_->waits += when == Transferred::now ? 1 : 0;
+    return do_write(to, offset, bytes, when);
+  }
+  [[nodiscard]] Status read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                            Transferred when) const {
+    calls_->bytes_read += bytes.size();
+    calls_->waits += when == Transferred::now ? 1 : 0;
+    return do_read(from, offset, bytes, when);
+  }
   // `bytes` and `offset` are multiples of the pattern's size; `event` may be null, here and below. May throw
   // Refused.
   [[nodiscard]] virtual Status fill(const Buffer& to, std::uint64_t offset, std::uint64_t bytes,
@@ -138,12 +152,22 @@ public:
                                                                      ImageUse use) const = 0;
   // The texels in each dimension that an image of this kind can have.
   [[nodiscard]] virtual Made<engine::ImageShape> largest_image(engine::ImageKind kind) const = 0;
-  [[nodiscard]] virtual Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
+  [[nodiscard]] Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const {
+    return counted(do_make_image(shape, use));
+  }
   // Both wait for the transfer of the whole image.
-  [[nodiscard]] virtual Status write_image(const Image& to, const engine::ImageShape& shape,
-                                           std::span<const std::byte> texels) const = 0;
-  [[nodiscard]] virtual Status read_image(const Image& from, const engine::ImageShape& shape,
-                                          std::span<std::byte> texels) const = 0;
+  [[nodiscard]] Status write_image(const Image& to, const engine::ImageShape& shape,
+                                   std::span<const std::byte> texels) const {
+    calls_->bytes_written += texels.size();
+    ++calls_->waits;
+    return do_write_image(to, shape, texels);
+  }
+  [[nodiscard]] Status read_image(const Image& from, const engine::ImageShape& shape,
+                                  std::span<std::byte> texels) const {
+    calls_->bytes_read += texels.size();
+    ++calls_->waits;
+    return do_read_image(from, shape, texels);
+  }
   [[nodiscard]] virtual Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const = 0;
 
   // Programs. Errors of build(): build_failure with the log and its first error's location (columns count
@@ -172,17 +196,30 @@ public:
   }
 
   // Launches.
-  [[nodiscard]] virtual Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const = 0;
+  [[nodiscard]] Status launch(const Kernel& kernel, const LaunchRange& range, Event* event) const {
+    ++calls_->launches;
+    return do_launch(kernel, range, event);
+  }
   // Records launches with the current arguments of their kernels, to be enqueued again while they are still
   // running; empty if the device cannot. Throws Refused.
   [[nodiscard]] virtual Recording record(std::span<const Launch> launches) const = 0;
-  [[nodiscard]] virtual Status enqueue(const Recording& recording) const = 0;
+  [[nodiscard]] Status enqueue(const Recording& recording) const {
+    calls_->launches += recording.launches;
+    calls_->recorded_launches += recording.launches;
+    return do_enqueue(recording);
+  }
 
   // Waits.
   [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the queue's end
-  [[nodiscard]] virtual Status wait(const Event& event) const = 0;
+  [[nodiscard]] Status wait(const Event& event) const {
+    ++calls_->waits;
+    return do_wait(event);
+  }
   [[nodiscard]] virtual Status flush() const = 0;
-  [[nodiscard]] virtual Status finish() const = 0;
+  [[nodiscard]] Status finish() const {
+    ++calls_->waits;
+    return do_finish();
+  }
   // Times of a launch that has ended, if the session profiles.
   [[nodiscard]] virtual Made<EventTimes> times_of(const Event& event) const = 0;
 
@@ -191,6 +228,41 @@ public:
     constexpr std::array<std::byte, 4> zero{};
     return fill(to, 0, bytes, zero, nullptr);
   }
+
+private:
+  // The calls that are counted.
+  [[nodiscard]] virtual Made<Buffer> do_allocate(std::uint64_t bytes) const = 0;
+  [[nodiscard]] virtual Made<Buffer> do_share(std::span<std::byte> memory) const = 0;
+  [[nodiscard]] virtual Status do_write(const Buffer& to, std::uint64_t offset,
+                                        std::span<const std::byte> bytes, Transferred when) const = 0;
+  [[nodiscard]] virtual Status do_read(const Buffer& from, std::uint64_t offset, std::span<std::byte> bytes,
+                                       Transferred when) const = 0;
+  [[nodiscard]] virtual Made<Image> do_make_image(const engine::ImageShape& shape, ImageUse use) const = 0;
+  [[nodiscard]] virtual Status do_write_image(const Image& to, const engine::ImageShape& shape,
+                                              std::span<const std::byte> texels) const = 0;
+  [[nodiscard]] virtual Status do_read_image(const Image& from, const engine::ImageShape& shape,
+                                             std::span<std::byte> texels) const = 0;
+  [[nodiscard]] virtual Status do_launch(const Kernel& kernel, const LaunchRange& range,
+                                         Event* event) const = 0;
+  [[nodiscard]] virtual Status do_enqueue(const Recording& recording) const = 0;
+  [[nodiscard]] virtual Status do_wait(const Event& event) const = 0;
+  [[nodiscard]] virtual Status do_finish() const = 0;
+
+  // Counts a block of memory until its last copy is gone.
+  template <class Kind>
+  [[nodiscard]] Made<Kind> counted(Made<Kind> made) const {
+    if (made && *made) {
+      ++calls_->blocks;
+      void* const object = made->of.get();
+      made->of = std::shared_ptr<void>(object, [calls = calls_, held = std::move(made->of)](void*) mutable {
+        held.reset();
+        --calls->blocks;
+      });
+    }
+    return made;
+  }
+
+  std::shared_ptr<Calls> calls_ = std::make_shared<Calls>();
 };
 
 // Selects event profiling. CPUs always profile, because it shows how long a first launch compiled.

@@ -185,10 +185,9 @@ void keep_copy(const device::Session& session, const CompiledProgram& compiled, 
   kept.use(input);
 }
 
-// Puts the first contents into the arena, from the device if it has them; returns the bytes that were uploaded.
-std::uint64_t fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
-                   KeptArena& memory, KeptInputs* inputs) {
-  std::uint64_t uploaded = 0;
+// Puts the first contents into the arena, from the device if it has them.
+void fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
+          KeptArena& memory, KeptInputs* inputs) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     const Arena::Part& part = memory.arena.parts[i];
@@ -205,7 +204,6 @@ std::uint64_t fill(const device::Session& session, const CompiledProgram& compil
           "copying an input");
     } else {
       upload(session, part.memory, part.offset, first[i], transferred(first));
-      uploaded += first[i].size();
     }
     const bool keeps = inputs != nullptr && stays(compiled, i);
     memory.contents[i] = keeps ? buffer.content : "";
@@ -213,7 +211,6 @@ std::uint64_t fill(const device::Session& session, const CompiledProgram& compil
       keep_copy(session, compiled, inputs->kept, buffer, part);
     }
   }
-  return uploaded;
 }
 
 // The arena of the program's last run, or a new one.
@@ -275,6 +272,8 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
                       const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
                       KeptInputs* inputs) {
   const Job& program = compiled.program;
+  const device::CallCounts calls_before = session.calls()->now();
+  monitor.count(session.calls());
   monitor.begin(Activity::filling);
   const bool used_before = inputs != nullptr && inputs->arena;
   HostContents outputs = used_before ? std::move(inputs->arena->outputs) : HostContents();
@@ -305,8 +304,8 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
                         plain ? &*plain : nullptr, queues, arena, limits, monitor);
   clear(session, compiled, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
-  run.uploaded_bytes = fill(session, compiled, first, *memory, inputs);
-  run.uploaded_bytes += fill_images(session, program, first, images);
+  fill(session, compiled, first, *memory, inputs);
+  fill_images(session, program, first, images);
   if (use == ArenaUse::both) {
     touch(session, arena);
   }
@@ -322,6 +321,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
 
   monitor.begin(Activity::reading);
   if (run.outcome.status == RunStatus::hang) {
+    run.calls = session.calls()->since(calls_before);
     return run;
   }
   const auto& storage = compiled.schedule.storage[run.outcome.iterations % compiled.schedule.phases()];
@@ -339,7 +339,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     } else {
       download_part(i, outputs[i], transferred(outputs));
     }
-    run.outcome.bytes_read_back += outputs[i].size();
+    ++run.buffers_read;
   }
   run.queues = queues.read();
   device::require(session.finish(), "reading device memory back");
@@ -358,6 +358,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (run.outcome.status == RunStatus::done) {
     run.outputs = std::move(outputs);
   }
+  run.calls = session.calls()->since(calls_before);
   return run;
 }
 

@@ -84,7 +84,8 @@ struct ArenaRun {
   std::uint64_t publish_ns = 0;     // allocating and filling device memory
   std::uint64_t upload_ns = 0;      // part of publish_ns: uploading first contents
   std::uint64_t read_back_ns = 0;   // reading outputs and queue states
-  std::uint64_t uploaded_bytes = 0;
+  std::uint64_t buffers_read = 0;   // results
+  device::CallCounts calls;         // from the first upload to the last read-back
 };
 
 // Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and keeps

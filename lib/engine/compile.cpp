@@ -160,6 +160,7 @@ struct Input {
 
 // Decided once, for the job as it was written.
 struct Decisions {
+  Clock::time_point began = Clock::now();
   Recommendation recommendation;
   Mode mode = Mode::interpreter;
   std::uint64_t budget_bytes = 0;
@@ -242,11 +243,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   const bool interpreted = decided.mode != Mode::jit;
 
   // Waves that need no barrier between them share a group; a plan that was given is checked instead.
-  const auto planning_from = Clock::now();
   TIDEGATE_TRY(planning::MemoryPlan plan, group_waves(program, decided.budget_bytes, options.plan));
-  const auto planned_at = Clock::now();
-  Lineage lineage = trace_lineage(program, plan);
-  const auto traced_at = Clock::now();
 
   // A schedule of launches and persistent ones, with more and fewer tiles side by side.
   const device::Tuning& tuning = options.tuning;
@@ -303,6 +300,10 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
     stress_word = tables.words.size();
     tables.words.push_back(0);
   }
+  std::uint64_t plan_ns = elapsed_ns(decided.began);
+  for (const ProgramWave& wave : program.waves) {
+    plan_ns += wave.queue ? wave.queue->publish_ns : 0;
+  }
 
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
@@ -330,7 +331,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   return CompiledProgram{.program = std::move(program),
                          .budget_bytes = decided.budget_bytes,
                          .plan = as_written(plan, input.parts),
-                         .lineage = std::move(lineage),
+                         .parts = std::move(input.parts),
                          .ops = std::move(input.ops),
                          .promotion = std::move(input.promotion),
                          .strategy = std::move(choice),
@@ -348,8 +349,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                          .tuning = tuning,
                          .source = std::move(source),
                          .warnings = {},
-                         .plan_ns = elapsed_ns(planning_from, planned_at),
-                         .lineage_ns = elapsed_ns(planned_at, traced_at)};
+                         .plan_ns = plan_ns};
 }
 
 bool windows_fall_back(const CompiledProgram& compiled) {
@@ -361,6 +361,7 @@ bool windows_fall_back(const CompiledProgram& compiled) {
 // With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
 Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, std::uint64_t budget_bytes,
                                          const device::DeviceInfo* device, const CompileOptions& options) {
+  const auto began = Clock::now();
   const KernelLimits limits = kernel_limits(device, options, 1);
   const bool plain =
       (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
@@ -376,8 +377,10 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   TIDEGATE_TRY(Recommendation recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
                                                         budget_bytes, hot_counts(program, hot_ops, windows)));
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
-  const Decisions decided{
-      .recommendation = std::move(recommendation), .mode = mode, .budget_bytes = budget_bytes};
+  const Decisions decided{.began = began,
+                          .recommendation = std::move(recommendation),
+                          .mode = mode,
+                          .budget_bytes = budget_bytes};
   PromotionChoice promotion =
       choose_promotion(plain ? Promotion::none : options.promote, decided.recommendation, std::move(windows),
                        std::move(hot_ops));

@@ -49,7 +49,7 @@ struct CompiledProgram {
   Job program;                    // as it runs: waves that are one window are one wave
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
-  Lineage lineage;
+  std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
   OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;
@@ -67,8 +67,9 @@ struct CompiledProgram {
   device::Tuning tuning;
   KernelSource source;
   std::vector<Warning> warnings; // what the program most likely does not mean
-  std::uint64_t plan_ns = 0;     // that grouping took
-  std::uint64_t lineage_ns = 0;  // that tracing source rules took
+  // Time of all decisions before a kernel is generated: of publishing queues, finding windows, asking the policy,
+  // grouping, scheduling, laying memory out and choosing a strategy.
+  std::uint64_t plan_ns = 0;
 
   [[nodiscard]] bool persistent() const { return is_persistent(strategy.strategy); }
 };

@@ -107,9 +107,8 @@ void download_image(const device::Session& session, const device::Image& from, c
   require(session.read_image(from, shape, texels), "reading an image back");
 }
 
-std::uint64_t fill_images(const device::Session& session, const Job& program, const HostContents& first,
-                          const DeviceImages& images) {
-  std::uint64_t uploaded = 0;
+void fill_images(const device::Session& session, const Job& program, const HostContents& first,
+                 const DeviceImages& images) {
   for (std::size_t i = 0; i < images.size(); ++i) {
     const ProgramBuffer& image = program.buffers[i];
     if (!image.image) {
@@ -117,12 +116,10 @@ std::uint64_t fill_images(const device::Session& session, const Job& program, co
     }
     if (!first[i].empty()) {
       upload_image(session, images[i], *image.image, first[i]);
-      uploaded += first[i].size();
     } else if (!image.transient()) {
       upload_image(session, images[i], *image.image, std::vector<std::byte>(image.bytes));
     }
   }
-  return uploaded;
 }
 
 device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec) {

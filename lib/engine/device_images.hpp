@@ -28,10 +28,9 @@ void upload_image(const device::Session& session, const device::Image& to, const
 void download_image(const device::Session& session, const device::Image& from, const ImageShape& shape,
                     std::span<std::byte> texels);
 
-// Uploads first contents and clears the other images; returns the bytes of the contents. Throws
-// device::Refused.
-std::uint64_t fill_images(const device::Session& session, const Job& program, const HostContents& first,
-                          const DeviceImages& images);
+// Uploads first contents and clears the other images. Throws device::Refused.
+void fill_images(const device::Session& session, const Job& program, const HostContents& first,
+                 const DeviceImages& images);
 
 // Throws device::Refused.
 device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);

@@ -108,9 +108,9 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
   if (kernel_ == nullptr) {
     return;
   }
-  for (const Stage& stage : schedule_.stages) {
-    if (!stage.plain) {
-      row_tiles_.push_back(stage.tiles);
+  for (std::uint32_t stage = 0; stage < schedule_.stages.size(); ++stage) {
+    if (!schedule_.stages[stage].plain) {
+      row_stages_.push_back(stage);
     }
   }
   stages_ = upload_rows(session_, tables_.stages);
@@ -130,6 +130,7 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
 
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
+  const device::CallCounts calls_before = session_.calls()->now();
   settled_at_ = start;
   outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
@@ -141,6 +142,8 @@ DispatchOutcome Dispatcher::run() {
     stage_by_stage();
   }
   outcome_.ended_at = monitor_.in_flight == 0 ? outcome_.ended_at : Clock::now(); // given up
+  outcome_.calls = session_.calls()->since(calls_before);
+  completed(outcome_.reached.iteration);
   outcome_.compile_ns = plain_ == nullptr ? 0 : plain_->compile_ns();
   outcome_.dispatch_ns = elapsed_ns(start, outcome_.ended_at) - outcome_.compile_ns;
   if (limits_.trace_spans != 0) {
@@ -207,7 +210,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   if (!loop_.goes_on(head[stuck_word] != 0, moved, deadline(), [this] { return stuck_groups(); })) {
     return false;
   }
-  outcome_.tiles += tiles_before(reached, rows) - tiles_before(position, rows);
+  const bool at_end = reached.stage == rows.stage_end;
+  outcome_.reached = {.iteration = reached.iteration,
+                      .stage = at_end ? row_stages_[reached.stage - 1] + 1 : row_stages_[reached.stage],
+                      .turn = reached.turn};
+  monitor_.reach(outcome_.reached);
   completed(reached.iteration);
   outcome_.until_met |= head[finished_word] != 0;
   position = reached;
@@ -220,29 +227,6 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
       static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
       most_budget);
   return true;
-}
-
-// Tiles that are run before a position is reached. Of a stage that has begun every group has run as many
-// packs as turns; its packs count alike.
-std::uint64_t Dispatcher::tiles_before(const Position& position, const Rows& rows) const {
-  std::uint64_t tiles = 0;
-  if (position.stage < tables_.stages.size()) {
-    const std::uint64_t packs = tables_.stages[position.stage].tiles;
-    const std::uint64_t done = std::min(packs, std::uint64_t{position.turn} * limits_.workers);
-    tiles = static_cast<std::uint64_t>(static_cast<double>(row_tiles_[position.stage]) *
-                                       static_cast<double>(done) / static_cast<double>(packs));
-  }
-  for (std::uint32_t stage = 0; stage < rows.repeat_end; ++stage) {
-    const bool repeats = stage >= rows.repeat_begin;
-    const std::uint64_t times =
-        (repeats ? position.iteration : 0) +
-        (stage < position.stage && !(repeats && position.stage >= rows.repeat_end) ? 1 : 0);
-    tiles += times * row_tiles_[stage];
-  }
-  for (std::uint32_t stage = rows.repeat_end; stage < position.stage; ++stage) {
-    tiles += row_tiles_[stage];
-  }
-  return tiles;
 }
 
 // Returns the recorded spans in the host's time.
@@ -318,21 +302,20 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
       ++monitor_.in_flight; // before: the first launch on a CPU is waited for
-      const std::uint64_t launches_before = plain_->launches();
       const bool drained = plain_->launch(stage.waves.front(), iteration, deadline(),
                                           times_.event(static_cast<std::uint32_t>(i), iteration));
-      outcome_.tiles += stage.tiles; // of a queue that was not, items are left
-      outcome_.launches += plain_->launches() - launches_before;
+      if (!drained && loop_.out_of_time(deadline())) {
+        return false;
+      }
+      launched(i, iteration);
       if (!drained) {
-        if (!loop_.out_of_time(deadline())) {
-          outcome_.status = RunStatus::queue_failed;
-        }
+        outcome_.status = RunStatus::queue_failed;
         return false;
       }
       monitor_.deadline = deadline();
     } else if (!is_persistent(strategy_)) {
       launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
-      outcome_.tiles += stage.tiles;
+      launched(i, iteration);
     } else {
       std::uint32_t row_end = row + 1;
       for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
@@ -342,6 +325,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
         return false;
       }
       row = row_end;
+      launched(i, iteration);
     }
     if (!settle(false)) {
       return false;
@@ -364,8 +348,16 @@ void Dispatcher::launch_stage(std::size_t row, std::uint32_t iteration, device::
   require(
       session_.launch(kernel, device::work_groups(tables_.stages[row].tiles, schedule_.group_size), event),
       "launching a stage");
-  ++outcome_.launches;
   ++monitor_.in_flight;
+}
+
+// The run has come to the end of a stage, once the launches under way have ended.
+void Dispatcher::launched(std::size_t stage, std::uint32_t iteration) {
+  const auto next = static_cast<std::uint32_t>(stage + 1);
+  const bool last = schedule_.repeats(stage) && next == schedule_.repeat_end;
+  outcome_.reached =
+      last ? Position{.iteration = iteration + 1, .stage = static_cast<std::uint32_t>(schedule_.repeat_begin)}
+           : Position{.iteration = iteration, .stage = next};
 }
 
 // Launches one by one or, once every phase has been (drivers for CPUs compile then), as they were recorded.
@@ -382,9 +374,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
   }
   require(session_.enqueue(recorded_[iteration % phases]), "launching what was recorded");
   monitor_.in_flight += launches;
-  outcome_.launches += launches;
-  outcome_.recorded_launches += launches;
-  outcome_.tiles += schedule_.tiles_per_iteration();
+  launched(schedule_.repeat_end - 1, iteration);
   return settle(false);
 }
 
@@ -421,21 +411,23 @@ bool Dispatcher::settle(bool always) {
   if (always) {
     loop_.finish();
     forget_batches();
+    monitor_.reach(outcome_.reached);
   } else {
     device::Event end_of_batch;
     require(session_.mark(end_of_batch), "marking the end of a batch");
     require(session_.flush(), "running the waves");
     const device::Event awaited = std::exchange(end_of_batch_, end_of_batch);
+    const Position reached = std::exchange(end_of_batch_at_, outcome_.reached);
     if (!awaited) {
       in_batches_before_ = in_batch;
       return true;
     }
     require(session_.wait(awaited), "running the waves");
+    monitor_.reach(reached);
     monitor_.in_flight = in_batch;
     in_batches_before_ = in_batch;
     outcome_.ended_at = Clock::now();
   }
-  ++outcome_.sync_points;
   const std::uint64_t elapsed = elapsed_ns(settled_at_, outcome_.ended_at);
   settled_at_ = outcome_.ended_at;
   constexpr std::uint64_t most_batch = 8192;
@@ -465,8 +457,7 @@ bool Dispatcher::until_met(std::uint32_t phase) {
   const Arena::Part& part = arena_.parts[schedule_.storage[phase][program_.until->buffer]];
   download(session_, part.memory, part.offset, value);
   outcome_.ended_at = Clock::now();
-  outcome_.bytes_read_back += value.size();
-  ++outcome_.sync_points;
+  monitor_.reach(outcome_.reached);
   monitor_.in_flight = 0;
   forget_batches();
   return same_value(program_, value);

@@ -38,13 +38,6 @@ public:
   DispatchOutcome run();
 
 private:
-  struct Position {
-    std::uint32_t iteration = 0;
-    std::uint32_t stage = 0; // of the tables
-    std::uint32_t turn = 0;
-
-    friend bool operator==(const Position&, const Position&) = default;
-  };
   using Clock = SliceLoop::Clock;
 
   // Stages of the tables that a persistent launch runs: up to `stage_end`, of which some may repeat.
@@ -54,6 +47,7 @@ private:
     std::uint32_t repeat_end = 0;
   };
 
+  // Positions of these are in rows of the tables.
   bool persistent(Position position, const Rows& rows);
   bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
@@ -70,7 +64,7 @@ private:
   void completed(std::uint64_t iterations);
   [[nodiscard]] std::vector<StuckGroup> stuck_groups() const;
   [[nodiscard]] Clock::time_point deadline() const;
-  [[nodiscard]] std::uint64_t tiles_before(const Position& position, const Rows& rows) const;
+  void launched(std::size_t stage, std::uint32_t iteration);
   [[nodiscard]] Trace trace() const;
 
   const device::Session& session_;
@@ -89,12 +83,13 @@ private:
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
   device::Buffer stages_, entries_, waits_, words_, progress_;
-  std::optional<Counters> counters_;        // where there is a kernel
-  std::vector<std::uint64_t> row_tiles_;    // by row of the tables
-  std::uint32_t arrivals_ = 0;              // at the barrier, so far
-  std::uint64_t budget_;                    // turns of the next slice
-  std::uint64_t batch_ = 64;                // launches between two waits of the host
-  device::Event end_of_batch_;              // of the last one, if it was not waited for
+  std::optional<Counters> counters_;      // where there is a kernel
+  std::vector<std::uint32_t> row_stages_; // by row of the tables: its stage
+  std::uint32_t arrivals_ = 0;            // at the barrier, so far
+  std::uint64_t budget_;                  // turns of the next slice
+  std::uint64_t batch_ = 64;              // launches between two waits of the host
+  device::Event end_of_batch_;            // of the last one, if it was not waited for
+  Position end_of_batch_at_;
   std::uint64_t in_batches_before_ = 0;     // of the launches under way
   std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be
   Clock::time_point settled_at_;

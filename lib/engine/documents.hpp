@@ -69,6 +69,8 @@ template <>
 const Record Description<engine::WrittenFile>::record;
 template <>
 const Record Description<engine::Geometry>::record;
+template <>
+const Record Description<engine::Telemetry>::record;
 
 // The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
 // Each document lists them in its order.
@@ -99,6 +101,38 @@ struct HeadFields {
   Field profile_file = of<&Head::profile_file>("profile_file", "device profile whose tuning was used");
   Field policy_file = of<&Head::policy_file>("policy_file", "launch policy that replaced the program's");
   Field files_written = of<&Head::files_written>("files_written", "further files that were written");
+  Field items_processed = of<&Head::items_processed>(
+      "items_processed",
+      "items that were completed: each is the work of one lane (a work-item of a wave, an item of a "
+      "queue, a vertex of a frontier)");
+  Field published_items = of<&Head::published_items>(
+      "published_items",
+      "items of the waves, each counted once, those of queues without duplicates, and items that ops "
+      "published; of a traversal the vertices of all frontiers");
+  Field deduped_items =
+      of<&Head::deduped_items>("deduped_items", "items of queues that were identical to others");
+  Field queue_plan_ns = of<&Head::queue_plan_ns>(
+      "queue_plan_ns",
+      "time of planning: removing duplicates, finding windows, asking the policy, grouping waves, laying "
+      "out memory, choosing a strategy and its geometry");
+  Field queue_publish_ns =
+      of<&Head::queue_publish_ns>("queue_publish_ns", "time of allocating and filling device memory");
+  Field read_back_ns = of<&Head::read_back_ns>(
+      "read_back_ns", "time of reading back results, the state of persistent launches and of queues");
+  Field lineage_ns = of<&Head::lineage_ns>("lineage_ns", "time of tracing source rules");
+  Field lineage_items =
+      of<&Head::lineage_items>("lineage_items", "processed items that derive from a source rule, by their "
+                                                "own wave or an ancestor, also of an earlier iteration");
+  Field lineage_iterations = of<&Head::lineage_iterations>(
+      "lineage_iterations",
+      "iterations that region_lineage lists; all others are like the last of them, of the same swap phase");
+  Field region_lineage = of<&Head::region_lineage>(
+      "region_lineage",
+      "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
+      "their ancestors; empty without rules");
+  Field recommended_geometry =
+      of<&Head::recommended_geometry>("recommended_geometry", "geometry recommended by the policy");
+  Field telemetry = of<&Head::telemetry>("telemetry", "counts of the run");
   Field stuck_groups = of<&Head::stuck_groups>(
       "stuck_groups", "after a hang: waiting work-groups and the counters they waited for");
 };

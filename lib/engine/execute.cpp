@@ -183,7 +183,6 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   }
   return ExecutedProgram{.build_ns = built_before ? 0 : built.build_ns,
                          .built_from_cache = built_before || (built.kernel && built.kernel->from_cache),
-                         .generated_kernel = built.kernel.has_value(),
                          .inputs_kept = inputs && inputs->hit(compiled.program),
                          .residency = residency,
                          .run = std::move(run),

@@ -40,8 +40,7 @@ struct Prepared {
 struct ExecutedProgram {
   std::uint64_t build_ns = 0;
   bool built_from_cache = false;
-  bool generated_kernel = false; // false if every stage is plain
-  bool inputs_kept = false;      // the device had all inputs from earlier runs
+  bool inputs_kept = false; // the device had all inputs from earlier runs
   Residency residency;
   ArenaRun run;
   std::vector<HitsReport> hits;         // of a run that was done

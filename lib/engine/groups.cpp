@@ -242,28 +242,6 @@ planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes) {
   return dag;
 }
 
-Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups) {
-  std::vector<std::vector<std::uint32_t>> before(program.waves.size());
-  for (const ResolvedDependency& dependency : program.dependencies) {
-    before[dependency.after].push_back(dependency.before);
-  }
-  Lineage lineage;
-  std::vector<std::uint32_t> rules(program.waves.size());
-  for (std::size_t group = 0; group < groups.group_count(); ++group) {
-    std::uint32_t region = 0;
-    for (const std::uint32_t wave : groups.group(group)) { // ancestors ran in earlier groups
-      rules[wave] = program.waves[wave].rules;
-      for (const std::uint32_t ancestor : before[wave]) {
-        rules[wave] |= rules[ancestor];
-      }
-      region |= rules[wave];
-      lineage.items += rules[wave] != 0 ? 1U : 0U;
-    }
-    lineage.regions.push_back(region);
-  }
-  return lineage;
-}
-
 std::string Job::wave_text(std::uint32_t wave) const {
   const ProgramWave& what = waves[wave];
   return !what.title.empty()    ? what.title

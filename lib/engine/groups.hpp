@@ -1,5 +1,4 @@
-// Divides the waves of a program into groups separated by barriers, and traces which source rules each group
-// derives from.
+// Divides the waves of a program into groups separated by barriers.
 #pragma once
 #include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
@@ -18,12 +17,5 @@ Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budge
 
 // Reports a cycle of dependencies as group_waves() does. Also works for programs with invalid waves.
 Result<void> check_order(const Job& program);
-
-struct Lineage {
-  std::vector<std::uint32_t> regions; // by group: bit set of the rules of its waves and all their ancestors
-  std::uint64_t items = 0;            // waves with a rule, their own or an ancestor's
-};
-
-Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups);
 
 } // namespace tidegate::engine

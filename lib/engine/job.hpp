@@ -228,13 +228,15 @@ struct ProgramQueue {
   std::vector<QueueItem> items;         // as given
   std::vector<std::uint32_t> published; // by position on the device: the item; empty if equal
   std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;   // removed duplicates of pure ops
-  std::vector<std::string> op_names; // by handle
-  bool requeues = false;             // some op can requeue: the wave runs in rounds
-  bool publishes = false;            // some op can publish items: likewise
-  std::uint32_t state_buffer = 0;    // layout: kernels/wave/queue_state.h
-  std::uint32_t first_buffer = 0;    // first buffer of the program among the arguments
-  std::uint32_t age_threshold = 0;   // rounds, from the policy
+  std::uint64_t deduped_items = 0;            // removed duplicates of pure ops
+  std::uint64_t publish_ns = 0;               // that grouping the items and removing duplicates took
+  std::vector<std::uint32_t> tile_items = {}; // by tile, unless ops publish
+  std::vector<std::string> op_names;          // by handle
+  bool requeues = false;                      // some op can requeue: the wave runs in rounds
+  bool publishes = false;                     // some op can publish items: likewise
+  std::uint32_t state_buffer = 0;             // layout: kernels/wave/queue_state.h
+  std::uint32_t first_buffer = 0;             // first buffer of the program among the arguments
+  std::uint32_t age_threshold = 0;            // rounds, from the policy
   std::uint32_t capacity = 0; // requeued items that may wait at once; if ops publish, items of any kind
   std::uint32_t most_stalled_rounds = 0;
   std::vector<std::uint32_t> seeds = {}; // if ops publish: the first items, as packed handles and param

@@ -191,14 +191,11 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
                         std::chrono::steady_clock::time_point deadline, device::Event* event) {
   if (const auto queue = queues_.find({wave, iteration % phases_}); queue != queues_.end()) {
     QueueRounds& rounds = queue->second;
-    const std::uint64_t launches_before = rounds.launches();
     const std::uint64_t compile_before = rounds.compile_ns();
     const bool drained = rounds.run(deadline, event);
-    launches_ += rounds.launches() - launches_before;
     compile_ns_ += rounds.compile_ns() - compile_before;
     return drained;
   }
-  ++launches_;
   const Prepared& prepared = prepared_.at({wave, iteration % phases_});
   const auto& what = program_.waves[wave].command;
   const ProgramWave& spec = program_.waves[wave];

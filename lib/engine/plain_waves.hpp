@@ -73,9 +73,6 @@ public:
   // Time that first launches spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
 
-  // Launches so far; a queue may take several.
-  [[nodiscard]] std::uint64_t launches() const { return launches_; }
-
 private:
   struct Prepared {
     device::Kernel kernel;
@@ -94,7 +91,6 @@ private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, QueueRounds> queues_;     // waves with several launches
   std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
   std::uint64_t compile_ns_ = 0;
-  std::uint64_t launches_ = 0;
 };
 
 // Callbacks of run_wave_by_wave().

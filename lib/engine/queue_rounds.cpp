@@ -73,6 +73,7 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
   };
   QueueOutcome outcome{.wave = wave,
                        .items_remaining = state[TG_QUEUE_FAULTS],
+                       .under_way = state[TG_QUEUE_MORE] != 0,
                        .rounds = state[TG_QUEUE_ROUNDS],
                        .accounting = {.requeue_count = long_word(state, TG_QUEUE_REQUEUES),
                                       .aged_promotions = long_word(state, TG_QUEUE_AGED),
@@ -232,7 +233,6 @@ void QueueRounds::launch(const device::Kernel& kernel, std::size_t items, std::s
   event = first && event == nullptr ? &launched : event;
   require(session_.launch(kernel, {.global = {items}, .local = {lanes}}, event),
           "launching " + program_.wave_text(wave_));
-  ++launches_;
   compile_ns_ += first ? device::time_before_start(session_, *event) : 0;
 }
 

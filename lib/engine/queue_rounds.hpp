@@ -45,7 +45,9 @@ struct PublishingCounts {
 
 struct QueueOutcome {
   std::uint32_t wave = 0;
-  std::uint64_t items_remaining = 0; // of the published items
+  std::uint64_t items_remaining =
+      0;                  // of the published items, in the iteration that is under way or has failed
+  bool under_way = false; // more rounds follow in that iteration
   std::uint64_t rounds = 0;
   policy::RequeueAccounting accounting; // ages in rounds
   std::optional<QueueFailure> failure;
@@ -89,8 +91,7 @@ public:
   // receives the first launch and may be null. Throws device::Refused; with `check` also queue_error().
   bool run(Clock::time_point deadline, device::Event* event);
 
-  // Totals so far; on a CPU the driver compiles in the first launches.
-  [[nodiscard]] std::uint64_t launches() const { return launches_; }
+  // On a CPU the driver compiles in the first launches.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
 
 private:
@@ -108,7 +109,6 @@ private:
   device::Kernel drain_, turn_, check_;
   device::Buffer state_, items_, closed_, seen_;
   std::set<const void*> compiled_; // kernels
-  std::uint64_t launches_ = 0;
   std::uint64_t compile_ns_ = 0;
   std::uint64_t compile_ns_before_ = 0; // before this run
 };

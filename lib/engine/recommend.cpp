@@ -82,7 +82,6 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
       .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
       .promotion_evidence =
           policy::promotion_evidence(program.policy, decision.effective, decision.recommendation),
-      .frontier_density_bps = decision.effective.frontier_density_bps,
       .reasons = policy::explain(program.policy, request, decision)};
 }
 

@@ -38,7 +38,6 @@ struct Recommendation {
   policy::LaunchRecommendation launch;
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
-  std::uint64_t frontier_density_bps = 0;
   std::vector<policy::TraceStep> reasons; // in order of the steps
 };
 

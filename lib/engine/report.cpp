@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/monitor.hpp"
+#include "engine/progress.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -35,18 +37,9 @@ std::string what_is_left(const RunReport& report) {
   if (report.until && !report.until->reached) {
     return until_not_reached(report);
   }
-  std::uint64_t items = 0; // items of queues, counted in addition to tiles
-  for (std::size_t i = 0; report.priority && i < report.queues.size(); ++i) { // known only after a run
-    items += report.queues[i].items_remaining;
-  }
-  const std::uint64_t tiles = report.items_remaining - items;
-  const std::string of_queues = items == 0 ? "" : plural(items, "item") + " of queues";
-  std::string left = fmt::format("{} of {} tiles", tiles, tiles + report.items_processed);
-  if (!of_queues.empty()) {
-    left = tiles == 0 ? of_queues : left + " and " + of_queues;
-  }
-  return fmt::format("{} {} left, after {}", left, tiles == 0 && items == 1 ? "is" : "are",
-                     plural(report.iterations, "iteration"));
+  const std::uint64_t all = report.items_remaining + report.items_processed;
+  return fmt::format("{} of {} {} left, after {}", report.items_remaining, plural(all, "item"),
+                     report.items_remaining == 1 ? "is" : "are", plural(report.iterations, "iteration"));
 }
 
 std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
@@ -243,18 +236,23 @@ DeviceReport device_report(const device::DeviceInfo& device) {
   return {.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
 }
 
+void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch) {
+  telemetry.bytes_uploaded = run.bytes_written;
+  telemetry.bytes_read_back = run.bytes_read;
+  telemetry.bytes_moved = run.bytes_written + run.bytes_read;
+  telemetry.resident_allocations = dispatch.blocks;
+  telemetry.kernel_launches = dispatch.launches;
+  telemetry.filling_launches = run.launches - dispatch.launches;
+  telemetry.recorded_launches = dispatch.recorded_launches;
+  telemetry.sync_points = run.waits;
+}
+
 void report_dispatch(ReportHead& report, const DispatchOutcome& outcome) {
   report.status = outcome.status;
   report.build_ns += outcome.compile_ns;
   report.dispatch_ns = outcome.dispatch_ns;
   report.slices_ns = outcome.slices_ns;
   report.stuck_groups = outcome.stuck_groups;
-  Telemetry& telemetry = report.telemetry;
-  telemetry.bytes_read_back = outcome.bytes_read_back;
-  telemetry.bytes_moved = telemetry.bytes_uploaded + telemetry.bytes_read_back;
-  telemetry.kernel_launches = outcome.launches;
-  telemetry.recorded_launches = outcome.recorded_launches;
-  telemetry.sync_points = outcome.sync_points;
 }
 
 void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited) {
@@ -289,6 +287,8 @@ void report_ending(ReportHead& report, const Ending& ending, const RunOptions& o
 void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
                     bool own_kernels) {
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  const device::CallCounts calls = monitor.calls();
+  report_calls(report.telemetry, calls, calls);
   const Activity activity = monitor.activity;
   const std::uint64_t launches = monitor.in_flight;
   const std::string when =
@@ -312,6 +312,11 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
 namespace {
 
 constexpr std::uint64_t full_bps = 10'000;
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
 
 PromotionReport promotion_report(const CompiledProgram& compiled) {
   PromotionReport report{
@@ -384,7 +389,18 @@ void report_measured(RunReport& report, const CompiledProgram& compiled, const E
   }
 }
 
-// Adds the waves of items before they run; counts published items, not tiles.
+// Calls `visit` for every queue: with its index in the report, and its wave as written.
+template <class Queue>
+void for_each_queue(const CompiledProgram& compiled, const Queue& visit) {
+  std::size_t index = 0;
+  for (std::uint32_t wave = 0; wave < compiled.program.waves.size(); ++wave) {
+    if (compiled.program.waves[wave].queue) {
+      visit(index++, compiled.parts.empty() ? wave : compiled.parts[wave].front());
+    }
+  }
+}
+
+// Adds the waves of items before they run.
 void add_queues(RunReport& report, const Job& program) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     const auto& queue = program.waves[wave].queue;
@@ -393,23 +409,49 @@ void add_queues(RunReport& report, const Job& program) {
                                .items = queue->items.size(),
                                .deduped_items = queue->deduped_items,
                                .published_items = queue->published_items,
-                               .items_remaining = queue->published_items,
                                .requeues = queue->requeues,
                                .fault = {},
                                .publishing = {}});
       report.deduped_items += queue->deduped_items;
-      report.published_items += queue->published_items - program.waves[wave].range.tiles();
     }
   }
 }
 
-// Adds the outcome of queues; if the run is not done, remaining items count in addition to tiles.
+// Reports how far the run came, or where it would end.
+void report_progress(RunReport& report, const CompiledProgram& compiled,
+                     const std::vector<WaveProgress>& progress, bool ran) {
+  report.items_processed = 0;
+  report.items_in_all = 0;
+  for (const WaveProgress& wave : progress) {
+    report.items_processed += ran ? wave.processed : 0;
+    report.items_in_all = saturating_sum(report.items_in_all, wave.in_all);
+  }
+  const bool done = ran && report.status == RunStatus::done;
+  const auto left = [done, ran](const WaveProgress& wave) {
+    return done ? 0 : wave.in_all - (ran ? std::min(wave.processed, wave.in_all) : 0);
+  };
+  report.items_remaining = 0;
+  for (const WaveProgress& wave : progress) {
+    report.items_remaining = saturating_sum(report.items_remaining, left(wave));
+  }
+  for_each_queue(compiled, [&](std::size_t queue, std::uint32_t wave) {
+    report.queues[queue].items_processed = ran ? progress[wave].processed : 0;
+    report.queues[queue].items_remaining = left(progress[wave]);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const Lineage lineage = trace_lineage(compiled.written, compiled.plan, compiled.schedule.storage, progress);
+  report.lineage_ns = elapsed_ns(start);
+  report.lineage_items = lineage.items;
+  report.lineage_iterations = lineage.iterations;
+  report.region_lineage = lineage.regions;
+}
+
+// Adds the outcome of queues.
 void report_queues(RunReport& report, const Job& program, const std::vector<QueueOutcome>& outcomes) {
   policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
     QueueReport& queue = report.queues[i];
-    queue.items_remaining = outcome.items_remaining;
     queue.rounds = outcome.rounds;
     queue.requeue_count = outcome.accounting.requeue_count;
     queue.aged_promotions = outcome.accounting.aged_promotions;
@@ -421,8 +463,8 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
                                           .deduped_items = outcome.counts->deduped,
                                           .capacity = program.waves[outcome.wave].queue->capacity,
                                           .needed_capacity = outcome.counts->needed_capacity};
+      report.published_items += outcome.counts->published;
     }
-    report.items_remaining += outcome.items_remaining;
     all.requeue_count += outcome.accounting.requeue_count;
     all.aged_promotions += outcome.accounting.aged_promotions;
     all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
@@ -463,14 +505,9 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.promotion = promotion_report(compiled);
   report.candidates = candidate_reports(compiled);
   report.ordering = compiled.ordering;
-  report.items_remaining = report.items_in_all = compiled.schedule.tiles_in_all(compiled.program.iterations);
   report.warnings = compiled.warnings;
   report.wall_time_ns = wall_time_ns;
   report.queue_plan_ns = compiled.plan_ns;
-  report.lineage_ns = compiled.lineage_ns;
-  report.published_items = compiled.schedule.tiles_once();
-  report.lineage_items = compiled.lineage.items;
-  report.region_lineage = compiled.lineage.regions;
   report.recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
                                  .worker_groups = launch.worker_groups};
   report.geometry.workgroup_size = compiled.schedule.group_size;
@@ -493,6 +530,11 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
     }
   }
   add_queues(report, compiled.program);
+  const std::vector<WaveProgress> whole = whole_progress(compiled);
+  for (const WaveProgress& wave : whole) {
+    report.published_items += wave.items;
+  }
+  report_progress(report, compiled, whole, false);
   report.program = summary_of(compiled);
   for (const Fallback& fallback : compiled.schedule.fallbacks) {
     report.fallbacks.push_back(
@@ -504,8 +546,7 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
           {.buffer = compiled.program.buffers[i].name, .offset = compiled.memory.offsets[i]});
     }
   }
-  report.telemetry = {.frontier_density_bps = compiled.recommendation.frontier_density_bps,
-                      .topology = launch.topology,
+  report.telemetry = {.topology = launch.topology,
                       .pressure = launch.pressure,
                       .execution_mode = compiled.mode.mode,
                       .hit_capacity = launch.hit_capacity,
@@ -586,8 +627,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   const Residency& residency = executed.residency;
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.device = device_report(device);
-  report.items_processed = outcome.tiles;
-  report.items_remaining = outcome.status == RunStatus::done ? 0 : report.items_remaining - outcome.tiles;
+  report.status = outcome.status;
+  const std::vector<WaveProgress> progress =
+      progress_of(compiled, outcome.reached, residency.workers, executed.run.queues);
+  report_progress(report, compiled, progress, true);
   report.iterations = outcome.iterations;
   report.until = until_report(compiled, executed);
   if (report.until) {
@@ -603,16 +646,11 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.files_written = executed.files_written;
   report.geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
   Telemetry& telemetry = report.telemetry;
-  telemetry.bytes_uploaded = executed.run.uploaded_bytes + compiled.tables.bytes();
   report_dispatch(report, outcome);
-  telemetry.resident_allocations =
-      (executed.generated_kernel ? 6U : 1U) +
-      static_cast<std::uint64_t>(std::ranges::count_if(
-          compiled.program.buffers, [](const ProgramBuffer& buffer) { return buffer.image.has_value(); }));
-  telemetry.occupancy_proxy_bps =
-      residency.resident == 0 ? 0 : std::min(full_bps, residency.workers * full_bps / residency.resident);
-  telemetry.readback_buffers =
-      static_cast<std::uint64_t>(std::ranges::count_if(compiled.program.buffers, &ProgramBuffer::is_result));
+  report_calls(telemetry, executed.run.calls, outcome.calls);
+  telemetry.occupancy_proxy_bps = occupancy_bps(compiled, outcome.reached, residency, executed.run.queues);
+  telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : full_bps; // no tile is inactive
+  telemetry.readback_buffers = executed.run.buffers_read;
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
   telemetry.resident_input_cache_hit = executed.inputs_kept;
   if (executed.proof && executed.proof->in_time) {
@@ -687,8 +725,10 @@ RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& hal
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns) {
   RunReport report = report_of_program(compiled, wall_time_ns);
-  report.iterations = monitor.iterations;
   report_silence(report, monitor, interrupted, options, true);
+  const Position reached = monitor.reached();
+  report.iterations = reached.iteration;
+  report_progress(report, compiled, progress_of(compiled, {reached.iteration, reached.stage}, 1, {}), true);
   return report;
 }
 

@@ -39,6 +39,9 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
 
 DeviceReport device_report(const device::DeviceInfo& device);
 
+// Reports the calls of a run, and those of its dispatch among them.
+void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch);
+
 // Reports the dispatch.
 void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
 

@@ -328,6 +328,7 @@ struct QueueReport {
   std::uint64_t items = 0; // given items
   std::uint64_t deduped_items = 0;
   std::uint64_t published_items = 0;
+  std::uint64_t items_processed = 0; // in all iterations, like those that remain
   std::uint64_t items_remaining = 0;
   bool requeues = false; // whether its ops can requeue
   std::uint64_t rounds = 0;
@@ -411,12 +412,15 @@ struct Geometry { // of the launches
   std::uint32_t worker_groups = 0;
 };
 
+// Counted as the run went on: by the session of the device, by the device, and from the place that the run came to. The
+// last six are the policy's and the program's.
 struct Telemetry {
   std::uint64_t bytes_uploaded = 0;
   std::uint64_t bytes_read_back = 0;
   std::uint64_t bytes_moved = 0;
   std::uint64_t resident_allocations = 0;
-  std::uint64_t kernel_launches = 0;
+  std::uint64_t kernel_launches = 0;   // of the dispatch
+  std::uint64_t filling_launches = 0;  // before it, to fill device memory
   std::uint64_t recorded_launches = 0; // part of these, enqueued as a command buffer
   std::uint64_t sync_points = 0;
   std::uint64_t occupancy_proxy_bps = 0;
@@ -456,6 +460,19 @@ struct ReportHead {
   std::uint64_t build_ns = 0;
   std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
   std::vector<std::uint64_t> slices_ns;
+  // Items: work-items of waves and items of queues, or vertices of frontiers.
+  std::uint64_t items_processed = 0;
+  std::uint64_t items_remaining = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t deduped_items = 0;
+  std::uint64_t queue_plan_ns = 0;
+  std::uint64_t queue_publish_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  std::uint64_t lineage_ns = 0;
+  std::uint64_t lineage_items = 0;           // that derive from a source rule
+  std::uint64_t lineage_iterations = 0;      // that are listed
+  std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
+  Geometry recommended_geometry;
   Geometry geometry; // of the launches
   Telemetry telemetry;
   std::vector<WrittenFile> files_written;
@@ -470,19 +487,9 @@ struct RunReport : ReportHead {
   std::string mode_reason;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
-  std::uint64_t items_processed = 0;                      // tiles
-  std::uint64_t items_remaining = 0;
-  std::uint64_t items_in_all = 0; // tiles of the most iterations that the program may run
+  std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // if the program has one and completed an iteration
-  std::uint64_t queue_plan_ns = 0;
-  std::uint64_t queue_publish_ns = 0;
-  std::uint64_t read_back_ns = 0;
-  std::uint64_t lineage_ns = 0;
-  std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;
-  std::uint64_t lineage_items = 0;
-  std::vector<std::uint32_t> region_lineage; // by group in dispatch order; bit n stands for source rule n
   std::optional<OutputParity> output_parity;
   std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
@@ -494,7 +501,6 @@ struct RunReport : ReportHead {
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
-  Geometry recommended_geometry;
   MemoryReport memory;
   planning::MemoryPlan plan;
   policy::LaunchRecommendation recommendation;

@@ -155,14 +155,6 @@ bool Schedule::any_plain() const {
   return std::ranges::any_of(stages, &Stage::plain);
 }
 
-std::uint64_t Schedule::tiles_in(std::size_t begin, std::size_t end) const {
-  std::uint64_t tiles = 0;
-  for (std::size_t stage = begin; stage < end; ++stage) {
-    tiles += stages[stage].tiles;
-  }
-  return tiles;
-}
-
 Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
                                const planning::BarrierGroups& groups, Strategy strategy,
                                const KernelLimits& limits) {

@@ -1,6 +1,7 @@
 // The launches of a program: its groups of waves become stages; waves that cannot share a launch are launched
 // alone, as the user wrote them.
 #pragma once
+#include "device/monitor.hpp"
 #include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
 #include "engine/shared_launch.hpp"
@@ -61,12 +62,11 @@ struct Schedule {
     const std::uint32_t pack = tiles_per_pack[wave];
     return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);
   }
-  [[nodiscard]] std::uint64_t tiles_in(std::size_t begin, std::size_t end) const; // of these stages
-  [[nodiscard]] std::uint64_t tiles_once() const { return tiles_in(0, stages.size()); }
-  [[nodiscard]] std::uint64_t tiles_per_iteration() const { return tiles_in(repeat_begin, repeat_end); }
-  // Returns the tiles of a whole run.
-  [[nodiscard]] std::uint64_t tiles_in_all(std::uint64_t iterations) const {
-    return tiles_once() + (iterations - 1) * tiles_per_iteration();
+  [[nodiscard]] bool repeats(std::size_t stage) const { return repeat_begin <= stage && stage < repeat_end; }
+  // Returns how often a stage has run when a run has come to `at`.
+  [[nodiscard]] std::uint64_t runs_of(std::size_t stage, const Position& at) const {
+    const bool in_iteration = stage < at.stage && !(repeats(stage) && at.stage >= repeat_end);
+    return (repeats(stage) ? at.iteration : 0) + (in_iteration ? 1 : 0);
   }
 };
 

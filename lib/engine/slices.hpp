@@ -48,11 +48,8 @@ struct DispatchOutcome {
   RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
   std::uint64_t iterations = 0;       // that were completed
   bool until_met = false;
-  std::uint64_t tiles = 0; // that were run, in all
-  std::uint64_t launches = 0;
-  std::uint64_t recorded_launches = 0; // of these, in command buffers
-  std::uint64_t sync_points = 0;       // barriers on the device, and waits of the host for it
-  std::uint64_t bytes_read_back = 0;
+  Position reached;              // of a wave program; its stages are those of the schedule
+  device::CallCounts calls;      // of the dispatch
   std::uint64_t dispatch_ns = 0; // until the last launch has ended
   std::chrono::steady_clock::time_point ended_at;
   std::vector<std::uint64_t> slices_ns;
@@ -85,7 +82,7 @@ private:
   device::Buffer memory_;
 };
 
-// Launches slices and counts them in the outcome. All references outlive it; all throw device::Refused.
+// Launches slices and times them in the outcome. All references outlive it; all throw device::Refused.
 class SliceLoop {
 public:
   using Clock = std::chrono::steady_clock;
@@ -107,9 +104,6 @@ public:
     // back, as reading outputs is, and not of the dispatch time.
     download(session_, from, 0, head);
     outcome_.slices_ns.push_back(elapsed);
-    outcome_.bytes_read_back += head.size();
-    outcome_.launches += launches;
-    ++outcome_.sync_points;
     return elapsed;
   }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 namespace tidegate::graphs {
@@ -140,6 +141,14 @@ Result<void> check_program(const FrontierProgram& program, const UnreadLocations
     errors.check(check_graph(program));
   }
   errors.check(check_rank_settings(program.pagerank));
+  for (std::size_t i = 0; i < program.rules.size(); ++i) {
+    if (program.rules[i] >= std::numeric_limits<std::uint32_t>::digits) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = fmt::format("there is no source rule {}", program.rules[i]),
+                  .fix = "rules are numbered from 0 to 31",
+                  .pointer = fmt::format("/rules/{}", i)});
+    }
+  }
   return errors.result();
 }
 

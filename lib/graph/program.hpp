@@ -60,6 +60,7 @@ struct FrontierProgram {
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
   std::vector<std::uint32_t> sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32
+  std::vector<std::uint32_t> rules;   // source rules that the traversal comes from, below 32
   FrontierOutputs outputs;
   RankSettings pagerank;
   FrontierPolicy policy;

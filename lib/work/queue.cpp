@@ -1,6 +1,7 @@
 // Publishing of work items in tiles, their files, and the wave and kernel that drain them.
 #include "work/queue.hpp"
 
+#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "device/kernels.hpp"
 #include "opencl_c/call_graph.hpp"
@@ -20,9 +21,11 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -153,6 +156,7 @@ CombinedQueue combine_items(std::span<const QueueItem> items) {
 
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops, const device::Tuning& tuning) {
+  const auto began = std::chrono::steady_clock::now();
   const auto& combinations = combined.combinations;
   PublishedQueue queue{.lanes = tuning.queue_lanes,
                        .items_per_lane =
@@ -207,6 +211,7 @@ PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQue
   }
   queue.params.resize(listed);
   queue.items.resize(in_place ? 0 : queue.published_items);
+  queue.publish_ns = elapsed_ns(began);
   return queue;
 }
 
@@ -692,6 +697,7 @@ public:
                   .published = {},
                   .published_items = published.published_items,
                   .deduped_items = published.deduped_items,
+                  .publish_ns = published.publish_ns,
                   .op_names = op_names_of(ops_),
                   .requeues = say_requeue(wave.unit.unit, functions),
                   .publishes = true,
@@ -1056,12 +1062,14 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
+                .publish_ns = published.publish_ns,
                 .op_names = op_names_of(ops),
                 .requeues = drain.requeues,
                 .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
                 .age_threshold = age_threshold,
                 .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
                 .most_stalled_rounds = spec.most_stalled_rounds};
+  std::ranges::transform(published.tiles, std::back_inserter(wave.queue.tile_items), &QueueTile::count);
   return wave;
 }
 

@@ -81,6 +81,7 @@ struct PublishedQueue {
   std::vector<std::uint32_t> items;  // by position: index of the item; empty if equal
   std::array<std::uint32_t, queue_priorities> by_priority{};
   std::uint64_t deduped_items = 0;
+  std::uint64_t publish_ns = 0; // that this took
 };
 
 // `ops` has the traits of every op in a combination. Publishes only the first of identical items of a pure

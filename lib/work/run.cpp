@@ -142,7 +142,7 @@ Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgra
   const auto start = std::chrono::steady_clock::now();
   TIDEGATE_CHECK(
       exchange_contents(prepared->compiled.written, prepared->compiled.program, program, options.scope));
-  prepared->compiled.plan_ns = prepared->compiled.lineage_ns = 0;
+  prepared->compiled.plan_ns = 0;
   prepared->last_run = options.kept->run;
   TIDEGATE_TRY(const RunReport report, run_prepared(prepared, &device, options, monitor, start));
   return report.status == RunStatus::hits_overflow ? run_program(program, folder, &device, options, monitor)

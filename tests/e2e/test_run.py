@@ -227,7 +227,7 @@ class Results(Small):
     def test_chain(self) -> None:
         for report in self.both(CHAIN, b=[0, 2, 4, 6, 8, 10, 12, 14],
                                 c=[100, 102, 104, 106, 108, 110, 112, 114]):
-            self.assertEqual((report["status"], report["items_processed"], report["iterations"]), ("done", 6, 1))
+            self.assertEqual((report["status"], report["items_processed"], report["iterations"]), ("done", 24, 1))
             self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 2], [1]])
             # Of every group its waves' rules and their ancestors'.
             self.assertEqual(report["region_lineage"], [1 << 3 | 1 << 5, 1 << 0 | 1 << 31 | 1 << 3])
@@ -268,7 +268,7 @@ class Results(Small):
             document = program(buffers, wave("plus", "a", "b", 5), repeat=repeat, swap=[["a", "b"]])
             for report in self.both(document, a=[i + 5 * repeat for i in range(8)],
                                     b=[i + 5 * (repeat - 1) for i in range(8)]):
-                self.assertEqual((report["iterations"], report["items_processed"]), (repeat, 2 * repeat))
+                self.assertEqual((report["iterations"], report["items_processed"]), (repeat, 8 * repeat))
 
     def test_until(self) -> None:
         """5, 4, 3, 2 are four turns; with repeat 3 it ends before."""
@@ -303,7 +303,7 @@ class Results(Small):
         document = program({"a": buffer(count=13, init=IOTA), "b": buffer(count=13, output="b.npy")},
                            wave("plus", "a", "b", 7, size=13, local=4))
         report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter")
-        self.assertEqual((report["items_processed"], report["fallbacks"]), (4, []))
+        self.assertEqual((report["items_processed"], report["fallbacks"]), (13, []))
         self.assertEqual(self.output("b.npy"), [i + 7 for i in range(13)])
         result = self.run_document(document, "--strategy", "launch")
         if result.rc != 0:
@@ -506,17 +506,19 @@ class Report(Small):
             return "inconsistent_evidence", pointer, message, anew
 
         self.assertEqual(told(), [])
-        self.assertEqual(told(("items_processed", 5)), [inconsistent(
-            "/items_processed", "items_processed and items_remaining are together 5, and items_in_all is 6")])
+        self.assertEqual(told(("items_processed", 5)), [
+            inconsistent("/items_processed", "items_processed and items_remaining are together 5, and items_in_all is 24"),
+            inconsistent("/lineage_items", "lineage_items is 24, and items_processed only 5")])
+        self.assertEqual(told(("region_lineage", [])), [inconsistent("/lineage_items", "items derive from rules, and region_lineage is empty")])
         self.assertEqual(told(("items_remaining", 1)), [
-            inconsistent("/items_processed", "items_processed and items_remaining are together 7, and items_in_all is 6"),
+            inconsistent("/items_processed", "items_processed and items_remaining are together 25, and items_in_all is 24"),
             inconsistent("/items_remaining", "items_remaining is 1, and of a run that is done it is 0")])
         self.assertEqual(told(("deduped_items", 1)), [inconsistent("/deduped_items", "deduped_items is 1, and that of the queues 0")])
-        queue = {"wave": "q", "items": 5, "deduped_items": 1, "published_items": 3, "items_remaining": 4, "requeues": True, "rounds": 1,
+        queue = {"wave": "q", "items": 5, "deduped_items": 1, "published_items": 3, "items_processed": 5, "items_remaining": 0, "requeues": True, "rounds": 1,
                  "requeue_count": 2, "aged_promotions": 0, "max_priority_age": 0}
         self.assertEqual(told(("queues", [queue]), ("deduped_items", 1)), [
             inconsistent("/queues/0/items", "deduped_items and published_items are together 4, and items is 5"),
-            inconsistent("/queues/0/items_remaining", "items_remaining is 4, and published_items only 3")])
+            inconsistent("/queues/0/items_processed", "items_processed and items_remaining are together 5, no multiple of published_items 3")])
         even = [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
                 for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
         even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2)]
@@ -666,7 +668,7 @@ class Report(Small):
     def test_table(self) -> None:
         result = self.run_document(CHAIN, "--strategy", "launch", "--verify", "--format", "table")
         self.assertEqual((result.rc, result.stderr), (0, ""))
-        self.assertTrue(result.stdout.startswith("done: 6 of 6 tiles\n"), result.stdout)
+        self.assertTrue(result.stdout.startswith("done: 24 of 24 items\n"), result.stdout)
         self.assertIn("strategy  launch: requested\n", result.stdout)
         self.assertIn("2 outputs equal to plain launches, byte for byte\n", result.stdout)
         self.assertNotIn("\x1b", result.stdout)

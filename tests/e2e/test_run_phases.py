@@ -82,8 +82,8 @@ class Phases(Small):
         for name, values in evaluated(iterations).items():
             self.assertEqual(self.output(f"{name}.npy", document["buffers"][name]["type"]), values, name)
         self.assertEqual((report["iterations"], report["items_remaining"]), (iterations, 0))
-        # 2 copies and 2 fills of one tile each, and what is added; in an iteration 1500 tiles of kernels and a copy.
-        self.assertEqual(report["items_processed"], (3 + N) + iterations * (2 * N + N // 4 + 1 + 1) + (N + 1))
+        # 2 copies and 2 fills of 64 work-items each, and what is added; in an iteration 3 kernels of N, one of 4 and a copy.
+        self.assertEqual(report["items_processed"], 4 * 64 + 2 * N + iterations * (3 * N + 4 + 64))
         return report
 
     def test_every_way(self) -> None:

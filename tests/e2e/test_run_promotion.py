@@ -76,8 +76,8 @@ class Promotion(Programs):
                 self.assertEqual(self.output("y.npy"), evaluated())
                 self.assertEqual(report["telemetry"]["kernel_launches"], 1)
                 self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 1, 2, 3]])
-                # Tiles count for each of the waves, and what is in registers lies nowhere.
-                self.assertEqual(report["items_processed"], 4 * N // LOCAL)
+                # Items count for each of the waves, and what is in registers lies nowhere.
+                self.assertEqual(report["items_processed"], 4 * N)
                 self.assertEqual(sorted(place["buffer"] for place in report["memory"]["offsets"]), ["u", "v", "x", "y"])
 
     def test_none_and_a_plan(self) -> None:

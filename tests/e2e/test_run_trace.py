@@ -100,7 +100,7 @@ class Trace(Programs):
                 # Every tile of every wave, once in each iteration.
                 ran = collections.Counter((s["name"], s["args"]["iteration"], t) for s in work for t in self.tiles(s))
                 self.assertEqual(set(ran.values()), {1})
-                self.assertEqual(len(ran), report["items_processed"])
+                self.assertEqual(len(ran) * LOCAL, report["items_processed"])
                 self.assertEqual(len(ran), 2 * 6 * (SIZE // LOCAL))
                 self.assert_ordered(work, '"spread"', '"total"')
                 self.assert_wave_times(report, work)

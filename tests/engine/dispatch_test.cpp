@@ -153,11 +153,11 @@ TEST_CASE("each slice continues where the one before it has stopped") {
                                        {3, 1, 0, 14}});
   CHECK(outcome.status == RunStatus::done);
   CHECK(outcome.iterations == 4);
-  CHECK(outcome.tiles == 4 * 8);
-  CHECK(outcome.launches == 7);
-  CHECK(outcome.sync_points == 7);
+  CHECK(outcome.reached == Position{.iteration = 4, .stage = 2});
+  CHECK(outcome.calls.launches == 7);
+  CHECK(outcome.calls.waits == 7 + 7); // for the launches, and to read their heads
   CHECK(outcome.slices_ns.size() == 7);
-  CHECK(outcome.bytes_read_back == 7 * groups_word * sizeof(std::uint32_t));
+  CHECK(outcome.calls.bytes_read == 7 * groups_word * sizeof(std::uint32_t));
   CHECK(!outcome.until_met);
   CHECK(run.monitor.iterations == 4);
   CHECK(run.monitor.in_flight == 0);
@@ -206,9 +206,9 @@ TEST_CASE("the deadline ends a dispatch between slices, with what was done") {
   CHECK(outcome.status == RunStatus::deadline);
   const Head end = run.began.back();
   CHECK(outcome.iterations >= end[0]);
-  CHECK(outcome.tiles >= std::uint64_t{end[0]} * 8);
-  CHECK(outcome.tiles < (outcome.iterations + 1) * 8);
-  CHECK(outcome.launches == run.began.size());
+  CHECK(outcome.reached.iteration == outcome.iterations);
+  CHECK(run.monitor.reached() == outcome.reached);
+  CHECK(outcome.calls.launches == run.began.size());
   CHECK(!outcome.waited);
   CHECK(outcome.stuck_groups.empty());
 }
@@ -225,7 +225,7 @@ TEST_CASE("an interrupt ends a dispatch between slices") {
   CHECK(outcome.status == RunStatus::interrupted);
   CHECK(run.began.size() == 3);
   CHECK(outcome.iterations == 1);
-  CHECK(outcome.tiles == 5 + 3 + 5 + 2);
+  CHECK(outcome.reached == Position{.iteration = 1, .stage = 1, .turn = 1});
 }
 
 TEST_CASE("groups that gave up waiting are reported with what they waited for") {
@@ -282,7 +282,7 @@ TEST_CASE("a launch that has done nothing is not repeated") {
   const DispatchOutcome outcome = run.dispatch();
   CHECK(outcome.status == RunStatus::hang);
   CHECK(outcome.stuck_groups.empty());
-  CHECK(outcome.launches == 1);
+  CHECK(outcome.calls.launches == 1);
 }
 
 TEST_CASE("the kernel says that `until` is met") {
@@ -354,7 +354,7 @@ TEST_CASE("a trace has the launches by the device's clock and the tasks of each 
   };
   const DispatchOutcome outcome = run.dispatch();
   REQUIRE(outcome.trace);
-  REQUIRE(outcome.trace->launches.size() == outcome.launches);
+  REQUIRE(outcome.trace->launches.size() == outcome.calls.launches);
   for (const LaunchSpan& launch : outcome.trace->launches) {
     CHECK(launch.end_ns - launch.begin_ns == 800);
     CHECK(!launch.stage);

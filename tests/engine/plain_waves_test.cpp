@@ -145,9 +145,9 @@ TEST_CASE("launches are waited for in batches, the one before the last") {
   setup.prepare();
   const DispatchOutcome outcome = setup.dispatch(1000);
   CHECK(outcome.status == RunStatus::done);
-  CHECK(outcome.launches == 1000);
+  CHECK(outcome.calls.launches == 1000);
   CHECK(outcome.iterations == 1000);
-  CHECK(outcome.tiles == 4000);
+  CHECK(outcome.reached.iteration == 1000);
   CHECK(setup.session.contents<std::uint32_t>(setup.memory[0])[15] == 1000);
   const int batches = setup.session.count("mark");
   CHECK(batches > 2);
@@ -155,7 +155,7 @@ TEST_CASE("launches are waited for in batches, the one before the last") {
   CHECK(setup.session.count("flush") == batches);
   CHECK(setup.session.count("wait") == batches - 1);
   CHECK(setup.session.count("finish") == 1);
-  CHECK(outcome.sync_points == static_cast<std::uint64_t>(batches));
+  CHECK(outcome.calls.waits == static_cast<std::uint64_t>(batches));
 }
 
 TEST_CASE("iterations that are all alike are recorded after the first") {
@@ -166,8 +166,8 @@ TEST_CASE("iterations that are all alike are recorded after the first") {
   CHECK(setup.added.size() == 50);
   CHECK(setup.session.count("record") == 1);
   CHECK(setup.session.count("enqueue") == 49);
-  CHECK(outcome.launches == 50);
-  CHECK(outcome.recorded_launches == 49);
+  CHECK(outcome.calls.launches == 50);
+  CHECK(outcome.calls.recorded_launches == 49);
 }
 
 TEST_CASE("a value that changes is set for each launch, which is then not recorded") {
@@ -176,7 +176,7 @@ TEST_CASE("a value that changes is set for each launch, which is then not record
   setup.program.waves[0].arguments[1].progression =
       Progression{.type = ElementType::u32, .form = Progression::Form::add, .first = 1, .by = 2};
   setup.prepare();
-  CHECK(setup.dispatch(4).recorded_launches == 0);
+  CHECK(setup.dispatch(4).calls.recorded_launches == 0);
   CHECK(setup.added == std::vector<std::uint32_t>{1, 3, 5, 7});
 }
 
@@ -216,7 +216,7 @@ TEST_CASE("fills and copies are commands") {
   setup.program.waves[1].command =
       TransferCommand{.from = 0, .to = 1, .from_offset = 2, .to_offset = 10, .bytes = 6};
   setup.prepare();
-  CHECK(setup.dispatch(1).launches == 2);
+  CHECK(setup.dispatch(1).calls.launches == 0);
   const auto to = setup.session.contents<std::uint8_t>(setup.memory[1]);
   CHECK(std::vector<std::uint8_t>(to.begin() + 8, to.begin() + 18) ==
         std::vector<std::uint8_t>{0, 0, 0, 0, 7, 0, 7, 0, 0, 0});
@@ -282,7 +282,7 @@ TEST_CASE("a queue runs in rounds until none is left") {
   queue.prepare(QueueWay::drain);
   CHECK(queue.drained());
   CHECK(queue.rounds == 3);
-  CHECK(queue.waves->launches() == 6);
+  CHECK(queue.session.calls()->launches == 6);
 }
 
 TEST_CASE("a queue ends where an item fails, where none makes progress, and at the deadline") {

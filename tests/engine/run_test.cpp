@@ -268,11 +268,11 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
   REQUIRE(report);
   CHECK(report->status == RunStatus::deadline);
   CHECK(report->items_processed > 0);
-  CHECK(report->items_processed + report->items_remaining == 1000 * 16);
+  CHECK(report->items_processed + report->items_remaining == 1000 * 128);
   CHECK(report->error->code == ErrorCode::wall_time_exceeded);
   CHECK(report->error->message ==
         "the wall time of 0.05 s is over: " + std::to_string(report->items_remaining) +
-            " of 16000 tiles are left, after " + std::to_string(report->iterations) + " iterations");
+            " of 128000 items are left, after " + std::to_string(report->iterations) + " iterations");
   CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
   CHECK(!run.wrote_outputs());
 }
@@ -319,7 +319,7 @@ TEST_CASE("an interrupt ends a run, and the report says what is left") {
   REQUIRE(report);
   CHECK(report->status == RunStatus::interrupted);
   CHECK(report->error->message == "interrupted: " + std::to_string(report->items_remaining) +
-                                      " of 16000 tiles are left, after " +
+                                      " of 128000 items are left, after " +
                                       std::to_string(report->iterations) + " iterations");
   CHECK(run.calls >= 200);
   CHECK(run.calls < 1000);

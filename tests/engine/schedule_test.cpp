@@ -67,7 +67,6 @@ TEST_CASE("a group is a stage") {
   CHECK(stages(made) == "0,1:3 2:2");
   CHECK(made.fallbacks.empty());
   CHECK_FALSE(made.any_plain());
-  CHECK(made.tiles_per_iteration() == 5);
   CHECK(made.storage == Storage{{}});
 }
 
@@ -114,7 +113,6 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   CHECK(made.fallbacks[1].reason ==
         "its kernel has barriers or local memory and its last work-group is smaller");
   CHECK(made.any_plain());
-  CHECK(made.tiles_per_iteration() == 36);
 }
 
 TEST_CASE("waves with other compiler options are excluded") {
@@ -142,7 +140,6 @@ TEST_CASE("a stage counts its tiles in 31 bits") {
                    wave_of(0, {}, range_of(most - 1, 1)), wave_of(0, {}, range_of(1, 1))};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1, 2, 3}}));
   CHECK(stages(made) == "0:2147483647 1,2:2147483647 3:1");
-  CHECK(made.tiles_per_iteration() == 2 * std::uint64_t{most} + 1);
 }
 
 TEST_CASE("a stage that was cut off is the user's own kernel too when its wave is alone") {
@@ -279,9 +276,15 @@ TEST_CASE("a range of the stages repeats") {
   CHECK(stages(made) == "1:1 0,3:2 2:1");
   CHECK(made.repeat_begin == 1);
   CHECK(made.repeat_end == 2);
-  CHECK(made.tiles_once() == 4);
-  CHECK(made.tiles_per_iteration() == 2);
-  CHECK(made.tiles_in_all(10) == 22);
+  const auto runs = [&made](const Position& at) {
+    return std::array{made.runs_of(0, at), made.runs_of(1, at), made.runs_of(2, at)};
+  };
+  using Runs = std::array<std::uint64_t, 3>;
+  CHECK(runs({}) == Runs{0, 0, 0});
+  CHECK(runs({.stage = 1}) == Runs{1, 0, 0});
+  CHECK(runs({.iteration = 4, .stage = 1}) == Runs{1, 4, 0});
+  CHECK(runs({.iteration = 10, .stage = 2}) == Runs{1, 10, 0}); // the last iteration is done
+  CHECK(runs({.iteration = 10, .stage = 3}) == Runs{1, 10, 1});
   made.repeat_end = 3;
   CHECK(schedule_violation(program, made) == "stage 2 runs wave 2 (op0) in the phase \"each\"");
   made.repeat_end = 2;

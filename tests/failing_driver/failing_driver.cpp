@@ -6,6 +6,10 @@
 // TIDEGATE_WRONG_READS=BYTES:FIRST:LAST lets reads be wrong instead: of the reads of that many bytes, the ones with
 // these numbers (counted from 1) get the lowest bit of their last word changed. With TIDEGATE_WRONG_AFTER=PREFIX only
 // those do whose last launch before was of a kernel with such a name.
+//
+// TIDEGATE_LOGGED_CALLS=FILE appends a line for each call that moves bytes, launches, waits or has to do with blocks of
+// memory: "write BYTES BLOCKING", "read BYTES BLOCKING", "launch KERNEL", "wait", "allocate ADDRESS", "retain ADDRESS",
+// "release ADDRESS". Blocks of the host's memory that a driver pins are left out.
 #include <CL/cl_layer.h>
 
 #include <atomic>
@@ -91,6 +95,22 @@ struct Failing<Member, Name, Error> {
   using function##_failing = Failing<&cl_icd_dispatch::function, function##_name, error>;
 FOR_EACH_FUNCTION(DECLARE)
 
+// Appends a line to the log, if there is one.
+template <class... Arguments>
+void note(const char* format, Arguments... arguments) {
+  static std::FILE* const file = [] {
+    const char* const path = std::getenv("TIDEGATE_LOGGED_CALLS");
+    std::FILE* const opened = path == nullptr ? nullptr : std::fopen(path, "a");
+    if (opened != nullptr) {
+      std::setvbuf(opened, nullptr, _IOLBF, 1 << 12);
+    }
+    return opened;
+  }();
+  if (file != nullptr) {
+    std::fprintf(file, format, arguments...);
+  }
+}
+
 // The last kernel that was launched.
 std::string& launched() {
   static std::string name;
@@ -103,8 +123,77 @@ cl_int CL_API_CALL launch(cl_command_queue queue, cl_kernel kernel, cl_uint dime
   char name[256] = "";
   driver.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name, name, nullptr);
   launched() = name;
+  note("launch %s\n", name);
   return clEnqueueNDRangeKernel_failing::call(queue, kernel, dimensions, offset, global, local, waits, events,
                                               event);
+}
+
+cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
+                                 cl_int* status) {
+  const cl_mem made = clCreateBuffer_failing::call(context, flags, size, host, status);
+  if (made != nullptr && (flags & CL_MEM_ALLOC_HOST_PTR) == 0) {
+    note("allocate %p\n", static_cast<void*>(made));
+  }
+  return made;
+}
+
+cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags, const cl_image_format* format,
+                                const cl_image_desc* description, void* host, cl_int* status) {
+  const cl_mem made = driver.clCreateImage(context, flags, format, description, host, status);
+  if (made != nullptr) {
+    note("allocate %p\n", static_cast<void*>(made));
+  }
+  return made;
+}
+
+cl_int CL_API_CALL retain(cl_mem memory) {
+  note("retain %p\n", static_cast<void*>(memory));
+  return driver.clRetainMemObject(memory);
+}
+
+cl_int CL_API_CALL release(cl_mem memory) {
+  note("release %p\n", static_cast<void*>(memory));
+  return driver.clReleaseMemObject(memory);
+}
+
+cl_int CL_API_CALL write(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
+                         const void* from, cl_uint waits, const cl_event* events, cl_event* event) {
+  note("write %zu %u\n", size, blocking);
+  return clEnqueueWriteBuffer_failing::call(queue, buffer, blocking, offset, size, from, waits, events,
+                                            event);
+}
+
+// Bytes of a region of an image.
+size_t region_bytes(cl_mem image, const size_t* region) {
+  size_t element = 0;
+  driver.clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, nullptr);
+  return element * region[0] * region[1] * region[2];
+}
+
+cl_int CL_API_CALL write_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t* origin,
+                               const size_t* region, size_t row, size_t slice, const void* from,
+                               cl_uint waits, const cl_event* events, cl_event* event) {
+  note("write %zu %u\n", region_bytes(image, region), blocking);
+  return driver.clEnqueueWriteImage(queue, image, blocking, origin, region, row, slice, from, waits, events,
+                                    event);
+}
+
+cl_int CL_API_CALL read_image(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t* origin,
+                              const size_t* region, size_t row, size_t slice, void* to, cl_uint waits,
+                              const cl_event* events, cl_event* event) {
+  note("read %zu %u\n", region_bytes(image, region), blocking);
+  return driver.clEnqueueReadImage(queue, image, blocking, origin, region, row, slice, to, waits, events,
+                                   event);
+}
+
+cl_int CL_API_CALL finish(cl_command_queue queue) {
+  note("wait\n");
+  return clFinish_failing::call(queue);
+}
+
+cl_int CL_API_CALL wait(cl_uint count, const cl_event* events) {
+  note("wait\n");
+  return driver.clWaitForEvents(count, events);
 }
 
 bool is_wrong(size_t bytes) {
@@ -120,6 +209,7 @@ bool is_wrong(size_t bytes) {
 
 cl_int CL_API_CALL read(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                         void* to, cl_uint waits, const cl_event* events, cl_event* event) {
+  note("read %zu %u\n", size, blocking);
   const cl_int status =
       clEnqueueReadBuffer_failing::call(queue, buffer, blocking, offset, size, to, waits, events, event);
   if (status == CL_SUCCESS && is_wrong(size)) {
@@ -163,6 +253,15 @@ CL_API_ENTRY cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispat
   FOR_EACH_FUNCTION(PUT)
   layered.clEnqueueNDRangeKernel = &launch;
   layered.clEnqueueReadBuffer = &read;
+  layered.clEnqueueWriteBuffer = &write;
+  layered.clEnqueueReadImage = &read_image;
+  layered.clEnqueueWriteImage = &write_image;
+  layered.clCreateBuffer = &create_buffer;
+  layered.clCreateImage = &create_image;
+  layered.clRetainMemObject = &retain;
+  layered.clReleaseMemObject = &release;
+  layered.clFinish = &finish;
+  layered.clWaitForEvents = &wait;
   *entries_returned = ours;
   *dispatch = &layered;
   return CL_SUCCESS;

@@ -151,6 +151,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   // longer than this are worth asking.
   constexpr std::uint64_t short_launch_ns = 50'000;
   const auto start = engine::SliceLoop::Clock::now();
+  const device::CallCounts calls_before = session.calls()->now();
   outcome.ended_at = start;
   engine::SliceLoop loop(session, monitor, outcome);
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
@@ -182,10 +183,11 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     }
     std::vector<tg_log_row> rows(reached.wave - at.wave);
     engine::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
-    outcome.bytes_read_back += rows.size() * sizeof(tg_log_row);
     for (const tg_log_row& row : rows) {
       outcome.waves.push_back(record_of(row, resident.vertices));
+      monitor.items += row.vertices;
     }
+    outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : reached.vertices;
     at = reached;
     outcome.rank_change = static_cast<double>(at.change) / rank_units;
     monitor.iterations = at.wave;
@@ -200,6 +202,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
         persistent ? 1 : engine::next_batch(batch, elapsed, limits.slice_ns, asks_seldom ? 2 : 1, most_batch);
   }
   outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
+  outcome.calls = session.calls()->since(calls_before);
   return outcome;
 }
 

@@ -17,7 +17,8 @@ void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
 
 struct TraversalOutcome : engine::DispatchOutcome {
   std::vector<WaveRecord> waves;
-  double rank_change = 0; // of pagerank: of all ranks in the last iteration, in sum
+  std::uint64_t vertices_left = 0; // in the frontier of the next wave
+  double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
 };
 
 // From the first frontier to the last; without arrivals at a barrier launches are one step each. Throws device::Refused.

@@ -118,6 +118,8 @@ constexpr Field frontier_program_fields[] = {
     defaulted<&FrontierProgram::sources>(
         "sources", "start vertices of bfs and sssp, or up to 32 of reach, counted from 0")
         .or_single(),
+    defaulted<&FrontierProgram::rules>(
+        "rules", "numbers, below 32, of the source rules that the traversal comes from"),
     defaulted<&FrontierProgram::outputs>("outputs", ".npy files, or else raw bytes, relative to the program"),
     defaulted<&FrontierProgram::pagerank>("pagerank", "settings of pagerank"),
     defaulted<&FrontierProgram::policy>("policy", "overrides of the standard launch policy"),
@@ -377,6 +379,23 @@ constexpr Field report_fields[] = {
         "built_from_cache", "whether the kernels came from the cache"),
     Head::of<&FrontierReport::telemetry, &Telemetry::resident_input_cache_hit>(
         "resident_input_cache_hit", "whether the device had the graph from an earlier request of a stream"),
+    head.items_processed,
+    Head::of<&FrontierReport::items_remaining>(
+        "items_remaining", "vertices of the frontier that waited when a traversal ended before its time"),
+    head.queue_plan_ns,
+    head.queue_publish_ns,
+    head.read_back_ns,
+    head.lineage_ns,
+    head.published_items,
+    head.deduped_items,
+    head.lineage_items,
+    head.lineage_iterations,
+    head.region_lineage,
+    optional<&FrontierReport::recommendation>(
+        "recommendation",
+        "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
+    head.recommended_geometry,
+    head.telemetry,
     head.slices_ns,
     optional<&FrontierReport::replay>("replay", "the host's choices for the logged numbers"),
     optional<&FrontierReport::verification>("verification",

@@ -21,29 +21,28 @@ using graphs::Algorithm;
 using graphs::Rows;
 
 template <class T>
-device::Buffer upload_all(const device::Session& session, std::span<const T> values, std::uint64_t& bytes) {
+device::Buffer upload_all(const device::Session& session, std::span<const T> values) {
   device::Buffer memory =
       engine::allocate(session, std::max<std::uint64_t>(values.size_bytes(), sizeof(std::uint64_t)));
   engine::upload(session, memory, 0, std::as_bytes(values));
-  bytes += values.size_bytes();
   return memory;
 }
 
 // Uploads offsets of edges in 32 bits if they fit, else in 64.
-device::Buffer upload_offsets(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+device::Buffer upload_offsets(const device::Session& session, const Rows& rows) {
   if (rows.edges() > std::numeric_limits<std::uint32_t>::max()) {
-    return upload_all<std::uint64_t>(session, rows.offsets, bytes);
+    return upload_all<std::uint64_t>(session, rows.offsets);
   }
   const std::vector<std::uint32_t> narrow(rows.offsets.begin(), rows.offsets.end());
-  return upload_all<std::uint32_t>(session, narrow, bytes);
+  return upload_all<std::uint32_t>(session, narrow);
 }
 
-device::Buffer upload_weights(const device::Session& session, const Rows& rows, std::uint64_t& bytes) {
+device::Buffer upload_weights(const device::Session& session, const Rows& rows) {
   if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return upload_all<std::uint32_t>(session, *whole, bytes);
+    return upload_all<std::uint32_t>(session, *whole);
   }
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    return upload_all<float>(session, *floats, bytes);
+    return upload_all<float>(session, *floats);
   }
   return engine::allocate(session, sizeof(std::uint64_t));
 }
@@ -56,7 +55,6 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   ResidentGraph resident{.parts = {},
                          .setting = make_setting(program, graph, memory, geometry, policy),
                          .vertices = graphs::vertex_count(graph)};
-  std::uint64_t& bytes = resident.uploaded_bytes;
   const auto put = [&resident](Part part, device::Buffer buffer) {
     resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
   };
@@ -64,13 +62,13 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
     put(part,
         engine::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(std::uint64_t))));
   };
-  put(Part::offsets, upload_offsets(session, graph.out, bytes));
-  put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours, bytes));
-  put(Part::weights, upload_weights(session, graph.out, bytes));
+  put(Part::offsets, upload_offsets(session, graph.out));
+  put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours));
+  put(Part::weights, upload_weights(session, graph.out));
   if (part_bytes(memory, "transpose") != 0) {
-    put(Part::in_offsets, upload_offsets(session, *graph.in, bytes));
-    put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours, bytes));
-    put(Part::in_weights, upload_weights(session, *graph.in, bytes));
+    put(Part::in_offsets, upload_offsets(session, *graph.in));
+    put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours));
+    put(Part::in_weights, upload_weights(session, *graph.in));
   } else { // the same rows, or unused in a constrained layout
     put(Part::in_offsets, resident.part(Part::offsets));
     put(Part::in_neighbours, resident.part(Part::neighbours));
@@ -83,7 +81,7 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   room(Part::queues, "queues");
   room(Part::far, program.algorithm == Algorithm::sssp ? "far queues" : "shares");
   put(Part::state, engine::allocate(session, sizeof(tg_state)));
-  put(Part::sources, upload_all<std::uint32_t>(session, program.sources, bytes));
+  put(Part::sources, upload_all<std::uint32_t>(session, program.sources));
   put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));
   return resident;
 }
@@ -128,9 +126,8 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
 void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
                       std::vector<std::byte> setting, ResidentGraph& resident) {
   resident.setting = std::move(setting);
-  resident.uploaded_bytes = 0;
   resident.parts[static_cast<std::size_t>(Part::sources)] =
-      upload_all<std::uint32_t>(session, program.sources, resident.uploaded_bytes);
+      upload_all<std::uint32_t>(session, program.sources);
 }
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,

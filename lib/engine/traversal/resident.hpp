@@ -43,7 +43,6 @@ struct ResidentGraph {
   std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
   std::vector<std::byte> setting; // from make_setting()
   std::uint32_t vertices = 0;
-  std::uint64_t uploaded_bytes = 0;
 
   [[nodiscard]] const device::Buffer& part(Part which) const {
     return parts[static_cast<std::size_t>(which)];
@@ -66,7 +65,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
                                     const TraversalPolicy& policy);
 
-// Prepares a graph in device memory for a traversal from other sources or with other settings; sets `uploaded_bytes`.
+// Prepares a graph in device memory for a traversal from other sources or with other settings.
 // Throws device::Refused.
 void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
                       std::vector<std::byte> setting, ResidentGraph& resident);

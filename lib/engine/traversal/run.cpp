@@ -60,6 +60,7 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
   program.outputs = {};
   program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
   program.sources.clear();
+  program.rules.clear();
   program.pagerank = {};
   return key + documents::encode(program, documents::Style::compact);
 }
@@ -175,6 +176,69 @@ WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_
   return summary;
 }
 
+// The policy's word on the first wave.
+void report_recommendation(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                           const FrontierMemory& memory, const device::DeviceInfo* device,
+                           FrontierReport& report) {
+  const std::uint32_t vertices = graphs::vertex_count(graph);
+  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const policy::AdapterLimits adapter =
+      device == nullptr ? policy::AdapterLimits{1024, most, 1024} : device::adapter_limits(*device);
+  policy::LaunchRequest request;
+  request.queue_len = all_vertices ? vertices : static_cast<std::uint32_t>(program.sources.size());
+  request.max_workgroup_size_x = adapter.max_workgroup_size_x;
+  request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
+  request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
+  request.requested_hit_capacity = 1; // traversals have no hits
+  request.graph_node_count = vertices;
+  request.graph_edge_count = static_cast<std::uint32_t>(std::min(graphs::edge_count(graph), most));
+  request.memory_pressure_bps = memory.pressure_bps;
+  request.resident_device_bytes = memory.bytes;
+  request.device_memory_budget_bytes = memory.budget_bytes;
+  if (const auto decision = policy::decide(program.policy.launch, request)) {
+    report.recommendation = decision->recommendation;
+    report.recommended_geometry = {.workgroup_size = report.recommendation->geometry.workgroup_size_x,
+                                   .worker_groups = report.recommendation->worker_groups};
+  }
+}
+
+// Counts what the waves did, of a run that may be under way.
+void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices_left,
+                  const engine::Residency& groups, FrontierReport& report) {
+  const std::uint64_t lanes = std::uint64_t{groups.workers} * report.geometry.workgroup_size;
+  engine::Telemetry& telemetry = report.telemetry;
+  report.items_processed = 0;
+  std::uint64_t turns = 0; // of all lanes
+  for (const WaveRecord& wave : report.waves) {
+    report.items_processed += wave.vertices;
+    turns += (wave.vertices + lanes - 1) / lanes;
+    if (wave.density_bps >= telemetry.frontier_density_bps) {
+      telemetry.frontier_density_bps = wave.density_bps;
+      telemetry.topology = wave.topology;
+    }
+  }
+  const auto offered = static_cast<double>(turns) * groups.resident * report.geometry.workgroup_size;
+  telemetry.occupancy_proxy_bps =
+      offered == 0
+          ? 0
+          : static_cast<std::uint64_t>(policy::full_scale_bps *
+                                       std::min(static_cast<double>(report.items_processed) / offered, 1.0));
+  report.items_remaining = vertices_left;
+  report.published_items = report.items_processed + vertices_left;
+  const auto start = Clock::now();
+  std::uint32_t rules = 0;
+  for (const std::uint32_t rule : program.rules) {
+    rules |= 1U << rule;
+  }
+  if (rules != 0 && !report.waves.empty()) { // all vertices are reached from the sources
+    report.region_lineage = {rules};
+    report.lineage_iterations = 1;
+    report.lineage_items = report.items_processed;
+  }
+  report.lineage_ns = elapsed_ns(start);
+}
+
 FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                          const FrontierMemory& memory, const StrategyChoice& strategy,
                          const device::DeviceInfo* device, const TraversalPolicy& policy) {
@@ -190,6 +254,9 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
                   .weights = graphs::weight_type(graph.out),
                   .symmetric = graph.symmetric};
   report.memory = memory;
+  report.telemetry.execution_mode = policy::ExecutionMode::jit; // sizes are constants of the kernel
+  report.telemetry.estimated_peak_device_bytes = memory.bytes;
+  report.telemetry.device_memory_budget_bytes = memory.budget_bytes;
   if (device != nullptr) {
     report.device = engine::device_report(*device);
     report.ordering =
@@ -371,6 +438,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.telemetry.resident_input_cache_hit = resident_before;
   report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.workers};
 
+  const device::CallCounts calls_before = session.calls()->now();
+  monitor.count(session.calls());
   monitor.begin(engine::Activity::filling);
   start = Clock::now();
   if (resident_before) {
@@ -392,8 +461,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   if (options.kept != nullptr && !kept->key.empty()) {
     options.kept->use(kept);
   }
-  report.upload_ns = elapsed_ns(start);
-  report.telemetry.bytes_uploaded = resident.uploaded_bytes;
+  report.upload_ns = report.queue_publish_ns = elapsed_ns(start);
 
   // The run itself; its wall time begins here.
   monitor.begin(engine::Activity::running);
@@ -401,12 +469,20 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.deadline = limits.deadline;
   TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
   engine::report_dispatch(report, outcome);
+  const device::CallCounts dispatched = outcome.calls;
+  engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   report.waves = std::move(outcome.waves);
+  report_waves(program, outcome.vertices_left, groups, report);
   report.summary = summarise(report.waves, report.dispatch_ns);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
   report.evidence = topology_evidence(report.waves, report.memory, groups.workers * geometry.group_size);
+  for (const policy::TopologyEvidence& evidence : report.evidence) {
+    if (evidence.selected_topology == report.telemetry.topology) {
+      report.telemetry.pressure = evidence.queue_pressure;
+    }
+  }
   if (report.status != RunStatus::done) {
     const auto& stuck = report.stuck_groups;
     engine::report_ending(
@@ -421,9 +497,11 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   // The policy must choose what the device chose; then the results are checked.
   report.replay = replay(replay_policy(program, graph, report.memory, geometry, policy), report.waves);
   monitor.begin(engine::Activity::reading);
+  start = Clock::now();
   TraversalResults results = read_back(session, resident, shape);
-  report.telemetry.bytes_read_back +=
-      (results.values.size() + results.parents.size()) * sizeof(std::uint32_t);
+  report.read_back_ns = elapsed_ns(start);
+  report.telemetry.readback_buffers = results.parents.empty() ? 1 : 2;
+  engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   results.rank_change = outcome.rank_change;
   TIDEGATE_CHECK(check_distances_fit(graph, results));
   report.answer = answer_of(program, graph, results);
@@ -477,6 +555,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const std::uint64_t load_ns = elapsed_ns(start);
 
   // Memory: every part, before any is allocated.
+  const auto planned_from = Clock::now();
   const TraversalShape shape = shape_of(program, graph);
   const std::uint64_t device_bytes =
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
@@ -493,6 +572,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
       device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
                         : *device,
       options);
+  report_recommendation(program, graph, memory, device, report);
+  report.queue_plan_ns = elapsed_ns(planned_from);
   const engine::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
                       report.ordering, device == nullptr ? "" : device->opencl_version);
@@ -510,6 +591,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   monitor.deadline = Clock::now() + engine::build_limit;
   const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
     engine::report_silence(known, monitor, interrupted, options, false);
+    known.items_processed = known.published_items = monitor.items;
     options.traversal.abandon(known);
   });
   try {

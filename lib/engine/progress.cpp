@@ -1,0 +1,310 @@
+#include "engine/progress.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ~std::uint64_t{0} : product;
+}
+
+// Items of tiles [begin, end).
+std::uint64_t items_in(const ProgramWave& wave, std::uint64_t begin, std::uint64_t end) {
+  const NdRange& range = wave.range;
+  std::uint64_t items = 0;
+  if (!wave.queue && !range.ragged()) {
+    return (end - begin) * range.group_size();
+  }
+  for (std::uint64_t tile = begin; tile < end; ++tile) {
+    if (wave.queue) {
+      items += tile < wave.queue->tile_items.size() ? wave.queue->tile_items[tile] : 0;
+      continue;
+    }
+    const std::array<std::uint64_t, 3> at{tile % range.groups[0], tile / range.groups[0] % range.groups[1],
+                                          tile / range.groups[0] / range.groups[1]};
+    std::uint64_t lanes = 1;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      lanes *= std::min<std::uint64_t>(range.local[i], range.global[i] - at[i] * range.local[i]);
+    }
+    items += lanes;
+  }
+  return items;
+}
+
+std::uint64_t items_of(const ProgramWave& wave) {
+  const auto& global = wave.range.global;
+  return wave.queue ? wave.queue->published_items : std::uint64_t{global[0]} * global[1] * global[2];
+}
+
+// The waves as written that a wave is.
+std::vector<std::uint32_t> parts_of(const CompiledProgram& compiled, std::uint32_t wave) {
+  return compiled.parts.empty() ? std::vector<std::uint32_t>{wave} : compiled.parts[wave];
+}
+
+struct PackRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+// Packs of a stage that have run after `turns` turns of every work-group (kernels/wave/tasks.cl).
+std::vector<PackRange> packs_run(std::uint64_t packs, std::uint64_t turns, std::uint64_t groups,
+                                 TileMapping mapping, bool backwards) {
+  if (mapping == TileMapping::strided) {
+    return {{.begin = 0, .end = std::min(packs, turns * groups)}};
+  }
+  std::vector<PackRange> ranges;
+  for (std::uint64_t group = 0; group < groups; ++group) {
+    const auto begin_of = [&](std::uint64_t of) {
+      return packs / groups * of + packs % groups * of / groups;
+    };
+    const std::uint64_t begin = begin_of(group);
+    const std::uint64_t end = begin_of(group + 1);
+    const std::uint64_t count = std::min(turns, end - begin);
+    ranges.push_back(backwards ? PackRange{end - count, end} : PackRange{begin, begin + count});
+  }
+  return ranges;
+}
+
+// Adds the items of a stage that a persistent launch has begun.
+void add_partial(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
+                 std::vector<WaveProgress>& progress) {
+  const Schedule& schedule = compiled.schedule;
+  const Stage& stage = schedule.stages[at.stage];
+  const auto row = std::count_if(schedule.stages.begin(), schedule.stages.begin() + at.stage,
+                                 [](const Stage& earlier) { return !earlier.plain; });
+  const std::uint64_t step =
+      std::uint64_t{at.iteration} * compiled.tables.steps + static_cast<std::uint64_t>(row);
+  const TileMapping mapping = compiled.synchronization.mapping;
+  const auto ranges =
+      packs_run(stage.packs, at.turn, workers, mapping, mapping == TileMapping::serpentine && step % 2 != 0);
+  std::uint64_t first = 0; // pack of the wave
+  for (const std::uint32_t wave : stage.waves) {
+    const ProgramWave& spec = compiled.program.waves[wave];
+    const std::uint64_t last = first + schedule.packs(compiled.program, wave);
+    const std::uint64_t pack = schedule.tiles_per_pack[wave];
+    for (const PackRange& range : ranges) {
+      const std::uint64_t begin = std::max(range.begin, first);
+      const std::uint64_t end = std::min(range.end, last);
+      for (const std::uint32_t part : parts_of(compiled, wave)) {
+        if (begin < end && !spec.in_rounds()) { // items of rounds count when a round has ended
+          progress[part].partial +=
+              items_in(compiled.written.waves[part], (begin - first) * pack,
+                       std::min<std::uint64_t>((end - first) * pack, spec.range.tiles()));
+        }
+      }
+    }
+    first = last;
+  }
+}
+
+// Takes the items of a queue as the device has counted them.
+void count_queue(const QueueOutcome& queue, WaveProgress& progress) {
+  if (queue.counts) {
+    progress.in_all += queue.counts->published;
+    progress.processed = queue.counts->executed;
+    progress.counted = true;
+    return;
+  }
+  if (queue.under_way || queue.items_remaining != 0) {
+    if (!queue.under_way && progress.runs != 0) { // the last run has failed
+      --progress.runs;
+    }
+    progress.partial = progress.items - std::min(queue.items_remaining, progress.items);
+  }
+}
+
+} // namespace
+
+std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled) {
+  std::vector<WaveProgress> progress;
+  for (const ProgramWave& wave : compiled.written.waves) {
+    const std::uint64_t runs = wave.section == Section::each ? compiled.program.iterations : 1;
+    const std::uint64_t items = items_of(wave);
+    const std::uint64_t all = saturating_product(items, runs);
+    progress.push_back({.items = items, .in_all = all, .processed = all, .runs = runs});
+  }
+  return progress;
+}
+
+std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
+                                      std::uint32_t workers, std::span<const QueueOutcome> queues) {
+  const Schedule& schedule = compiled.schedule;
+  std::vector<WaveProgress> progress = whole_progress(compiled);
+  for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
+    for (const std::uint32_t wave : schedule.stages[stage].waves) {
+      for (const std::uint32_t part : parts_of(compiled, wave)) {
+        progress[part].runs = schedule.runs_of(stage, at);
+      }
+    }
+  }
+  if (at.turn != 0 && at.stage < schedule.stages.size()) {
+    add_partial(compiled, at, workers, progress);
+  }
+  for (WaveProgress& wave : progress) {
+    wave.processed = saturating_product(wave.items, wave.runs) + wave.partial;
+  }
+  for (const QueueOutcome& queue : queues) {
+    WaveProgress& wave = progress[parts_of(compiled, queue.wave).front()];
+    count_queue(queue, wave);
+    if (!queue.counts) {
+      wave.processed = saturating_product(wave.items, wave.runs) + wave.partial;
+    }
+  }
+  return progress;
+}
+
+std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, const Residency& residency,
+                            std::span<const QueueOutcome> queues) {
+  if (residency.resident == 0) {
+    return 0;
+  }
+  const Schedule& schedule = compiled.schedule;
+  double used = 0;
+  double offered = 0;
+  for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
+    const Stage& stage = schedule.stages[i];
+    if (stage.plain) {
+      continue;
+    }
+    const auto turns = static_cast<double>((stage.packs + residency.workers - 1) / residency.workers);
+    auto rounds = static_cast<double>(schedule.runs_of(i, at));
+    for (const std::uint32_t wave : stage.waves) {
+      const ProgramWave& spec = compiled.program.waves[wave];
+      const auto queue = std::ranges::find(queues, wave, &QueueOutcome::wave);
+      if (spec.in_rounds() && queue != queues.end()) {
+        rounds = static_cast<double>(queue->rounds);
+        used += static_cast<double>((queue->counts ? queue->counts->executed : spec.queue->published_items) +
+                                    queue->accounting.requeue_count);
+      } else {
+        const std::uint64_t lanes = std::uint64_t{spec.range.tiles()} * spec.range.group_size();
+        used += rounds * static_cast<double>(std::min(items_of(spec), lanes));
+      }
+    }
+    offered += rounds * turns * residency.resident * schedule.group_size;
+  }
+  constexpr double full_bps = 10'000;
+  return offered == 0 ? 0 : static_cast<std::uint64_t>(std::min(used / offered, 1.0) * full_bps);
+}
+
+namespace {
+
+// Rules of the waves, one iteration after another.
+class LineageTrace {
+public:
+  LineageTrace(const Job& program, const planning::BarrierGroups& groups,
+               const std::vector<std::vector<std::uint32_t>>& storage)
+      : program_(program), groups_(groups), storage_(storage), rules_(program.waves.size()),
+        carried_(program.buffers.size()), before_(program.waves.size()) {
+    for (const ResolvedDependency& dependency : program.dependencies) {
+      before_[dependency.after].push_back(dependency.before);
+    }
+  }
+
+  // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
+  bool run(Section section, std::uint64_t iteration) {
+    const std::vector<std::uint32_t>& memory = storage_[iteration % storage_.size()];
+    std::vector<std::uint32_t> carried = carried_;
+    for (const std::uint32_t wave : groups_.order) { // a wave's ancestors come before it
+      const ProgramWave& spec = program_.waves[wave];
+      if (spec.section != section) {
+        continue;
+      }
+      rules_[wave] = spec.rules;
+      for (const std::uint32_t ancestor : before_[wave]) {
+        rules_[wave] |= rules_[ancestor];
+      }
+      for (const ProgramArgument& argument : spec.arguments) {
+        if (argument.is_memory() && argument.access != Access::write && !argument.overwrites) {
+          rules_[wave] |= carried_[memory[argument.buffer]];
+        }
+      }
+      for (const ProgramArgument& argument : spec.arguments) {
+        if (argument.is_memory() && argument.access != Access::read) {
+          carried[memory[argument.buffer]] |= rules_[wave];
+        }
+      }
+    }
+    return std::exchange(carried_, std::move(carried)) != carried_;
+  }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& rules() const { return rules_; }
+
+private:
+  const Job& program_;
+  const planning::BarrierGroups& groups_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
+  std::vector<std::uint32_t> rules_;   // by wave
+  std::vector<std::uint32_t> carried_; // by memory, from earlier iterations
+  std::vector<std::vector<std::uint32_t>> before_;
+};
+
+} // namespace
+
+Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
+                      const std::vector<std::vector<std::uint32_t>>& storage,
+                      std::span<const WaveProgress> progress) {
+  Lineage lineage;
+  if (std::ranges::none_of(program.waves, [](const ProgramWave& wave) { return wave.rules != 0; })) {
+    return lineage;
+  }
+  LineageTrace trace(program, groups, storage);
+  // Adds the groups of a section, in its run `run`, that ran as a whole; or with a `stride` the items of this run and
+  // of every run so many later.
+  const auto add = [&](Section section, std::uint64_t run, std::uint64_t stride) {
+    for (std::size_t group = 0; group < groups.group_count(); ++group) {
+      const auto waves = groups.group(group);
+      if (program.waves[waves.front()].section != section) {
+        continue;
+      }
+      std::uint32_t region = 0;
+      bool ran = true;
+      for (const std::uint32_t wave : waves) {
+        const WaveProgress& of = progress[wave];
+        const std::uint64_t later = of.runs - std::min(of.runs, run);
+        const std::uint32_t rules = trace.rules()[wave];
+        region |= rules;
+        ran &= later != 0;
+        if (rules == 0 || of.counted) {
+          continue;
+        }
+        const bool stops_here = of.runs >= run && (stride == 0 ? later == 0 : later % stride == 0);
+        lineage.items +=
+            of.items * (stride == 0 ? std::min<std::uint64_t>(later, 1) : (later + stride - 1) / stride) +
+            (stops_here ? of.partial : 0);
+      }
+      if (ran && stride == 0) {
+        lineage.regions.push_back(region);
+      }
+    }
+  };
+  std::uint64_t iterations = 0; // begun
+  for (std::size_t wave = 0; wave < progress.size(); ++wave) {
+    if (program.waves[wave].section == Section::each) {
+      iterations = std::max(iterations, progress[wave].runs + (progress[wave].partial != 0 ? 1 : 0));
+    }
+  }
+  trace.run(Section::before, 0);
+  add(Section::before, 0, 0);
+  const std::uint64_t period = storage.size();
+  std::uint64_t unchanged = 0; // iterations that added no rule to any memory
+  for (; lineage.iterations < iterations && unchanged < period; ++lineage.iterations) {
+    unchanged = trace.run(Section::each, lineage.iterations) ? 0 : unchanged + 1;
+    add(Section::each, lineage.iterations, 0);
+  }
+  for (std::uint64_t phase = 0; phase < period && lineage.iterations + phase < iterations; ++phase) {
+    trace.run(Section::each, lineage.iterations + phase);
+    add(Section::each, lineage.iterations + phase, period);
+  }
+  trace.run(Section::after, iterations);
+  add(Section::after, 0, 0);
+  for (std::size_t wave = 0; wave < progress.size(); ++wave) {
+    lineage.items += progress[wave].counted && trace.rules()[wave] != 0 ? progress[wave].processed : 0;
+  }
+  return lineage;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,50 @@
+// How far a run came, in items. An item is the work of one lane: a work-item of a wave, or an item of a queue.
+#pragma once
+#include "device/monitor.hpp"
+#include "engine/compile.hpp"
+#include "engine/queue_rounds.hpp"
+#include "engine/slices.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidegate::engine {
+
+struct WaveProgress {
+  std::uint64_t items = 0;     // of one run of the wave
+  std::uint64_t in_all = 0;    // of all its runs in the program, and those that ops published
+  std::uint64_t processed = 0; // of these
+  std::uint64_t runs = 0;      // that are complete
+  std::uint64_t partial = 0;   // processed items of the run after them
+  bool counted = false;        // `processed` by the device, as ops publish items
+};
+
+// By wave as written: the progress of a run that is complete.
+std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
+
+// By wave as written, when the run has come to `at` with so many work-groups in a persistent launch, and its queues
+// have these states; without states it is what the host knows.
+std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
+                                      std::uint32_t workers, std::span<const QueueOutcome> queues);
+
+// Lanes that had an item, of all lanes that could run at once while a persistent launch ran its stages, in basis points;
+// 0 without one.
+std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, const Residency& residency,
+                            std::span<const QueueOutcome> queues);
+
+// The rules that each group of waves derives from: its own, and those of all their ancestors, also in earlier
+// iterations, whose memory they read.
+struct Lineage {
+  std::vector<std::uint32_t> regions; // by group in order of execution: bit n stands for rule n
+  // Iterations that are listed; the others are like the last ones listed, of their swap phase.
+  std::uint64_t iterations = 0;
+  std::uint64_t items = 0; // processed items that derive from a rule
+};
+
+// Empty if no wave has rules. `storage[phase][buffer]` is the buffer whose memory a buffer uses.
+Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
+                      const std::vector<std::vector<std::uint32_t>>& storage,
+                      std::span<const WaveProgress> progress);
+
+} // namespace tidegate::engine
