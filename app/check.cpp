@@ -155,23 +155,6 @@ Result<void> judge(const documents::ArenaPlanDocument& document,
   return {};
 }
 
-// Checks that the evidence of every chosen topology follows from the waves of the same report.
-Result<void> judge(const traversal::FrontierReport& report) {
-  const engine::Geometry& geometry = report.geometry;
-  const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
-                                          geometry.worker_groups * geometry.workgroup_size);
-  if (!flaw) {
-    return {};
-  }
-  const bool whole = flaw->item >= report.evidence.size();
-  std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
-  if (!flaw->incomplete) {
-    return inconsistent(std::move(pointer), flaw->field, contradicts(flaw->field),
-                        "run the program anew: evidence and waves are of one run");
-  }
-  return incomplete("evidence of a topology", "frontier_report", std::move(pointer), flaw->field);
-}
-
 // Figures of a run report that follow from others of it.
 class Sums {
 public:
@@ -200,6 +183,114 @@ private:
   ErrorList* errors_;
 };
 
+// Counts that reports of all runs have.
+void check_counts(const engine::ReportHead& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
+             "bytes_uploaded and bytes_read_back are together",
+             telemetry.bytes_uploaded + telemetry.bytes_read_back);
+  sums.at_most("/telemetry/recorded_launches", "recorded_launches", telemetry.recorded_launches,
+               "kernel_launches", telemetry.kernel_launches);
+  sums.hold(!report.region_lineage.empty() || report.lineage_items == 0, "/lineage_items",
+            "items derive from rules, and region_lineage is empty");
+  sums.at_most("/lineage_items", "lineage_items", report.lineage_items, "items_processed",
+               report.items_processed);
+}
+
+// Checks that the evidence of every chosen topology follows from the waves of the same report.
+Result<void> judge_evidence(const traversal::FrontierReport& report) {
+  const engine::Geometry& geometry = report.geometry;
+  const auto flaw = traversal::first_flaw(report.evidence, report.waves, report.memory,
+                                          geometry.worker_groups * geometry.workgroup_size);
+  if (!flaw) {
+    return {};
+  }
+  const bool whole = flaw->item >= report.evidence.size();
+  std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
+  if (!flaw->incomplete) {
+    return inconsistent(std::move(pointer), flaw->field, contradicts(flaw->field),
+                        "run the program anew: evidence and waves are of one run");
+  }
+  return incomplete("evidence of a topology", "frontier_report", std::move(pointer), flaw->field);
+}
+
+// Figures that follow from the waves.
+void check_waves(const traversal::FrontierReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const traversal::WaveSummary& summary = report.summary;
+  const bool done = report.status == engine::RunStatus::done;
+  traversal::WaveSummary expected{.waves = report.waves.size()};
+  std::uint64_t vertices = 0;
+  std::uint32_t density_bps = 0;
+  for (std::size_t i = 0; i < report.waves.size(); ++i) {
+    const traversal::WaveRecord& wave = report.waves[i];
+    vertices += wave.vertices;
+    density_bps = std::max(density_bps, wave.density_bps);
+    expected.alone_waves += wave.alone ? 1 : 0;
+    expected.topology_changes += i != 0 && wave.topology != report.waves[i - 1].topology ? 1 : 0;
+    expected.frontier_edges += wave.frontier_edges;
+    expected.scanned_edges += wave.scanned_edges;
+    expected.widest_vertices = std::max(expected.widest_vertices, wave.vertices);
+  }
+  const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t of_waves) {
+    sums.equal(fmt::format("/summary/{}", field), fmt::format("{} is", field), given, "of the waves it is",
+               of_waves);
+  };
+  equal("waves", summary.waves, expected.waves);
+  equal("alone_waves", summary.alone_waves, expected.alone_waves);
+  equal("topology_changes", summary.topology_changes, expected.topology_changes);
+  equal("frontier_edges", summary.frontier_edges, expected.frontier_edges);
+  equal("scanned_edges", summary.scanned_edges, expected.scanned_edges);
+  equal("widest_vertices", summary.widest_vertices, expected.widest_vertices);
+  if (done || !report.waves.empty()) { // a device that did not come back has shown no waves
+    sums.equal("/items_processed", "items_processed is", report.items_processed, "vertices of the waves are",
+               vertices);
+    sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is", telemetry.frontier_density_bps,
+               "that of the widest frontier", density_bps);
+  }
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+    sums.hold(report.replay && report.replay->waves == report.waves.size(), "/replay",
+              "the host has not replayed the choices of all waves");
+  }
+  sums.equal("/published_items", "published_items is", report.published_items,
+             "items_processed and items_remaining are together",
+             report.items_processed + report.items_remaining);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "bytes of the memory are", report.memory.bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the memory", report.memory.budget_bytes);
+}
+
+// A frontier report: the result was right where it was checked, the host made the choices of the device, and what
+// follows from the waves does.
+Result<void> judge(const traversal::FrontierReport& report) {
+  ErrorList errors;
+  errors.check(judge_evidence(report));
+  Sums sums(errors);
+  const bool wrong = report.verification && !report.verification->right;
+  const bool replayed =
+      !report.replay || (!report.replay->first_difference && report.replay->agreed == report.replay->waves);
+  if (wrong || !replayed) {
+    errors.add({.code = ErrorCode::outputs_differ,
+                .message = wrong ? "the result is not what the serial algorithm computes"
+                                 : "the policy makes other choices of the logged numbers than the device",
+                .fix = "error in the report says where to look",
+                .pointer = wrong ? "/verification/right" : "/replay/first_difference"});
+  }
+  const bool good = report.status == engine::RunStatus::done || report.status == engine::RunStatus::planned;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error",
+                        engine::run_status_names[static_cast<std::size_t>(report.status)],
+                        report.error ? "an" : "no"));
+  check_counts(report, sums);
+  if (report.status != engine::RunStatus::planned) {
+    check_waves(report, sums);
+  }
+  return errors.result();
+}
+
 void check_items(const engine::RunReport& report, Sums& sums) {
   const auto of_queues = [&report](auto member) {
     std::uint64_t sum = 0;
@@ -224,11 +315,6 @@ void check_items(const engine::RunReport& report, Sums& sums) {
     sums.equal("/items_processed", "items_processed and items_remaining are together",
                report.items_processed + report.items_remaining, "items_in_all is", report.items_in_all);
   }
-  sums.at_most("/lineage_items", "lineage_items", report.lineage_items,
-               report.status == engine::RunStatus::planned ? "items_in_all" : "items_processed",
-               report.status == engine::RunStatus::planned ? report.items_in_all : report.items_processed);
-  sums.hold(!report.region_lineage.empty() || report.lineage_items == 0, "/lineage_items",
-            "items derive from rules, and region_lineage is empty");
   sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
              of_queues(&engine::QueueReport::deduped_items));
   for (std::size_t i = 0; i < report.queues.size(); ++i) {
@@ -343,11 +429,15 @@ void check_rounds(const engine::Comparison& comparison, Sums& sums) {
 void check_telemetry(const engine::RunReport& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
   const policy::LaunchRecommendation& recommendation = report.recommendation;
-  sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
-             "bytes_uploaded and bytes_read_back are together",
-             telemetry.bytes_uploaded + telemetry.bytes_read_back);
-  sums.at_most("/telemetry/recorded_launches", "recorded_launches", telemetry.recorded_launches,
-               "kernel_launches", telemetry.kernel_launches);
+  const auto same = [&](std::string_view field, std::string_view given, std::string_view recommended) {
+    sums.hold(given == recommended, fmt::format("/telemetry/{}", field),
+              fmt::format("{} is {}, and that of the recommendation {}", field, given, recommended));
+  };
+  same("topology", policy::name(telemetry.topology), policy::name(recommendation.topology));
+  same("pressure", policy::name(telemetry.pressure), policy::name(recommendation.pressure));
+  sums.hold(telemetry.execution_mode == report.mode, "/telemetry/execution_mode",
+            fmt::format("execution_mode is {}, and that of the run {}",
+                        policy::name(telemetry.execution_mode), policy::name(report.mode)));
   sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity,
              "that of the recommendation", recommendation.hit_capacity);
   sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
@@ -431,6 +521,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
   errors.check(judge(document.plan));
   Sums sums(errors);
   check_end(report, differs, sums);
+  check_counts(report, sums);
   check_items(report, sums);
   check_hits(report, evidence, sums);
   check_telemetry(report, sums);

@@ -441,7 +441,7 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
   const auto start = std::chrono::steady_clock::now();
   const Lineage lineage = trace_lineage(compiled.written, compiled.plan, compiled.schedule.storage, progress);
   report.lineage_ns = elapsed_ns(start);
-  report.lineage_items = lineage.items;
+  report.lineage_items = ran ? lineage.items : 0;
   report.lineage_iterations = lineage.iterations;
   report.region_lineage = lineage.regions;
 }

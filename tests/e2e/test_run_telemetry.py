@@ -137,6 +137,25 @@ class Telemetry(unittest.TestCase):
             self.assertEqual((of_graph["items_processed"], of_graph["published_items"], of_graph["items_remaining"]), (600, 600, 0))
             self.assertEqual((of_graph["region_lineage"], of_graph["lineage_items"]), ([10], 600))
         self.hold([waves], "--strategy", "plain")
+        self.contradictions(of_graph)
+
+    def contradictions(self, report: dict[str, Any]) -> None:
+        """`check` adds up what a traversal reports, too."""
+        for path, value, message in (
+                ("items_processed", 1, "items_processed is 1, and vertices of the waves are 600"),
+                ("items_remaining", 2, "items_remaining is 2, and of a run that is done it is 0"),
+                ("summary/scanned_edges", 3, "scanned_edges is 3, and of the waves it is"),
+                ("telemetry/bytes_moved", 4, "bytes_moved is 4, and bytes_uploaded and bytes_read_back are together"),
+                ("lineage_items", 601, "lineage_items is 601, and items_processed only 600"),
+                ("replay/agreed", 0, "the policy makes other choices of the logged numbers than the device"),
+                ("verification", {"checks": [], "right": False}, "the result is not what the serial algorithm computes"),
+                ("evidence", [], "contradicts the rest of the document")):
+            changed = json.loads(json.dumps(report))
+            *outer, last = path.split("/")
+            (changed[outer[0]] if outer else changed)[last] = value
+            checked = run("check", "-", input=json.dumps(changed))
+            self.assertEqual(checked.rc, 1, checked.stdout)
+            self.assertIn(message, checked.stderr)
 
 
 if __name__ == "__main__":
