@@ -170,7 +170,7 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
     if (stage.plain) {
       continue;
     }
-    const auto turns = static_cast<double>((stage.packs + residency.workers - 1) / residency.workers);
+    const std::uint32_t turns = (stage.packs + residency.workers - 1) / residency.workers;
     auto rounds = static_cast<double>(schedule.runs_of(i, at));
     for (const std::uint32_t wave : stage.waves) {
       const ProgramWave& spec = compiled.program.waves[wave];
