@@ -252,8 +252,8 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
     return lineage;
   }
   LineageTrace trace(program, groups, storage);
-  // Adds the groups of a section, in its run `run`, that ran as a whole; or with a `stride` the items of this run and
-  // of every run so many later.
+  // Adds the groups of a section that ran as a whole in its run `run`; with a `stride`, the items of this run and of each
+  // run `stride` later.
   const auto add = [&](Section section, std::uint64_t run, std::uint64_t stride) {
     for (std::size_t group = 0; group < groups.group_count(); ++group) {
       const auto waves = groups.group(group);

@@ -23,8 +23,8 @@ struct WaveProgress {
 // By wave as written: the progress of a run that is complete.
 std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 
-// By wave as written, when the run has come to `at` with so many work-groups in a persistent launch, and its queues
-// have these states; without states it is what the host knows.
+// Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a persistent
+// launch and whose queues have these states. Without states it is what the host knows.
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 

@@ -132,7 +132,7 @@ Error expectation_error(const std::vector<ExpectedReport>& expected) {
           .pointer = "/buffers/" + pointer_token(of.buffer) + "/expect"};
 }
 
-// What a run under stress found.
+// Returns the error of a difference that --stress found.
 Error stress_error(const StressFailure& failure) {
   Error error{.code = ErrorCode::outputs_differ, .message = {}, .fix = {}};
   if (failure.difference) {

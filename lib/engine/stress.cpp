@@ -32,7 +32,7 @@ struct Variant {
   std::uint32_t resident = 0;
 };
 
-// What a run under stress left.
+// A run under stress: its variation and its outputs.
 struct Trial {
   StressKind kind = StressKind::wave_order;
   std::string variation;
