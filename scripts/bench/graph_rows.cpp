@@ -1,6 +1,6 @@
 // Writes the graph of a frontier program, loaded or generated as `tidegate run` does it, to a file for the peers
-// of a benchmark (peers/rows_file.hpp). Prints its vertices, its edges, and a vertex to start from that is
-// neither cut off nor a hub: the first neighbour of the vertex with the most of them.
+// of a benchmark (peers/rows_file.hpp). Prints its vertices, its edges, its loops, and four vertices to start from: the first
+// neighbour of the vertex with the most of them, and after each quarter of the vertices the next one with two edges.
 //   graph_rows PROGRAM FILE
 #include "core/files.hpp"
 #include "engine/traversal/documents.hpp"
@@ -8,6 +8,7 @@
 #include "peers/rows_file.hpp"
 #include <tidegate/core/decode.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -33,12 +34,28 @@ void write_array(Output& file, std::span<const T> values) {
   }
 }
 
-graphs::Vertex start_of(const graphs::Rows& rows) {
+graphs::Vertex usual_start(const graphs::Rows& rows) {
   graphs::Vertex hub = 0;
   for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
     hub = rows.degree(v) > rows.degree(hub) ? v : hub;
   }
   return rows.edges() == 0 ? 0 : rows.row(hub).front();
+}
+
+graphs::Vertex next_with_edges(const graphs::Rows& rows, graphs::Vertex from) {
+  graphs::Vertex v = from;
+  while (v + 1 < rows.vertices() && rows.degree(v) < 2) {
+    ++v;
+  }
+  return v;
+}
+
+std::uint64_t loops_of(const graphs::Rows& rows) {
+  std::uint64_t loops = 0;
+  for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
+    loops += static_cast<std::uint64_t>(std::ranges::count(rows.row(v), v));
+  }
+  return loops;
 }
 
 } // namespace
@@ -59,8 +76,8 @@ int main(int count, char** arguments) {
     peers::fail("peers know whole weights alone");
   }
   Output file = require(Output::open(arguments[2]));
-  const std::array<std::uint64_t, 4> header{peers::rows_magic, rows.vertices(), rows.edges(),
-                                            weights != nullptr ? 1U : 0U};
+  const std::array<std::uint64_t, 5> header{peers::rows_magic, rows.vertices(), rows.edges(),
+                                            weights != nullptr ? 1U : 0U, loaded.graph.symmetric ? 1U : 0U};
   write_array<std::uint64_t>(file, header);
   write_array<std::uint64_t>(file, rows.offsets);
   write_array<std::uint32_t>(file, rows.neighbours);
@@ -70,6 +87,11 @@ int main(int count, char** arguments) {
   if (!file.commit()) {
     peers::fail("the graph cannot be written");
   }
-  std::printf("%u %llu %u\n", rows.vertices(), static_cast<unsigned long long>(rows.edges()), start_of(rows));
+  std::printf("%u %llu %llu %u", rows.vertices(), static_cast<unsigned long long>(rows.edges()),
+              static_cast<unsigned long long>(loops_of(rows)), usual_start(rows));
+  for (std::uint64_t quarter = 1; quarter < 4; ++quarter) {
+    std::printf(" %u", next_with_edges(rows, static_cast<graphs::Vertex>(quarter * rows.vertices() / 4)));
+  }
+  std::printf("\n");
   return 0;
 }

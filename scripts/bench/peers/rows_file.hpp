@@ -21,6 +21,7 @@ struct Rows {
   std::vector<std::uint64_t> offsets;
   std::vector<std::uint32_t> neighbours;
   std::vector<std::uint32_t> weights; // or empty
+  bool symmetric = false;             // the graph is its own transpose
 
   std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
   std::uint64_t edges() const { return neighbours.size(); }
@@ -41,7 +42,8 @@ void read_array(std::FILE* file, std::vector<T>& values, std::uint64_t count) {
 
 inline Rows read_rows(const char* path) {
   std::FILE* const file = std::fopen(path, "rb");
-  std::array<std::uint64_t, 4> header{}; // magic, vertices, edges, whether there are weights
+  std::array<std::uint64_t, 5>
+      header{}; // magic, vertices, edges, whether there are weights, whether symmetric
   if (file == nullptr || std::fread(header.data(), sizeof header, 1, file) != 1 || header[0] != rows_magic) {
     fail(std::string(path) + " is no graph of graph_rows");
   }
@@ -49,12 +51,19 @@ inline Rows read_rows(const char* path) {
   read_array(file, rows.offsets, header[1] + 1);
   read_array(file, rows.neighbours, header[2]);
   read_array(file, rows.weights, header[3] != 0 ? header[2] : 0);
+  rows.symmetric = header[4] != 0;
   std::fclose(file);
   return rows;
 }
 
+// Without weights.
 inline Rows transposed(const Rows& rows) {
   Rows in;
+  if (rows.symmetric) {
+    in.offsets = rows.offsets;
+    in.neighbours = rows.neighbours;
+    return in;
+  }
   in.offsets.assign(rows.offsets.size(), 0);
   for (const std::uint32_t v : rows.neighbours) {
     ++in.offsets[v + std::size_t{1}];
@@ -97,9 +106,18 @@ inline std::uint32_t usual_delta(const Rows& rows) {
   return delta < 1 ? 1 : static_cast<std::uint32_t>(delta);
 }
 
+// The sources of reach: spread evenly over the vertices.
+inline std::vector<std::uint32_t> spread_sources(std::uint32_t count, std::uint32_t vertices) {
+  std::vector<std::uint32_t> sources;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    sources.push_back(static_cast<std::uint32_t>(i * vertices / count));
+  }
+  return sources;
+}
+
 struct Question {
-  bool distances = false;   // levels otherwise
-  std::uint32_t source = 0; // pagerank: iterations
+  std::string algorithm;
+  std::uint32_t source = 0; // pagerank: iterations; reach: the number of sources
   int rounds = 1;
   const char* graph = nullptr;
   const char* results = nullptr; // file for a result of each vertex, 32 bits each
@@ -110,9 +128,8 @@ inline Question question(int count, char** arguments) {
     std::fprintf(stderr, "usage: %s GRAPH ALGORITHM SOURCE ROUNDS RESULTS\n", arguments[0]);
     std::exit(2);
   }
-  return {std::string(arguments[2]) == "sssp",
-          static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10)), std::atoi(arguments[4]),
-          arguments[1], arguments[5]};
+  return {arguments[2], static_cast<std::uint32_t>(std::strtoul(arguments[3], nullptr, 10)),
+          std::atoi(arguments[4]), arguments[1], arguments[5]};
 }
 
 template <class Run>

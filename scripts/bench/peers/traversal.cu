@@ -1,8 +1,8 @@
 // Level-synchronous traversals in CUDA as they are usually written: a kernel for each level, after which the host reads its
 // counters. Direction-optimizing breadth-first search, with the edges of a frontier dealt out by degree to work-groups,
-// warps and lanes; shortest distances by near and far queues. Prints the nanoseconds of each round, a line each, and writes
-// levels or distances.
-//   traversal_cuda GRAPH bfs|sssp SOURCE ROUNDS RESULTS
+// warps and lanes; shortest distances by near and far queues; reach from many sources with a bit for each of them in a word a
+// vertex. Prints the nanoseconds of each round, a line each, and writes levels, distances or words.
+//   traversal_cuda GRAPH bfs|sssp|reach SOURCE|SOURCES ROUNDS RESULTS
 //
 // With PEER_READBACK=mapped the last work-group of a kernel writes its counters to the host's memory, where the host waits for
 // them; otherwise they are copied and the stream is waited for. With PEER_ROWS=hubs pulls read rows with hubs in front.
@@ -313,6 +313,26 @@ __global__ void split(const uint32_t* far, uint32_t size, Queues queues, uint32_
   publish(counter, 0, nearest, true);
 }
 
+__global__ void start_all(uint32_t* words, uint32_t* queue, const uint32_t* sources, uint32_t count) {
+  const uint32_t i = threadIdx.x;
+  if (i < count) {
+    atomicOr(&words[sources[i]], 1u << i);
+    queue[i] = sources[i];
+  }
+}
+
+__global__ void spread(Graph graph, const uint32_t* queue, uint32_t size, uint32_t* words, uint32_t* stamps, uint32_t iteration,
+                       uint32_t* next, Counter counter) {
+  expand(graph, queue, size, [&](uint32_t u, uint32_t e) {
+    const uint32_t v = graph.neighbours[e];
+    const uint32_t word = *const_cast<volatile uint32_t*>(&words[u]);
+    if ((word & ~words[v]) != 0 && (word & ~atomicOr(&words[v], word)) != 0 && atomicExch(&stamps[v], iteration) != iteration) {
+      push(next, &counter.counts->size, v);
+    }
+  });
+  publish(counter, 0, unreached, false);
+}
+
 class Device {
 public:
   Device() {
@@ -494,6 +514,42 @@ private:
   Queues queues_{};
 };
 
+class ManySources {
+public:
+  ManySources(Device& device, const peers::Rows& rows, uint32_t sources)
+      : device_(device), graph_(upload(rows)), count_(sources), sources_(uploaded(peers::spread_sources(sources, rows.vertices()))),
+        words_(device_array<uint32_t>(rows.vertices())), stamps_(device_array<uint32_t>(rows.vertices())),
+        queue_(device_array<uint32_t>(rows.vertices() + sources)), next_(device_array<uint32_t>(rows.vertices() + sources)) {}
+
+  uint32_t* run() {
+    const cudaStream_t stream = device_.stream;
+    check(cudaMemsetAsync(words_, 0, graph_.vertices * sizeof(uint32_t), stream), "cudaMemsetAsync");
+    check(cudaMemsetAsync(stamps_, 0, graph_.vertices * sizeof(uint32_t), stream), "cudaMemsetAsync");
+    start_all<<<1, 32, 0, stream>>>(words_, queue_, sources_, count_);
+    uint32_t size = count_;
+    for (uint32_t iteration = 1; size != 0; ++iteration) {
+      size = device_
+                 .count([&](const Counter& counter) {
+                   spread<<<device_.groups(size), lanes, 0, stream>>>(graph_, queue_, size, words_, stamps_, iteration, next_, counter);
+                 })
+                 .size;
+      std::swap(queue_, next_);
+    }
+    device_.finish();
+    return words_;
+  }
+
+private:
+  Device& device_;
+  Graph graph_;
+  uint32_t count_; // at most 32
+  uint32_t* sources_;
+  uint32_t* words_;
+  uint32_t* stamps_;
+  uint32_t* queue_;
+  uint32_t* next_;
+};
+
 void write(const char* path, const uint32_t* values, uint32_t count) {
   peers::write_results(path, peers::downloaded(values, count));
 }
@@ -504,7 +560,11 @@ int main(int count, char** arguments) {
   const peers::Question asked = peers::question(count, arguments);
   const peers::Rows rows = peers::read_rows(asked.graph);
   Device device;
-  if (asked.distances) {
+  if (asked.algorithm == "reach") {
+    ManySources search(device, rows, asked.source);
+    peers::print_rounds(asked.rounds, [&] { search.run(); });
+    write(asked.results, search.run(), rows.vertices());
+  } else if (asked.algorithm == "sssp") {
     NearAndFar search(device, rows);
     const uint32_t delta = peers::best_delta(rows, [&](uint32_t each) { search.run(asked.source, each); });
     peers::print_rounds(asked.rounds, [&] { search.run(asked.source, delta); });
