@@ -625,10 +625,10 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
 
 CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                const std::string& file, std::optional<std::uint64_t> line,
-                               const Premises& premises) {
+                               const Premises& premises, std::string_view written) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
   if (auto sound = find_faults(json, document, premises, checked); !sound) {
-    checked.error = at_document(std::move(sound.error()), file, json);
+    checked.error = at_document(std::move(sound.error()), file, json, written);
     checked.verdict = verdict_of(checked.error->code);
     checked.others = documents::take_others(*checked.error);
     const auto locate_line = [&](Error& error) {
@@ -647,14 +647,15 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
 namespace {
 
 struct CheckSettings {
-  std::optional<std::string> document;         // the type of every document; without it each says its own
-  std::vector<std::string> files;              // paths, or - for standard input
-  bool stream = false;                         // each line of a file is a document
-  std::optional<std::string> dag;              // path of a wave_dag, or of a wave_program
-  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
-  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
-  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
-  PathScope scope = PathScope::folder;         // of the paths of programs
+  std::optional<std::string> document;          // the type of every document; without it each says its own
+  std::vector<std::string> files;               // paths, or - for standard input
+  bool stream = false;                          // each line of a file is a document
+  std::optional<std::string> dag;               // path of a wave_dag, or of a wave_program
+  std::optional<std::uint64_t> budget_bytes;    // instead of that document's
+  std::optional<std::string> lifetimes;         // path of buffer_lifetimes
+  std::optional<std::uint64_t> capacity_bytes;  // instead of that document's
+  std::vector<documents::Parameter> parameters; // of the premise, where there is one, else of every document
+  PathScope scope = PathScope::folder;          // of the paths of programs
   std::string output = "-";
   std::string_view format{};
   bool quiet = false;
@@ -662,11 +663,12 @@ struct CheckSettings {
 
 // Reads a premise from a file.
 template <class Read>
-auto read_premise(const std::string& file, Read read) -> decltype(read(std::string())) {
-  TIDEGATE_TRY(const auto text, read_document(file));
-  auto premise = read(text);
+auto read_premise(const std::string& file, const CheckSettings& request, Read read)
+    -> decltype(read(std::string())) {
+  TIDEGATE_TRY(const auto text, read_document(file, request.parameters));
+  auto premise = read(text.json);
   if (!premise) {
-    return tl::unexpected(at_document(std::move(premise.error()), file, text));
+    return tl::unexpected(at_document(std::move(premise.error()), file, text.json, text.written));
   }
   return premise;
 }
@@ -689,12 +691,12 @@ Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
 Result<Premises> read_premises(const CheckSettings& request) {
   Premises premises{.scope = request.scope};
   if (request.dag) {
-    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, [&](const std::string& json) {
+    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, request, [&](const std::string& json) {
                    return read_sound_dag(json, request);
                  }));
   }
   if (request.lifetimes) {
-    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, [&](const std::string& json) {
+    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, request, [&](const std::string& json) {
                    return read_sound_lifetimes(json, request);
                  }));
   }
@@ -723,15 +725,17 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
     count_verdict(report, report.documents, std::move(checked));
   };
   for (const std::string& file : request.files) {
-    const auto text = read_document(file);
+    const auto text =
+        read_document(file, premises.dag || premises.lifetimes ? std::span<const documents::Parameter>()
+                                                               : request.parameters);
     if (!text) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
-      for_each_line(*text, [&](std::string_view line, std::uint64_t number) {
+      for_each_line(text->json, [&](std::string_view line, std::uint64_t number) {
         add(check_document(line, request.document, file, number, premises));
       });
     } else {
-      add(check_document(*text, request.document, file, {}, premises));
+      add(check_document(text->json, request.document, file, {}, premises, text->written));
     }
   }
   return report;
@@ -800,10 +804,11 @@ Result<void> take_type(CheckSettings& request) {
 
 // Refuses options that have no effect on `check graph`.
 Result<void> refuse_document_options(const CheckSettings& request) {
-  const std::string_view option = request.stream      ? "--stream"
-                                  : request.dag       ? "--dag"
-                                  : request.lifetimes ? "--lifetimes"
-                                                      : "";
+  const std::string_view option = request.stream                ? "--stream"
+                                  : request.dag                 ? "--dag"
+                                  : request.lifetimes           ? "--lifetimes"
+                                  : !request.parameters.empty() ? "--param"
+                                                                : "";
   if (option.empty()) {
     return {};
   }
@@ -894,6 +899,7 @@ Result<ExitCode> run_check(CheckSettings& settings) {
   if (graphs) {
     TIDEGATE_CHECK(refuse_document_options(settings));
   }
+  TIDEGATE_CHECK(refuse_parameters(settings.stream, settings.parameters));
   TIDEGATE_CHECK(check_files(settings));
   if (graphs) {
     const documents::GraphReport report = check_graphs(settings.files);
@@ -927,7 +933,7 @@ CommandModel check_command() {
                               "Buffer lifetimes that arena plans are held against"),
                   needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
                                                       "Capacity instead of the lifetimes'")),
-                  path_scope_option(request.scope),
+                  parameter_option(request.parameters), path_scope_option(request.scope),
                   short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
                   format_option(settings->format), output_option(settings->output)},
       .positionals = {std::move(files)},

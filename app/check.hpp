@@ -24,10 +24,11 @@ struct Premises {
 };
 
 // The verdict on one document. `document` names its type; without it the document's own "kind" does, or else
-// its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations.
+// its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations; `written`
+// is as in at_document().
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
-                                          const Premises& premises = {});
+                                          const Premises& premises = {}, std::string_view written = {});
 
 // Adds a verdict to a report.
 template <class Report, class Checked>

@@ -86,13 +86,13 @@ Report report_of(const traversal::FrontierReport& run) {
 }
 
 Result<Report> read_report(const std::string& file) {
-  TIDEGATE_TRY(const std::string text, read_document(file));
-  if (auto traversal = documents::decode<traversal::FrontierReport>(text)) {
+  TIDEGATE_TRY(const DocumentText text, read_document(file));
+  if (auto traversal = documents::decode<traversal::FrontierReport>(text.json)) {
     return report_of(*traversal);
   }
-  auto run = documents::decode<documents::RunReportDocument>(text);
+  auto run = documents::decode<documents::RunReportDocument>(text.json);
   if (!run) {
-    return tl::unexpected(at_document(std::move(run.error()), file, text));
+    return tl::unexpected(at_document(std::move(run.error()), file, text.json));
   }
   return report_of(run->report);
 }

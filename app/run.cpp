@@ -231,12 +231,19 @@ CommandModel run_command() {
 
 // tidegate run: from what its options say to a report and an exit code.
 
+Result<void> read_text(RunSettings& settings) {
+  TIDEGATE_TRY(DocumentText read, read_document(settings.program, settings.parameters));
+  settings.text = std::move(read.json);
+  settings.written = std::move(read.written);
+  return {};
+}
+
 Error at_program(Error error, const RunSettings& settings) {
   if (settings.changed) { // lines of the text are not those of the file
     error.source = error.source.value_or(display_name(settings.program));
     return error;
   }
-  return at_document(std::move(error), settings.program, settings.text);
+  return at_document(std::move(error), settings.program, settings.text, settings.written);
 }
 
 // Launches need no proof that work-groups may wait for each other.
@@ -827,7 +834,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   hint_at_terminal(settings.program);
   TIDEGATE_CHECK(read_plan(settings));
   if (settings.text.empty()) {
-    TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
+    TIDEGATE_CHECK(read_text(settings));
   }
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));

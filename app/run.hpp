@@ -30,6 +30,7 @@ struct RunSettings {
   std::string graph; // file of a graph, with the algorithm in place of the program
   std::vector<std::uint64_t> sources;
   std::string text;                             // of the program
+  std::string written;                          // as DocumentText has it
   bool changed = false;                         // the text is not that of the file
   std::vector<documents::Parameter> parameters; // in place of those of the program
   std::string output = "-";
@@ -59,6 +60,9 @@ struct RunSettings {
   engine::RunOptions options;
   PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
+
+// Reads the program's text, with its parameters.
+Result<void> read_text(RunSettings& settings);
 
 // The error with the program as its file, where it names none.
 Error at_program(Error error, const RunSettings& settings);

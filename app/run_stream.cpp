@@ -140,7 +140,7 @@ private:
     }
     ordered_json set = ordered_json::parse(documents::encode(request)).value("set", ordered_json::object());
     TIDEGATE_CHECK(take_parameters(set, settings.parameters));
-    TIDEGATE_TRY(settings.text, read_document(settings.program, settings.parameters));
+    TIDEGATE_CHECK(read_text(settings));
     if (request.set.empty()) {
       return {};
     }
@@ -148,7 +148,7 @@ private:
     ReadProgram& read = programs_[settings.program];
     if (read.text != settings.text) { // the file itself has to be sound
       const auto at = [&](Error error) {
-        return at_document(std::move(error), settings.program, settings.text);
+        return at_document(std::move(error), settings.program, settings.text, settings.written);
       };
       if (is_frontier_program(settings.text)) {
         TIDEGATE_CHECK(documents::decode<graphs::FrontierProgram>(settings.text).map_error(at));

@@ -87,7 +87,7 @@ Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, Line
 
 void answer_block(Block& block, const LineAnswer& answer) {
   std::uint64_t number = block.first_line;
-  std::string_view rest = block.lines;
+  std::string_view rest = number == 1 ? without_byte_order_mark(block.lines) : block.lines;
   if (block.oversized) {
     ++block.summary.lines;
     append_error(block, documents::too_large(), number);
@@ -407,13 +407,23 @@ Result<void> refuse_stream(bool stream, std::string_view format) {
                               .fix = "leave --stream or --format out"});
 }
 
+Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters) {
+  if (!stream || parameters.empty()) {
+    return {};
+  }
+  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                              .message = "--param is for whole files, not for lines of a stream",
+                              .fix = "leave --stream or --param out"});
+}
+
 FileUses Route::files() const {
   FileUses files{.inputs = other_inputs, .outputs = {{output, "-o", {}}}};
   files.inputs.push_back({input, "the document that is read", {}});
   return files;
 }
 
-Error at_document(Error error, const std::string& input, std::string_view document) {
+Error at_document(Error error, const std::string& input, std::string_view document,
+                  std::string_view written) {
   documents::locate(error, document);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
     error.fix =
@@ -421,7 +431,7 @@ Error at_document(Error error, const std::string& input, std::string_view docume
   }
   const auto complete = [&](Error& each) {
     if (!each.source) {
-      each = with_excerpt(std::move(each), document);
+      each = with_excerpt(std::move(each), written.empty() ? document : written);
       each.source = display_name(input);
     }
   };
@@ -430,13 +440,19 @@ Error at_document(Error error, const std::string& input, std::string_view docume
   return error;
 }
 
-Result<std::string> read_document(const std::string& input, std::span<const documents::Parameter> given) {
+Result<DocumentText> read_document(const std::string& input, std::span<const documents::Parameter> given) {
   TIDEGATE_TRY(std::string text,
                read_all(input, documents::document_bytes_limit, FileKinds::any).map_error(in_file(input)));
   documents::remove_comments(text);
   auto replaced = documents::replace_parameters(text, given);
-  return replaced ? std::move(replaced)
-                  : tl::unexpected(at_document(std::move(replaced.error()), input, text));
+  if (!replaced) {
+    return tl::unexpected(at_document(std::move(replaced.error()), input, text));
+  }
+  DocumentText document{.json = std::move(*replaced), .written = {}};
+  if (document.json != text) {
+    document.written = std::move(text);
+  }
+  return document;
 }
 
 bool is_table(std::string_view format, const std::string& output) {
@@ -450,6 +466,7 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text) {
 Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers) {
   const bool json = route.format == "json";
   TIDEGATE_CHECK(refuse_stream(route.stream, route.format));
+  TIDEGATE_CHECK(refuse_parameters(route.stream, route.parameters));
   hint_at_terminal(route.input);
   TIDEGATE_CHECK(refuse_overwriting(route.files()));
   if (route.stream) {
@@ -457,10 +474,11 @@ Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_a
   }
   // Opens the output first: an answer that cannot be kept need not be computed.
   TIDEGATE_TRY(auto output, Output::open(route.output));
-  TIDEGATE_TRY(const auto document, read_document(route.input));
+  TIDEGATE_TRY(const auto document, read_document(route.input, route.parameters));
   std::string text;
-  if (auto answered = make_answer()(document, json ? Style::pretty : Style::table, text); !answered) {
-    return tl::unexpected(at_document(std::move(answered.error()), route.input, document));
+  if (auto answered = make_answer()(document.json, json ? Style::pretty : Style::table, text); !answered) {
+    return tl::unexpected(
+        at_document(std::move(answered.error()), route.input, document.json, document.written));
   }
   return finish(output, json ? text + '\n' : text);
 }

@@ -61,6 +61,7 @@ struct Route {
   bool stream = false;              // newline-delimited JSON
   std::string_view format = "json"; // any other is one answer in words or lines, not a stream
   std::vector<NamedFile> other_inputs;
+  std::vector<documents::Parameter> parameters{}; // in place of those of the document
 
   // All that it reads and writes.
   [[nodiscard]] FileUses files() const;
@@ -79,6 +80,9 @@ Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_a
 // A table or a picture is one answer, not a stream: invalid_usage.
 Result<void> refuse_stream(bool stream, std::string_view format);
 
+// Lines of a stream have no parameters: invalid_usage.
+Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters);
+
 // Writes `text` to a path or to standard output.
 Result<ExitCode> write_text(const std::string& output, std::string_view text);
 
@@ -93,19 +97,28 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
                                                      : documents::encode(document) + '\n');
 }
 
-// Reads a whole document, without its comments and with its parameters replaced. An error names the input as its source.
-Result<std::string> read_document(const std::string& input, std::span<const documents::Parameter> given = {});
+// A document without its comments.
+struct DocumentText {
+  std::string json;    // with the values of parameters in place of their uses
+  std::string written; // as it is in the file, for errors; empty if that is the same
+};
 
-// The error, and its others, with their locations in the document that was read from `input`, and their lines.
-Error at_document(Error error, const std::string& input, std::string_view document);
+// Reads a whole document. An error names the input as its source.
+Result<DocumentText> read_document(const std::string& input,
+                                   std::span<const documents::Parameter> given = {});
+
+// The error, and its others, with their locations in the document that was read from `input`, and their lines as they
+// are `written` there; empty: as in `document`.
+Error at_document(Error error, const std::string& input, std::string_view document,
+                  std::string_view written = {});
 
 // Reads and decodes a document; an error names the location in the file.
 template <class T>
 Result<T> read_as(const std::string& file) {
-  TIDEGATE_TRY(const std::string text, read_document(file));
-  auto decoded = documents::decode<T>(text);
+  TIDEGATE_TRY(const DocumentText text, read_document(file));
+  auto decoded = documents::decode<T>(text.json);
   if (!decoded) {
-    return tl::unexpected(at_document(std::move(decoded.error()), file, text));
+    return tl::unexpected(at_document(std::move(decoded.error()), file, text.json, text.written));
   }
   return *std::move(decoded);
 }

@@ -99,15 +99,15 @@ std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict,
 }
 
 Result<Timings> read_baseline(const std::string& file) {
-  TIDEGATE_TRY(const std::string text, read_document(file));
+  TIDEGATE_TRY(const DocumentText text, read_document(file));
   std::optional<Timings> timings;
   const auto take = [&](const auto& report) { timings = timings_of(report); };
-  if (auto traversal = documents::decode<traversal::FrontierReport>(text)) {
+  if (auto traversal = documents::decode<traversal::FrontierReport>(text.json)) {
     take(*traversal);
   } else {
-    auto waves = documents::decode<documents::RunReportDocument>(text);
+    auto waves = documents::decode<documents::RunReportDocument>(text.json);
     if (!waves) {
-      return tl::unexpected(at_document(std::move(waves.error()), file, text));
+      return tl::unexpected(at_document(std::move(waves.error()), file, text.json));
     }
     take(waves->report);
   }

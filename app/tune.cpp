@@ -351,8 +351,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   }
   TIDEGATE_CHECK(device::isolate_drivers());
   hint_at_terminal(common.program);
-  TIDEGATE_TRY(auto text, read_document(common.program, common.parameters));
-  common.text = std::move(text);
+  TIDEGATE_CHECK(read_text(common));
   const auto program = read_either(common);
   if (!program) {
     return tl::unexpected(at_program(program.error(), common));

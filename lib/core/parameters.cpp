@@ -312,9 +312,7 @@ bool is_name(std::string_view text) {
 } // namespace
 
 void remove_comments(std::string& json) {
-  if (json.starts_with("\xef\xbb\xbf")) {
-    json.erase(0, 3);
-  }
+  json.erase(0, json.size() - without_byte_order_mark(json).size());
   bool in_string = false;
   for (std::size_t at = json.find("//") == std::string::npos ? json.size() : 0; at < json.size(); ++at) {
     const char c = json[at];
@@ -389,6 +387,9 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
   std::string replaced;
   std::size_t copied = 0;
   for (const Place& place : places) {
+    if (place.parameter && !place.expression) {
+      continue; // the number that the file states keeps its length; no one reads it from here on
+    }
     // The value of a parameter is an expression, too: its name.
     const auto value = Expression(place.parameter.value_or(place.expression.value_or("")), known).value();
     if (!value) {

@@ -3,8 +3,8 @@
 //   {"parameters": {"n": 1024, "bytes": {"parameter": "n * 4"}},    // this is a comment
 //    "buffers": {"a": {"type": "f32", "count": {"parameter": "n"}}}, …}
 //
-// They are replaced in the text, before it is decoded, so that no decoder knows of them. A replacement is filled up
-// with spaces: what follows keeps its line, and nearly always its column.
+// Their uses are replaced in the text, before it is decoded, so that no decoder knows of them. A replacement is filled
+// up with spaces: what follows keeps its line, and its column unless the value is longer than its use.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

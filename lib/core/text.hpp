@@ -66,6 +66,12 @@ std::string bytes_text(std::uint64_t count);
 // of bytes. Errors: invalid_usage.
 Result<std::uint64_t> parse_bytes(std::string_view text);
 
+// Returns the text without the byte order mark that some editors begin UTF-8 files with.
+constexpr std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 // A reference in a document: a whole number or a name. Two words in size, because documents contain millions,
 // mostly numbers.
 class Identifier {

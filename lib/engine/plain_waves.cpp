@@ -80,15 +80,13 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
     if (!source) {
       throw device::Refused{source.error()};
     }
-    if (source->starts_with("\xef\xbb\xbf")) { // compilers skip a byte-order mark only at the start of a file
-      source->erase(0, 3);
-    }
     // A #line directive precedes the source, so that logs name the file as the user does.
     const auto& [before, after] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
-    auto built = session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program),
-                                           before, program.units[unit].path, *source, after,
-                                           given != instead.end() ? "" : size_checks(program, waves, unit)),
-                               driver_options(program.units[unit], program.folder));
+    auto built =
+        session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
+                                  program.units[unit].path, without_byte_order_mark(*source), after,
+                                  given != instead.end() ? "" : size_checks(program, waves, unit)),
+                      driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

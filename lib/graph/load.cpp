@@ -45,6 +45,9 @@ public:
       if (!more) {
         return false;
       }
+      if (number_ == 0) {
+        at_ = block_.size - without_byte_order_mark(block_.text()).size();
+      }
     }
     last_ = at_;
     line_ = block_.text().substr(at_);

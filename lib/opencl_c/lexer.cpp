@@ -46,11 +46,8 @@ bool is_quote(char c) {
 
 } // namespace
 
-Lexer::Lexer(std::string_view text, std::string_view path) : text_(text), path_(path) {
-  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
-  if (text_.starts_with(byte_order_mark)) {
-    text_.remove_prefix(byte_order_mark.size());
-  }
+Lexer::Lexer(std::string_view text, std::string_view path)
+    : text_(without_byte_order_mark(text)), path_(path) {
   location_ = past_splices(location_);
 }
 

@@ -319,6 +319,7 @@ bool is_lines(const std::string& path) {
 Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path) {
   std::vector<QueueItem> items;
   std::uint64_t number = 0;
+  text = without_byte_order_mark(text);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));

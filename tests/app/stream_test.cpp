@@ -112,6 +112,22 @@ TEST_CASE("answers come in the order of the lines, whatever the number of worker
   }
 }
 
+TEST_CASE("a byte order mark is no part of the first line") {
+  for (const unsigned workers : {1U, 2U}) {
+    CHECK(answer("\xef\xbb\xbf"
+                 "a\nb\n",
+                 workers)
+              .text == "[a]\n[b]\n");
+    const Answered blank = answer("\xef\xbb\xbf\n\xef\xbb\xbf"
+                                  "b",
+                                  workers); // one elsewhere is text
+    CHECK(blank.text == "[\xef\xbb\xbf"
+                        "b]\n");
+    CHECK(blank.summary.lines == 1);
+    CHECK(answer("\xef\xbb\xbf", workers).summary.lines == 0);
+  }
+}
+
 TEST_CASE("lines are answered one by one, and one that was interrupted is the last") {
   const Descriptor input(::memfd_create("input", MFD_CLOEXEC));
   send(input, "a\n\nbad\nstop\nlate\n");

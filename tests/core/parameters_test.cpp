@@ -37,9 +37,10 @@ TEST_CASE("a parameter is replaced by its value, and what follows keeps its plac
         R"({"parameters": {"n": 4}, "a": [4                 , 1]})");
   CHECK(replaced("{\"a\": {\"parameter\":\n\"n\"}, \"parameters\": {\"n\": 4}}") ==
         "{\"a\": 4            \n    , \"parameters\": {\"n\": 4}}");
-  CHECK(replaced(R"({"parameters": {"n": 4, "m": {"parameter": "n + 1"}}, "a": {"parameter": "m"}})",
-                 {{"n", std::uint64_t{7}}}) ==
-        R"({"parameters": {"n": 7, "m": 8                     }, "a": 8                 })");
+  CHECK(
+      replaced(R"({"parameters": {"n": 4, "m": {"parameter": "n + 1"}}, "a": {"parameter": "m"}})",
+               {{"n", std::uint64_t{7}}}) ==
+      R"({"parameters": {"n": 4, "m": 8                     }, "a": 8                 })"); // n stays as stated
   CHECK(replaced(R"({"args": [{"parameter": 1}, {"parameter": "n", "b": 2}]})") ==
         R"({"args": [{"parameter": 1}, {"parameter": "n", "b": 2}]})"); // neither is a use
   CHECK(replaced("{\"parameter") == "{\"parameter");                    // no JSON

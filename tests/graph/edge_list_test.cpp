@@ -15,6 +15,17 @@ TEST_CASE("vertices count from 0 up to the greatest number in the file") {
   CHECK(vertex_count(load_text("a.txt", "# nothing\n")->graph) == 0);
 }
 
+TEST_CASE("a byte order mark begins no line") {
+  CHECK(pairs(load_text("a.txt", "\xef\xbb\xbf"
+                                 "0 5\n5 2\n")
+                  ->graph.out) == Pairs{{0, 5}, {5, 2}});
+  CHECK(vertex_count(load_text("a.txt", "\xef\xbb\xbf# nothing\n")->graph) == 0);
+  CHECK(refusal("a.txt", "\xef\xbb\xbf") == refusal("a.txt", ""));
+  CHECK(refusal("a.txt", "\xef\xbb\xbf"
+                         "0,1\n") == refusal("a.txt", "0,1\n")); // columns do not count it
+  CHECK(load_text("a.mtx", "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"));
+}
+
 TEST_CASE("undirected edges are in both rows, loops in one") {
   const auto loaded = load_text("a.el", "0 1\n1 1\n", {.undirected = true, .build = {.in_rows = true}});
   REQUIRE(loaded);

@@ -24,6 +24,12 @@ std::string refusal(const std::string& text) {
 
 } // namespace
 
+TEST_CASE("a byte order mark begins no item") {
+  const std::string line = R"({"op_handle": 0, "input_handle": 1, "output_handle": 2, "param": 3})";
+  CHECK(parse_queue_lines("\xef\xbb\xbf" + line, "items.ndjson")->at(0).param == 3);
+  CHECK(refusal("\xef\xbb\xbf{") == refusal("{"));
+}
+
 TEST_CASE("lines and bytes hold the same items") {
   std::mt19937 random(7);
   std::vector<QueueItem> items(200);
