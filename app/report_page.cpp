@@ -141,7 +141,10 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin) {
+// `document` is that of `report`; a null `program` is that of a graph program.
+template <class Document>
+static std::string data_of(const Document& document, const engine::ReportHead& report,
+                           const engine::ProgramSummary* program, const PageOrigin& origin) {
   std::string text;
   JsonWriter json(text);
   json.open('{');
@@ -151,15 +154,23 @@ std::string page_data(const documents::RunReportDocument& document, const PageOr
   json.key("report");
   json.verbatim(documents::encode(document, documents::Style::compact));
   json.key("program");
-  write_program(document.report.program, json);
+  program == nullptr ? json.verbatim("null") : write_program(*program, json);
   json.key("timeline");
-  document.report.timeline ? write_timeline(*document.report.timeline, json) : json.verbatim("null");
+  report.timeline ? write_timeline(*report.timeline, json) : json.verbatim("null");
   json.close('}');
   return text;
 }
 
-std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin) {
-  const std::string data = script_safe(page_data(document, origin));
+std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin) {
+  return data_of(document, document.report, &document.report.program, origin);
+}
+
+std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin) {
+  return data_of(report, report, nullptr, origin);
+}
+
+std::string report_page(std::string_view given) {
+  const std::string data = script_safe(given);
   const std::array<std::pair<std::string_view, std::string_view>, 3> parts{
       {{"{{style}}", page_style()}, {"{{data}}", data}, {"{{script}}", page_script()}}};
   std::string page;

@@ -2,6 +2,7 @@
 // report_page/, embedded when the library is built; what it shows is one block of JSON that its script reads.
 #pragma once
 #include "engine/documents.hpp"
+#include "engine/traversal/documents.hpp"
 
 #include <string>
 #include <string_view>
@@ -21,10 +22,12 @@ struct PageOrigin {
   std::string version;              // of the tool
 };
 
-std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
-
-// Encodes the data of the page as JSON: the report, the program's outline, and the timeline in arrays of numbers.
+// Encodes the data of a page as JSON: the report, the outline of a wave program, and the timeline in arrays of numbers.
 std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
+std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin);
+
+// The page of these data.
+std::string report_page(std::string_view data);
 
 // JSON that may stand in a <script> element: no name in it ends the element or opens a comment.
 std::string script_safe(std::string_view json);

@@ -202,7 +202,7 @@ CommandModel run_command() {
            settings_option(keys, "Change a setting that few runs need, such as slice=150ms"),
            flag("--help-settings", settings->help_settings, "Print the settings that --set takes and exit"),
            flag("--by-wave", options.compile.trace,
-                "Time each wave: its part of the critical path, waiting, GB/s"),
+                "Time each wave: part of the critical path, waiting, GB/s or edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
            written_file_option("--report", options.page, {"html", "htm"},
                                "Write the run as one HTML page: plan, timeline, memory, reasons"),
@@ -295,22 +295,6 @@ std::vector<std::string> own_command() {
   return words;
 }
 
-// The files in addition to the report, which then lists them; the page does not list itself.
-Result<void> write_pictures(engine::RunReport& report, const RunSettings& settings) {
-  const std::string program = display_name(settings.program);
-  if (report.trace) {
-    TIDEGATE_CHECK(write_text(report.trace->file, trace_json(*report.timeline, program)));
-    report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
-  }
-  if (!settings.options.page.empty()) {
-    const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
-    TIDEGATE_CHECK(
-        write_text(settings.options.page, report_page(run_document(report, settings.plan_options), origin)));
-    report.files_written.push_back(engine::written_file(settings.options.page, "page"));
-  }
-  return {};
-}
-
 documents::RunReportDocument document_of(const engine::RunReport& report, const RunSettings& settings) {
   return run_document(report, settings.plan_options);
 }
@@ -319,15 +303,31 @@ const traversal::FrontierReport& document_of(const traversal::FrontierReport& re
   return report;
 }
 
+// The files in addition to the report, which then lists them; the page does not list itself.
+template <class Report>
+Result<void> write_pictures(Report& report, const RunSettings& settings) {
+  const std::string program =
+      display_name(settings.program) + (settings.graph.empty() ? "" : ' ' + display_name(settings.graph));
+  if (report.trace) {
+    TIDEGATE_CHECK(write_text(report.trace->file, trace_json(*report.timeline, program)));
+    report.files_written.push_back(engine::written_file(report.trace->file, "trace"));
+  }
+  if (!settings.options.page.empty()) {
+    const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
+    TIDEGATE_CHECK(
+        write_text(settings.options.page, report_page(page_data(document_of(report, settings), origin))));
+    report.files_written.push_back(engine::written_file(settings.options.page, "page"));
+  }
+  return {};
+}
+
 // Prints the report of a program of either kind.
 template <class Report>
 Result<ExitCode> write_report(Report report, const RunSettings& settings) {
   for (std::size_t i = 0; i < report.warnings.size() && !settings.quiet; ++i) {
     print_warning(report.warnings[i], settings.program);
   }
-  if constexpr (std::is_same_v<Report, engine::RunReport>) {
-    TIDEGATE_CHECK(write_pictures(report, settings));
-  }
+  TIDEGATE_CHECK(write_pictures(report, settings));
   const auto& document = document_of(report, settings);
   auto written = write_document(settings.output, settings.format, document,
                                 [](const auto& made, bool colour) { return run_table(made, colour); });
@@ -433,7 +433,7 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     std::string_view name;
     bool of_frontier = false;
   };
-  const std::array<Option, 19> foreign{{
+  const std::array<Option, 16> foreign{{
       {options.stress_runs != 0, "--stress"},
       {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},
@@ -442,9 +442,6 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
       {options.check_bounds, "--check-bounds"},
       {options.check_halos, "--check-halos"},
       {options.compile.promote.has_value(), "--set promote"},
-      {!options.trace.empty(), "--trace"},
-      {!options.page.empty(), "--report"},
-      {options.compile.trace, "--by-wave"},
       {settings.side_by_side != 0, "--set side-by-side"},
       {options.compile.mapping.has_value(), "--set order"},
       {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},

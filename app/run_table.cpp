@@ -52,6 +52,12 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
     rows.push_back({&written == &report.files_written.front() ? "  written" : "",
                     fmt::format("{}: {}, {}", written.file, written.what, bytes_text(written.bytes))});
   }
+  if (report.trace) {
+    rows.push_back(
+        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
+                                plural(report.trace->spans, "span"),
+                                report.trace->clock == "none" ? "of launches" : "by the device's clock")});
+  }
 }
 
 // `where` names the step that a group came to.
@@ -327,21 +333,33 @@ std::string verdict(const traversal::FrontierReport& report) {
 // Runs of waves of one topology: the ones that a person wants to see.
 Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
   Rows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
+  const bool timed = std::ranges::any_of(waves, [](const auto& wave) { return wave.time_ns.has_value(); });
+  if (timed) {
+    rows[0].insert(rows[0].end(), {"time", "edges/s"});
+  }
   for (std::size_t first = 0; first < waves.size();) {
     std::size_t end = first;
     std::uint64_t scanned = 0;
     std::uint32_t widest = 0;
+    std::uint64_t explored = 0;
+    std::uint64_t ns = 0;
     for (; end < waves.size() && waves[end].topology == waves[first].topology; ++end) {
       scanned += waves[end].scanned_edges;
+      explored += waves[end].frontier_edges;
       widest = std::max(widest, waves[end].vertices);
+      ns += waves[end].time_ns.value_or(0);
     }
     rows.push_back({end - first == 1 ? fmt::format("  {}", first) : fmt::format("  {} to {}", first, end - 1),
                     std::string(policy::name(waves[first].topology)),
                     std::string(policy::name(waves[first].rule)), std::to_string(widest),
                     std::to_string(scanned)});
+    if (ns != 0) {
+      rows.back().push_back(short_time_text(static_cast<double>(ns)));
+      rows.back().push_back(count_text(static_cast<double>(explored) * 1e9 / static_cast<double>(ns)));
+    }
     first = end;
   }
-  align_right(rows, {3, 4});
+  align_right(rows, {3, 4, 5, 6});
   return rows;
 }
 
@@ -421,12 +439,6 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     add_times(report, rows);
   }
   add_written(report, rows);
-  if (report.trace) {
-    rows.push_back(
-        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
-                                plural(report.trace->spans, "span"),
-                                report.trace->clock == "none" ? "of launches" : "of work-groups")});
-  }
   const auto where = [](const engine::StuckGroup& stuck) {
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };

@@ -34,8 +34,11 @@ public:
     json_.key("traceEvents");
     json_.open('[');
     process(measured_process, title + ", measured", timeline_.measured);
-    process(planned_process, title + ", planned", timeline_.planned);
+    if (!timeline_.planned.empty()) {
+      process(planned_process, title + ", planned", timeline_.planned);
+    }
     arrows();
+    curves();
     if (timeline_.until_met_ns) {
       begin_event("i", "until is met", measured_process, 1);
       json_.member("s", "p");
@@ -112,6 +115,20 @@ private:
           json_.member("bp", "e");
         }
         time("ts", start ? arrow.from_ns : arrow.to_ns);
+        json_.close('}');
+      }
+    }
+  }
+
+  void curves() {
+    for (const engine::Curve& curve : timeline_.curves) {
+      for (const auto& [ns, value] : curve.points) {
+        begin_event("C", curve.name, measured_process, 0);
+        time("ts", ns);
+        json_.key("args");
+        json_.open('{');
+        json_.member("value", value);
+        json_.close('}');
         json_.close('}');
       }
     }

@@ -2,32 +2,39 @@
 
 const GOOD_ENDS = ["done", "planned", "checked"];
 
-function showHeader(data) {
-  const {report, program} = data;
-  document.title = `${visible(data.program_file)}: ${report.status} · tidegate run`;
-  document.getElementById("title").replaceChildren(quoted(data.program_file),
+function showTitle({program_file: file, report, version}) {
+  document.title = `${visible(file)}: ${report.status} · tidegate run`;
+  document.getElementById("title").replaceChildren(quoted(file),
     element("span", {class: `badge ${GOOD_ENDS.includes(report.status) ? "good" : "bad"}`, id: "status"},
       report.status.replaceAll("_", " ")));
+  document.getElementById("origin").replaceChildren(
+    `Made by tidegate ${version}. Everything on this page is in it: nothing is fetched.`);
+}
+
+function showHeader(data) {
+  const {report, program} = data;
+  showTitle(data);
   const groups = report.plan.barriers.groups.length;
   const shape = `${plural(program.waves.length, "wave")} in ${plural(groups, "group")}`;
   fill(document.getElementById("lead"), report.status === "planned"
     ? `${shape}, planned and not run.`
-    : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report)}`
+    : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report.telemetry.kernel_launches,
+      report.strategy === "launch" ? 0 : report.effective_geometry.worker_groups)}`
       + `${report.device ? ` on ${report.device.name}` : ""}.`);
-  document.getElementById("origin").replaceChildren(
-    `Made by tidegate ${data.version}. Everything on this page is in it: nothing is fetched.`);
 }
 
-function howLaunched(report) {
-  const launches = report.telemetry.kernel_launches;
-  if (launches === 0) {
+function launches(count) {
+  return count === 1 ? "one launch" : `${number(count)} launches`;
+}
+
+function howLaunched(count, groups) {
+  if (count === 0) {
     return "";
   }
-  const groups = report.effective_geometry.worker_groups;
-  if (report.strategy === "launch" || groups === 0) {
-    return ` in ${plural(launches, "launch").replace("launchs", "launches")}`;
+  if (groups === 0) {
+    return ` in ${launches(count)}`;
   }
-  const slices = launches === 1 ? "" : ` in ${launches} slices`;
+  const slices = count === 1 ? "" : ` in ${count} slices`;
   return ` in a persistent launch of ${plural(groups, "work-group")}${slices}`;
 }
 
@@ -51,11 +58,10 @@ function showNotices(data) {
 
 function showFigures(data) {
   const {report} = data;
-  const box = document.getElementById("figures");
   const ran = report.telemetry.kernel_launches !== 0;
   const {arena_bytes: arena, sum_bytes: sum} = report.memory;
   const built = report.telemetry.compiled_pipeline_cache_hit ? "from an earlier run" : `built in ${time(report.build_ns)}`;
-  const entries = [
+  showEntries([
     report.comparison && ["Speed",
       figure("comparison.speedup", report.comparison.speedup, `${digits(report.comparison.speedup)}×`),
       "as fast as plain launches"],
@@ -68,8 +74,12 @@ function showFigures(data) {
       report.items_remaining === 0 ? "all that there are" : `${number(report.items_remaining)} are left`],
     ["Memory", figure("memory.arena_bytes", arena, bytes(arena)),
       sum > arena ? `${bytes(sum)} without sharing` : "one arena for all buffers"],
-  ];
-  box.replaceChildren(...entries.filter((entry) => entry).map(([name, value, ...rest]) => element("dl", {style: "margin:0"},
+  ]);
+}
+
+// Each a name, a value and a rest.
+function showEntries(entries) {
+  document.getElementById("figures").replaceChildren(...entries.filter((entry) => entry).map(([name, value, ...rest]) => element("dl", {style: "margin:0"},
     element("dt", {}, name), element("dd", {class: "value"}, value), element("dd", {class: "rest"}, rest))));
 }
 
@@ -94,15 +104,25 @@ function verdict(report) {
       plural(parity.differing_elements, "element")), " in ", checked];
 }
 
+function because(choice, reason) {
+  return [element("strong", {}, choice), element("span", {class: "soft"}, `: ${reason}`)];
+}
+
+function deviceFact({device}) {
+  return device && ["Device", device.name, element("div", {class: "soft small"}, `${device.platform}, ${device.driver_version}`)];
+}
+
+function orderingFact({ordering}) {
+  return ["Ordering", ordering, element("span", {class: "soft"}, ", by the device's self-test")];
+}
+
 function showHow(data) {
   const {report} = data;
   const geometry = report.effective_geometry;
   const box = document.getElementById("how-body");
-  const because = (choice, reason) => [element("strong", {}, choice), element("span", {class: "soft"}, `: ${reason}`)];
   const parity = report.output_parity;
   fill(box, facts([
-    report.device && ["Device", report.device.name,
-      element("div", {class: "soft small"}, `${report.device.platform}, ${report.device.driver_version}`)],
+    deviceFact(report),
     ["Strategy", because(report.strategy, report.strategy_reason)],
     report.candidates && ["Estimated", report.candidates.map((candidate) => element("div", {class: candidate.taken ? "" : "soft"},
       `${candidate.strategy}${candidate.worker_groups === 0 ? "" : `, ${candidate.worker_groups} of ${candidate.workgroup_size}`}: `,
@@ -116,7 +136,7 @@ function showHow(data) {
       plural(geometry.worker_groups, "work-group")), ` of ${geometry.workgroup_size} work-items`,
       element("span", {class: "soft"}, `; recommended ${report.recommended_geometry.worker_groups} of `
         + `${report.recommended_geometry.workgroup_size}`)],
-    report.ordering && ["Ordering", report.ordering, element("span", {class: "soft"}, ", by the device's self-test")],
+    report.ordering && orderingFact(report),
     report.until && ["Until", quoted(report.until.buffer), ` is ${report.until.value}`,
       report.until.reached ? "" : element("span", {class: "bad"}, `, waiting for ${report.until.waiting_for}`)],
     parity && !parity.equal && parity.first_difference && ["Difference", "element "
@@ -131,7 +151,10 @@ function showHow(data) {
   ]));
   showBounds(report, box);
   if (report.telemetry.kernel_launches !== 0) {
-    showWallTime(report, box);
+    showWallTime(report, box, [
+      ["planning", "queue_plan_ns", COLOURS[4]], ["building kernels", "build_ns", COLOURS[5]],
+      ["filling memory", "queue_publish_ns", COLOURS[2]], ["dispatch", "backend_dispatch_ns", COLOURS[0]],
+      ["reading back", "read_back_ns", COLOURS[3]]]);
   }
 }
 
@@ -148,14 +171,9 @@ function showBounds(report, box) {
   }
 }
 
-function showWallTime(report, box) {
-  const parts = [
-    ["planning", "queue_plan_ns", report.queue_plan_ns, COLOURS[4]],
-    ["building kernels", "build_ns", report.build_ns, COLOURS[5]],
-    ["filling memory", "queue_publish_ns", report.queue_publish_ns, COLOURS[2]],
-    ["dispatch", "backend_dispatch_ns", report.backend_dispatch_ns, COLOURS[0]],
-    ["reading back", "read_back_ns", report.read_back_ns, COLOURS[3]],
-  ];
+// The report's times, each with a name and a colour.
+function showWallTime(report, box, times) {
+  const parts = times.map(([name, field, colour]) => [name, field, report[field], colour]);
   const known = parts.reduce((sum, part) => sum + part[2], 0);
   parts.push(["comparison, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);
   const whole = parts.reduce((sum, part) => sum + part[2], 0);
@@ -167,39 +185,40 @@ function showWallTime(report, box) {
 }
 
 function showSpeed(data) {
-  const {comparison, status} = data.report;
+  const {comparison} = data.report;
   const box = document.getElementById("speed-body");
   if (!comparison) {
-    fill(box, element("p", {class: "soft"}, status === "planned" ? "Nothing was run."
-      : "Not compared: --compare N runs the same kernels as plain launches in turn, and times both."));
     return;
   }
-  const rows = [["this run", "run", comparison.run_rounds_ns, comparison.run_ns],
-    ["plain launches", "plain", comparison.plain_rounds_ns, comparison.plain_ns]];
+  const [other, key] = data.program === null ? ["a launch a step", "launches"] : ["plain launches", "plain"];
+  document.getElementById("speed").textContent = `Against ${other}`;
+  const rows = [["this run", "run"], [other, key]].map(([name, way]) =>
+    [name, way, comparison[`${way}_rounds_ns`], comparison[`${way}_ns`]]).filter(([, , rounds]) => rounds.length !== 0);
   const chart = element("div");
-  const {speedup, speedup_low: low, speedup_high: high, verdict, rounds: count} = comparison;
-  const faster = `${digits(speedup)} times as fast as plain launches (${digits(low)} to ${digits(high)}`;
-  const words = {
-    faster: `${faster} with 95 % confidence, ${plural(count, "round")} in turn).`,
-    slower: `${digits(1 / speedup)} times as slow as plain launches (${digits(1 / high)} to ${digits(1 / low)} with 95 % confidence, ${
-      plural(count, "round")} in turn).`,
-    no_difference: `No difference from plain launches is shown (${digits(low)} to ${digits(high)} times as fast with 95 % confidence, ${
-      plural(count, "round")} in turn).`,
-    same_launches: "The run is the same launches as the plain ones: what differs is chance.",
-    too_few_rounds: `${faster}, ${plural(count, "round")} in turn: too few for a verdict).`,
-  };
-  fill(box, element("p", {}, words[verdict]),
-  chart,
-  table(["", "#min", "#median", "#max"], rows.map(([name, key, rounds, middle]) => [name,
-    figure(`comparison.${key}_rounds_ns.min`, least(rounds), time(least(rounds))),
-    figure(`comparison.${key}_ns`, middle, time(middle)),
-    figure(`comparison.${key}_rounds_ns.max`, most(rounds), time(most(rounds)))])));
+  fill(box, element("p", {}, speedText(comparison, other)), chart,
+    table(["", "#min", "#median", "#max"], rows.map(([name, way, rounds, middle]) => [name,
+      figure(`comparison.${way}_rounds_ns.min`, least(rounds), time(least(rounds))),
+      figure(`comparison.${way}_ns`, middle, time(middle)),
+      figure(`comparison.${way}_rounds_ns.max`, most(rounds), time(most(rounds)))])));
   drawnToWidth(chart, (width) => chart.replaceChildren(spreadChart(rows, width)));
+}
+
+function speedText({speedup, speedup_low: low, speedup_high: high, verdict, rounds: count}, other) {
+  const rounds = `${plural(count, "round")} in turn`;
+  const faster = `${digits(speedup ?? 1)} times as fast as ${other} (${digits(low ?? 1)} to ${digits(high ?? 1)}`;
+  return {
+    faster: `${faster} with 95 % confidence, ${rounds}).`,
+    slower: `${digits(1 / speedup)} times as slow as ${other} (${digits(1 / high)} to ${digits(1 / low)} with 95 % confidence, ${rounds}).`,
+    no_difference: `No difference from ${other} is shown (${digits(low ?? 1)} to ${digits(high ?? 1)} times as fast with 95 % confidence, ${rounds}).`,
+    same_launches: "The run is the same launches as the plain ones: what differs is chance.",
+    too_few_rounds: `${faster}, ${rounds}: too few for a verdict).`,
+  }[verdict] ?? `${plural(count, "round")} of this run, which is ${other}.`;
 }
 
 // Each round a dot, from the fastest to the slowest a line, the median a bar.
 function spreadChart(rows, width) {
-  const [left, right, rowHeight, height] = [104, 12, 44, 126];
+  const [left, right, rowHeight] = [104, 12, 44];
+  const height = 38 + rowHeight * rows.length;
   const slowest = most(rows.flatMap((row) => row[2]));
   const step = niceStep(slowest, Math.max(2, (width - left) / 90));
   const end = Math.ceil(slowest / step - 1e-9) * step;
@@ -228,7 +247,6 @@ function showWaves(data) {
   const {wave_times: times} = data.report;
   const box = document.getElementById("waves-body");
   if (!times) {
-    fill(box, element("p", {class: "soft"}, data.timeline ? "Spans are missing: --set trace-spans=N keeps more." : "Nothing was timed."));
     return;
   }
   const part = (ns, whole) => `${(100 * ns / Math.max(1, whole)).toFixed(1)} %`;

@@ -9,14 +9,19 @@ window.addEventListener("error", (event) => {
 
 {
   const data = JSON.parse(document.getElementById("data").textContent);
-  data.colours = coloursOfWaves(data.program);
-  const parts = [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showWaves, showPlan, showMemory,
-    showPolicy, showAgain];
+  const parts = data.program === null
+    ? [showTraversal, showNotices, showTraversalFigures, showTraversalHow, showSpeed, showFrontier, showTimeline, showStretches, showParts,
+      showAgain]
+    : [showHeader, showNotices, showFigures, showHow, showSpeed, showTimeline, showWaves, showPlan, showMemory, showPolicy, showAgain];
+  data.colours = data.program === null ? [] : coloursOfWaves(data.program);
   for (const show of parts) {
     try {
       show(data);
     } catch (error) {
       reportError(error);
     }
+  }
+  for (const section of document.querySelectorAll("main section")) {
+    section.hidden = section.querySelector("h2 + div").childElementCount === 0;
   }
 }

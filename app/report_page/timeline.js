@@ -11,8 +11,6 @@ function showTimeline(data) {
   const lanes = source === null ? [] : [...source.measured.map((lane) => decodeLane(lane, true)),
     ...source.planned.map((lane) => decodeLane(lane, false))];
   if (!lanes.some((lane) => lane.count !== 0)) {
-    const planned = data.report.status === "planned";
-    fill(box, element("p", {class: "soft"}, planned ? "Nothing was run." : "There is no timeline of this run."));
     return;
   }
   const timeline = makeTimeline(data, lanes);
@@ -30,8 +28,8 @@ function key(name) {
 
 function introduction(source, lanes) {
   const spans = lanes.filter((lane) => lane.measured).reduce((sum, lane) => sum + lane.count, 0);
-  const clock = source.clock === "none" ? "The device has no clock that kernels can read: launches are what is known."
-    : `Work-groups read the clock ${source.clock}; planned lanes are the same tasks at mean times.`;
+  const clock = source.clock === "none" ? "Launches are timed by their events."
+    : `Work-groups read the clock ${source.clock}${source.planned.length === 0 ? "" : "; planned lanes are the same tasks at mean times"}.`;
   return element("p", {}, figure("timeline.spans", spans, plural(spans, "span")), source.left_out === 0 ? ". " : [", ",
     figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--set trace-spans=N keeps more). "],
   element("span", {class: "soft"}, clock));
@@ -56,7 +54,7 @@ function makeTimeline(data, lanes) {
     "aria-label": "Timeline of the run", "aria-describedby": "selected"});
   const {kinds, until_met_ns: untilMet, arrows, measured: source} = data.timeline;
   const named = namedSpans(data);
-  return {names: named.map((span) => span.name), colours: named.map((span) => span.colour),
+  return {counted: data.program === null ? "wave" : "iteration", names: named.map((span) => span.name), colours: named.map((span) => span.colour),
     kinds, untilMet, arrows, rows, height: top, end, canvas, view: {from: 0, to: end},
     rowOfMeasured: source.map((_, index) => rows.find((row) => row.lane === lanes[index])),
     scroller: element("div", {class: "lanes-scroll"}),
@@ -69,6 +67,9 @@ function makeTimeline(data, lanes) {
 // Labels of spans with the colour of their first wave; names of several waves are joined by +. A window's span has the
 // names of its waves.
 function namedSpans({program, timeline, colours}) {
+  if (program === null) {
+    return timeline.names.map((name) => ({name: words(name), colour: topologyColour(name)}));
+  }
   const wavesOf = new Map(program.waves.map((wave, index) => [wave.text, [index]]));
   program.windows.forEach(({text, waves}) => wavesOf.set(text, waves));
   const nameOf = (text) => wavesOf.get(text)?.map((wave) => program.waves[wave].name).join(", ") ?? text;
@@ -165,7 +166,7 @@ function pickedMoment({picked, view}) {
 
 function pick(timeline, row, span) {
   timeline.picked = {row, lane: row.lane, span};
-  const {title, details, when} = spanText(timeline.names, timeline.kinds, row.lane, span);
+  const {title, details, when} = spanText(timeline, row.lane, span);
   timeline.output.replaceChildren(
     element("strong", {}, `${row.lane.name}${row.lane.measured ? "" : ", planned"}: `),
     visible(`${title}; ${details}, ${when}`));
@@ -298,7 +299,7 @@ function hover(timeline, event) {
   const {tip, canvas} = timeline;
   tip.hidden = found === null;
   if (found) {
-    const {title, details, when} = spanText(timeline.names, timeline.kinds, found.row.lane, found.first);
+    const {title, details, when} = spanText(timeline, found.row.lane, found.first);
     const more = found.last - found.first - 1;
     tip.replaceChildren(element("strong", {}, title), element("span", {}, details), element("br"),
       element("span", {class: "soft"}, when),
@@ -399,10 +400,10 @@ function tilesText(first, step, tiles) {
 }
 
 // A span in words: what, then when.
-function spanText(names, kinds, lane, i) {
+function spanText({names, kinds, counted}, lane, i) {
   const kind = kinds[lane.kind[i]];
   const title = {wait: `waits in front of stage ${lane.stage[i]}`, until: "looks at until"}[kind] ?? names[lane.title[i]];
-  const details = [kind === "iteration" ? "" : `iteration ${number(lane.iteration[i])}`,
+  const details = [kind === "iteration" ? "" : `${counted} ${number(lane.iteration[i])}`,
     tilesText(lane.first[i], lane.step[i], lane.tiles[i]), time(lane.end[i] - lane.begin[i])].filter((text) => text !== "");
   return {title, details: details.join(", "), when: `from ${time(lane.begin[i])} to ${time(lane.end[i])}`};
 }

@@ -92,6 +92,9 @@ void tg_end_wave(tg_position* at, const tg_setting* setting, tg_counts counts, g
     written.dense_waves = at->dense_waves;
     written.alone = tg_works_alone(at, setting);
     written.wave = at->wave;
+    if (TG_CLOCK != 0) {
+      written.ended = tg_now();
+    }
     *row = written;
   }
   at->wave += 1;

@@ -68,6 +68,7 @@ typedef struct {
   tg_u64 unexplored_edges;
   tg_u64 scanned_edges;
   tg_u64 threshold;
+  tg_u64 ended;       // by the device's clock, if it is read
   tg_u32 vertices;
   tg_u32 topology;
   tg_u32 previous_topology;
@@ -114,6 +115,14 @@ typedef struct {
 #define TG_SUM_LINE 2u // in local memory
 #define TG_SUMS (TG_COUNTERS * TG_SUM_LINE)
 
+// Begin and end of group 0 in a launch, by the device's clock if it is read.
+typedef struct {
+  tg_u64 begin;
+  tg_u64 end;
+} tg_clock;
+
+#define TG_MOST_BATCH 128u // launches that the host does not wait between
+
 typedef struct {
   tg_position launch[2]; // start of this launch, and of the next one
   tg_u32 stuck;          // groups that gave up waiting
@@ -122,6 +131,8 @@ typedef struct {
   tg_position alone[2];  // position of the group that worked alone
   tg_u32 far_tails[3 * TG_COUNTER_LINE]; // tails of the far queues; three take turns, as for steps
   tg_u32 slots[3 * TG_SLOT_WORDS];
+  tg_u64 first_wave;     // its begin by the device's clock, if that is read
+  tg_clock clocks[TG_MOST_BATCH]; // of launches; they take turns
 } tg_state;
 
 #endif

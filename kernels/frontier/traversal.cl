@@ -10,6 +10,7 @@
 // One group alone processes a small frontier, with local barriers between waves, while the others wait at the
 // device barrier and then adopt its position. All groups process a larger frontier with few edges, with less
 // work between waves (together.cl).
+#include "common/clock.cl"
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
@@ -273,6 +274,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   if (leads) {
     group.gave_up = 0;
     group.at = state->launch[launch & 1u];
+    if (TG_CLOCK != 0 && job.group == 0) {
+      state->clocks[launch % TG_MOST_BATCH].begin = tg_now();
+    }
   }
   const tg_meeting meeting = {counters, reports + 8 * job.group, most_polls, arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
@@ -281,6 +285,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       if (next.executed != 0) {
         tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, log_begin);
         group.at = next;
+        if (TG_CLOCK != 0 && job.group == 0 && next.wave == 0 && next.step != TG_STEP_APPLY) { // or a step before it
+          state->first_wave = tg_now();
+        }
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the leader's acquire now holds for the whole group
@@ -300,5 +307,8 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   if (job.group == 0 && leads) {
     state->launch[(launch + 1) & 1u] = group.at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
+    if (TG_CLOCK != 0) {
+      state->clocks[launch % TG_MOST_BATCH].end = tg_now();
+    }
   }
 }

@@ -5,17 +5,11 @@
 //   words 0 … 15 | 8 words per group: tg_await's report | a word per group: its span count | spans, `room` per group
 //
 // progress_state.h defines the words and spans for kernel and host.
-//
-// TG_CLOCK selects the clock of the device (the numbers of lib/engine/generate.hpp). Its rate may be unknown:
-// the host measures by its own clock when a launch began and ended.
+#include "common/clock.cl"
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 #include "wave/tasks.cl"
 #include "wave/progress_state.h"
-
-#define TG_CLOCK_NANOSECONDS 1 // NVIDIA: a nanosecond register that all multiprocessors share
-#define TG_CLOCK_EXTENSION 2   // cl_khr_kernel_clock
-#define TG_CLOCK_PROCESSOR 3   // the cycle counter of an x86 processor
 
 #if TG_TRACE
 typedef struct {
@@ -23,18 +17,6 @@ typedef struct {
   uint room;
   uint count;
 } tg_recorder;
-
-ulong tg_now(void) {
-#if TG_CLOCK == TG_CLOCK_NANOSECONDS
-  ulong now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now) : : "memory");
-  return now;
-#elif TG_CLOCK == TG_CLOCK_EXTENSION
-  return clock_read_device();
-#else
-  return __builtin_readcyclecounter();
-#endif
-}
 
 tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) {
   tg_recorder recorder;
@@ -65,7 +47,6 @@ void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uin
 }
 #else
 typedef uint tg_recorder;
-ulong tg_now(void) { return 0; }
 tg_recorder tg_begin_recording(global uint* progress, uint group, uint groups) { return 0; }
 void tg_end_recording(tg_recorder recorder, global uint* progress, uint group, uint groups) {}
 void tg_record(tg_recorder* recorder, ulong asked, ulong began, ulong ended, uint iteration, uint stage, tg_walk walk) {}

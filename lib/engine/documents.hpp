@@ -66,6 +66,8 @@ const Record Description<engine::FirstRun>::record;
 template <>
 const Record Description<engine::StuckGroup>::record;
 template <>
+const Record Description<engine::TraceReport>::record;
+template <>
 const Record Description<engine::WrittenFile>::record;
 template <>
 const Record Description<engine::Geometry>::record;

@@ -15,7 +15,7 @@
 
 namespace tidegate::engine {
 
-// Clock that work-groups read for --trace; the values match kernels/wave/progress.cl.
+// Clock that work-groups read for --trace; the values match kernels/common/clock.cl.
 enum class DeviceClock : std::uint8_t {
   none,
   nanoseconds, // NVIDIA: a nanosecond register

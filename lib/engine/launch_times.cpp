@@ -41,18 +41,15 @@ std::vector<LaunchSpan> LaunchTimes::spans(const device::Session& session) const
 
 namespace {
 
-// Returns nanoseconds per tick, measured over all slices; longer runs are more accurate.
+// Returns nanoseconds per tick, from the first slice to the last; longer runs are more accurate.
 double tick_ns(engine::DeviceClock clock, std::span<const SliceTimes> slices) {
   if (clock == engine::DeviceClock::nanoseconds) {
     return 1;
   }
-  double ns = 0;
-  double ticks = 0;
-  for (const SliceTimes& slice : slices) {
-    ns += static_cast<double>(slice.end_ns - slice.begin_ns);
-    ticks += static_cast<double>(slice.end_ticks - slice.begin_ticks);
-  }
-  return ticks == 0 ? 1 : ns / ticks;
+  const std::uint64_t ticks = slices.empty() ? 0 : slices.back().end_ticks - slices.front().begin_ticks;
+  return ticks == 0 ? 1
+                    : static_cast<double>(slices.back().end_ns - slices.front().begin_ns) /
+                          static_cast<double>(ticks);
 }
 
 std::uint64_t moment(const SliceTimes& slice, std::uint64_t ticks, double ns_per_tick) {

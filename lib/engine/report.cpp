@@ -596,6 +596,24 @@ RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceI
 
 } // namespace
 
+void report_timeline(ReportHead& report, const RunOptions& options) {
+  const std::uint64_t kept = report.timeline->span_count();
+  if (const std::uint64_t left_out = report.timeline->left_out) {
+    report.warnings.push_back(
+        {.message = fmt::format(
+             "the timeline keeps the first {} spans, {} had no room; times by wave need all", kept, left_out),
+         .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
+         .pointer = {}});
+  }
+  if (!options.trace.empty()) {
+    report.trace = TraceReport{
+        .file = options.trace,
+        .clock = std::string(engine::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
+        .spans = kept,
+        .left_out_spans = report.timeline->left_out};
+  }
+}
+
 Result<void> write_kernel(const RunOptions& options, std::string_view source,
                           std::vector<WrittenFile>& written) {
   if (options.emit_kernel.empty()) {
@@ -662,22 +680,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
     report.wave_times = wave_times_of(compiled, *outcome.trace, residency.workers,
                                       device.profile ? device.profile->costs.memory_bytes_per_ns : 0);
-    if (const std::uint64_t left_out = outcome.trace->left_out) {
-      const std::uint64_t kept = report.timeline->span_count();
-      report.warnings.push_back(
-          {.message =
-               fmt::format("the timeline keeps the first {} spans, {} had no room; times by wave need all",
-                           kept, left_out),
-           .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
-           .pointer = {}});
-    }
-  }
-  if (report.timeline && !options.trace.empty()) {
-    report.trace = TraceReport{
-        .file = options.trace,
-        .clock = std::string(engine::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
-        .spans = report.timeline->span_count(),
-        .left_out_spans = report.timeline->left_out};
+    report_timeline(report, options);
   }
   report_measured(report, compiled, executed);
   report.status = status_of(executed);

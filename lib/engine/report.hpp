@@ -45,6 +45,9 @@ void report_calls(Telemetry& telemetry, const device::CallCounts& run, const dev
 // Reports the dispatch.
 void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
 
+// Reports the file that the timeline goes to, if the options name one, and warns if spans had no room.
+void report_timeline(ReportHead& report, const RunOptions& options);
+
 // Sets the error of a run that ended at its deadline, by an interrupt or by a hang. `left` describes its progress
 // ("3 waves done"), `fix` what gives it the time, `where` the step of the first stuck work-group.
 struct Ending {

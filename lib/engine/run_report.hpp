@@ -480,6 +480,8 @@ struct ReportHead {
   std::optional<BaselineReport> baseline;
   std::optional<std::string> profile_file; // the profile that was used
   std::optional<std::string> policy_file;  // replaces the program's policy
+  std::optional<Timeline> timeline;        // of a traced run
+  std::optional<TraceReport> trace;        // of its file
 };
 
 struct RunReport : ReportHead {
@@ -506,9 +508,7 @@ struct RunReport : ReportHead {
   policy::LaunchRecommendation recommendation;
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
-  std::optional<TraceReport> trace;
   std::optional<WaveTimes> wave_times; // of a traced run whose spans are all there
-  std::optional<Timeline> timeline;    // of a traced run
   ProgramSummary program;
 };
 

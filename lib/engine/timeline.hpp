@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::engine {
@@ -60,12 +61,19 @@ struct Arrow {
   std::uint32_t name = 0;    // "wave 1 to wave 2"
 };
 
+// A value over time: each point holds from its moment on.
+struct Curve {
+  std::string name;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> points; // ns since the start of the dispatch, value
+};
+
 struct Timeline {
   engine::DeviceClock clock = engine::DeviceClock::none; // none: only launches are known
   std::vector<std::string> names;
   std::vector<Lane> measured;
   std::vector<Lane> planned;
-  std::vector<Arrow> arrows;                 // between measured lanes
+  std::vector<Arrow> arrows; // between measured lanes
+  std::vector<Curve> curves;
   std::optional<std::uint64_t> until_met_ns; // when the value was reached
   std::uint64_t left_out = 0;                // spans that did not fit
 

@@ -65,7 +65,7 @@ TEST_CASE("the data of a page are what was given") {
 }
 
 TEST_CASE("a page has its parts once, and no element that a name made") {
-  const std::string page = report_page(hostile_document(), origin);
+  const std::string page = report_page(page_data(hostile_document(), origin));
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(page.ends_with("</html>\n"));
   CHECK(count(page, "<script") == 2); // the data and the script

@@ -232,7 +232,7 @@ class Refusals(Graphs):
         self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
 
     def test_options_of_the_other_kind(self) -> None:
-        for option in (("--mode=jit",), ("--trace=trace.json",), ("--set", "promote=all"), ("--check-halos",)):
+        for option in (("--mode=jit",), ("--set", "promote=all"), ("--check-halos",)):
             error = self.refused(bfs(), *option, code=2)
             self.assertEqual(error["message"], f"{' '.join(option[:2]).split('=')[0]} is for wave programs, and this is a frontier program")
         done = run("run", "-", "--set", "force-topology=fused_dense", input="{}")

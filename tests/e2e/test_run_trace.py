@@ -219,6 +219,24 @@ class Trace(Programs):
                     looks = [s for s in lanes["work-group 0"] if s["cat"] == "until"]
                     self.assertEqual(len(looks), 5)
 
+    def test_traversal(self) -> None:
+        """A graph program: a span and two points of curves for each wave, in order, and its time in the report."""
+        document = {"graph": {"generate": {"grid": {"width": 60, "height": 50}}}, "algorithm": "bfs", "sources": [0]}
+        for strategy in ("launch", "barrier"):
+            with self.subTest(strategy=strategy):
+                report, trace = self.traced(document, "--strategy", strategy)
+                lanes = self.lanes(trace)
+                waves = report["waves"]
+                self.assertEqual(len(waves), 109)
+                self.assertEqual([(s["name"], s["args"]["iteration"], s["end"] - s["begin"]) for s in lanes["waves"]],
+                                 [(w["topology"], w["wave"], w["time_ns"]) for w in waves])
+                self.assertEqual(report["trace"]["spans"], len(lanes["waves"]) + len(lanes["launches"]))
+                self.assertLessEqual(sum(w["time_ns"] for w in waves), lanes["launches"][-1]["end"])
+                frontier = [e["args"]["value"] for e in trace["traceEvents"] if e["ph"] == "C" and e["name"].startswith("vertices")]
+                self.assertEqual(frontier, [*(w["vertices"] for w in waves), 0])
+        table = self.run_document(document, "--by-wave", "--format", "table")
+        self.assertRegex(table.stdout, r"(?m)^  waves +topology +rule +widest +edges scanned +time +edges/s$")
+
     def test_no_room(self) -> None:
         for strategy in ("launch", "barrier"):
             with self.subTest(strategy=strategy):

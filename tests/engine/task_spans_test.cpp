@@ -45,8 +45,8 @@ TEST_CASE("the rate of a clock follows from the launches as a whole") {
   // 4 ticks per nanosecond.
   const std::vector<SliceTimes> slices{
       {.begin_ns = 0, .end_ns = 100, .begin_ticks = 1000, .end_ticks = 1400},
-      {.begin_ns = 200, .end_ns = 500, .begin_ticks = 2000, .end_ticks = 3200}};
-  const std::vector<SpanRow> rows{row(1000, 1040, 1400), row(2000, 2000, 2400), row(2400, 2480, 3200)};
+      {.begin_ns = 200, .end_ns = 500, .begin_ticks = 1800, .end_ticks = 3000}};
+  const std::vector<SpanRow> rows{row(1000, 1040, 1400), row(1800, 1800, 2200), row(2200, 2280, 3000)};
   const std::vector<TaskSpan> spans = task_spans(DeviceClock::processor, slices, 0, rows);
   REQUIRE(spans.size() == 3);
   CHECK(spans[0].began_ns == 10);

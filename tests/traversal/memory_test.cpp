@@ -78,13 +78,13 @@ TEST_CASE("a budget that no layout fits is refused with the bytes of each part")
   CHECK(refused.error().pointer == "/device_memory_budget_bytes");
   CHECK(refused.error().message.find(
             "the budget is 1000 bytes: graph 28.9 KiB, values 3.9 KiB, parents 3.9 KiB, "
-            "bitmaps 384 bytes, state and log 1.1 MiB") != std::string::npos);
+            "bitmaps 384 bytes, state and log 1.2 MiB") != std::string::npos);
   CHECK(refused.error().fix ==
         "give device_memory_budget_bytes more, or a smaller graph: this is the smallest layout");
   const auto forced =
       plan_memory(bfs, {}, planned(bfs, 0).constrained_bytes, plenty, Topology::sparse_frontier);
   REQUIRE_FALSE(forced);
-  CHECK(forced.error().fix == "give device_memory_budget_bytes more; memory_constrained takes 1.1 MiB");
+  CHECK(forced.error().fix == "give device_memory_budget_bytes more; memory_constrained takes 1.2 MiB");
 }
 
 } // namespace tidegate::traversal

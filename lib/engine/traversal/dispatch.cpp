@@ -2,6 +2,7 @@
 
 #include "core/duration.hpp"
 #include "engine/traversal/kernel_layout.hpp"
+#include "engine/traversal/timeline.hpp"
 
 #include <fmt/format.h>
 
@@ -88,7 +89,30 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
                    : row.frontier_edges < row.previous_edges ? Trend::shrinking
                                                              : Trend::steady,
           .dense_waves = row.dense_waves,
-          .alone = row.alone != 0};
+          .alone = row.alone != 0,
+          .time_ns = {}};
+}
+
+// When launches and waves ran; without a clock launches alone. `clocks`: of all launches.
+engine::Trace trace_of(const device::Session& session, const engine::DispatchLimits& limits,
+                       const engine::LaunchTimes& times, std::span<const tg_clock> clocks,
+                       std::uint64_t first_wave, std::span<const std::uint64_t> ends) {
+  engine::Trace trace{.launches = times.spans(session), .tasks = {}, .left_out = times.left_out()};
+  if (limits.clock == engine::DeviceClock::none) {
+    return trace;
+  }
+  std::vector<engine::SliceTimes> slices;
+  for (const engine::LaunchSpan& launch : trace.launches) {
+    const tg_clock& clock = clocks[slices.size()];
+    slices.push_back({.begin_ns = launch.begin_ns,
+                      .end_ns = launch.end_ns,
+                      .begin_ticks = clock.begin,
+                      .end_ticks = clock.end});
+  }
+  const std::uint64_t kept = std::min<std::uint64_t>(ends.size(), limits.trace_spans);
+  trace.tasks = wave_spans(limits.clock, slices, first_wave, ends.first(kept));
+  trace.left_out += ends.size() - kept;
+  return trace;
 }
 
 // The groups that gave up waiting; they report the topology of their wave in place of a tile.
@@ -146,7 +170,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   const bool persistent = limits.arrivals_per_barrier != 0;
   std::uint64_t budget = persistent ? log_rows : 4096; // waves of the next slice
   std::uint64_t batch = persistent ? 1 : 8;            // launches of the next slice
-  constexpr std::uint64_t most_batch = 128;
+  constexpr std::uint64_t most_batch = TG_MOST_BATCH;
   // On a CPU a launch in vain costs as much as it does to ask whether there is more to do: launches that take
   // longer than this are worth asking.
   constexpr std::uint64_t short_launch_ns = 50'000;
@@ -154,6 +178,10 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   const device::CallCounts calls_before = session.calls()->now();
   outcome.ended_at = start;
   engine::SliceLoop loop(session, monitor, outcome);
+  engine::LaunchTimes times(limits.trace_spans, start);
+  std::vector<tg_clock> clocks;    // of launches, if they are traced
+  std::vector<std::uint64_t> ends; // of waves
+  std::uint64_t first_wave = 0;
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
     if (loop.out_of_time(limits.deadline)) {
       break;
@@ -164,7 +192,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     const auto launch = [&] {
       for (std::uint64_t i = 0; i < batch; ++i) {
         set_launch(session, kernel.kernel, launch_index, arguments);
-        require(session.launch(kernel.kernel, groups, nullptr), "launching a traversal");
+        require(session.launch(kernel.kernel, groups, times.event({}, at.wave)), "launching a traversal");
         ++arguments.launch;
       }
     };
@@ -175,6 +203,21 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     static_assert(offsetof(tg_state, stuck) == offsetof(Head, stuck));
     const std::uint64_t elapsed =
         loop.run(batch, launch, resident.part(Part::state), std::as_writable_bytes(std::span(&head, 1)));
+    if (limits.trace_spans != 0) {
+      struct {
+        tg_u64 first_wave;
+        tg_clock of[TG_MOST_BATCH];
+      } read{};
+      static_assert(offsetof(tg_state, clocks) ==
+                    offsetof(tg_state, first_wave) + offsetof(decltype(read), of));
+      engine::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
+                       std::as_writable_bytes(std::span(&read, 1)));
+      first_wave = read.first_wave;
+      for (auto launched = static_cast<std::uint32_t>(clocks.size()); launched < arguments.launch;
+           ++launched) {
+        clocks.push_back(read.of[launched % TG_MOST_BATCH]);
+      }
+    }
     const tg_position reached = head.launches[arguments.launch & 1U];
     const bool moved = !persistent || reached.round != at.round || reached.step == TG_STEP_DONE;
     if (!loop.goes_on(head.stuck != 0, moved, limits.deadline,
@@ -186,6 +229,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     for (const tg_log_row& row : rows) {
       outcome.waves.push_back(record_of(row, resident.vertices));
       monitor.items += row.vertices;
+      if (limits.trace_spans != 0) {
+        ends.push_back(row.ended);
+      }
     }
     outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : reached.vertices;
     at = reached;
@@ -203,6 +249,12 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   }
   outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
   outcome.calls = session.calls()->since(calls_before);
+  if (limits.trace_spans != 0) {
+    outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends);
+    for (const engine::TaskSpan& task : outcome.trace->tasks) {
+      outcome.waves[task.iteration].time_ns = task.ended_ns - task.began_ns;
+    }
+  }
   return outcome;
 }
 

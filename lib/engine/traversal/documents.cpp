@@ -277,6 +277,10 @@ constexpr Field wave_fields[] = {
     required<&WaveRecord::trend>("trend", "frontier_edges compared with previous_edges"),
     required<&WaveRecord::dense_waves>("dense_waves", "consecutive dense waves before it"),
     required<&WaveRecord::alone>("alone", "whether one work-group processed it alone"),
+    optional<&WaveRecord::time_ns>(
+        "time_ns",
+        "with --by-wave, --trace or --report: time since the end of the previous wave, by the device's "
+        "clock"),
 };
 template <>
 constinit const Record Description<WaveRecord>::record = record_of<WaveRecord>(wave_fields);
@@ -414,6 +418,7 @@ constexpr Field report_fields[] = {
     head.warnings,
     head.files_written,
     head.stuck_groups,
+    Head::of<&FrontierReport::trace>("trace", "with --trace: content of its file"),
     required<&FrontierReport::waves>("waves", "every wave with its numbers and choice"),
 };
 template <>

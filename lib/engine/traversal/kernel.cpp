@@ -54,7 +54,7 @@ bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph,
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,
                                      std::optional<device::MemoryOrdering> ordering,
-                                     const std::string& opencl_version) {
+                                     const std::string& opencl_version, engine::DeviceClock clock) {
   const auto algorithm = static_cast<std::size_t>(shape.algorithm);
   constexpr std::uint32_t few_edges = 65'536; // too few to saturate the memory
   const device::MemoryOrdering used = ordering.value_or(device::MemoryOrdering::classic);
@@ -66,12 +66,12 @@ engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_wei
       .options = fmt::format(
           "-cl-std={} -DTG_ORDERING={} -DTG_ALGORITHM={} -DTG_GROUP_SIZE={} -DTG_LANES={} -DTG_WIDE={} "
           "-DTG_WIDTH={} -DTG_WIDE_OFFSETS={} -DTG_FLOATS={} -DTG_WEIGHTS={} -DTG_PARENTS={} "
-          "-DTG_ALONE_ROOM={}u -DTG_EAGER={} -DTG_EAGER_EDGES={}",
+          "-DTG_ALONE_ROOM={}u -DTG_EAGER={} -DTG_EAGER_EDGES={} -DTG_CLOCK={}",
           standard, static_cast<int>(used), algorithm, geometry.group_size, geometry.lanes,
           geometry.wide_lanes, geometry.word_lanes,
           static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
           static_cast<int>(float_weights), static_cast<int>(shape.weights), static_cast<int>(shape.parents),
-          geometry.alone_room, geometry.eager, geometry.eager ? few_edges : 0),
+          geometry.alone_room, geometry.eager, geometry.eager ? few_edges : 0, static_cast<int>(clock)),
       .kernel = "tidegate_frontier",
       .groups_per_unit =
           used == device::MemoryOrdering::ptx && geometry.groups_per_unit > 1 ? geometry.groups_per_unit : 0};

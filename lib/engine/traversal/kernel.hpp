@@ -38,10 +38,11 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
 bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph,
                        const FrontierGeometry& geometry);
 
-// `ordering` is required for persistent launches only.
+// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log.
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,
                                      std::optional<device::MemoryOrdering> ordering,
-                                     const std::string& opencl_version);
+                                     const std::string& opencl_version,
+                                     engine::DeviceClock clock = engine::DeviceClock::none);
 
 } // namespace tidegate::traversal

@@ -35,8 +35,9 @@ struct WaveRecord {
   std::uint64_t unexplored_edges = 0;
   std::uint64_t scanned_edges = 0;
   Trend trend = Trend::steady;
-  std::uint32_t dense_waves = 0; // consecutive ones before it
-  bool alone = false;            // processed by one work-group
+  std::uint32_t dense_waves = 0;        // consecutive ones before it
+  bool alone = false;                   // processed by one work-group
+  std::optional<std::uint64_t> time_ns; // of a traced run
 
   friend bool operator==(const WaveRecord&, const WaveRecord&) = default;
 };

@@ -10,6 +10,7 @@
 #include "engine/report.hpp"
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/setup.hpp"
+#include "engine/traversal/timeline.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -403,6 +404,11 @@ RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& ke
   return times;
 }
 
+// The clock that the kernel reads, if the traversal is traced.
+engine::DeviceClock clock_of(const engine::RunOptions& options, const device::DeviceInfo& device) {
+  return options.compile.trace ? engine::device_clock(device) : engine::DeviceClock::none;
+}
+
 // On the device: build, upload, traverse, replay, verify, write.
 Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
                      const std::shared_ptr<KeptGraph>& kept, const device::DeviceInfo& device,
@@ -412,7 +418,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   const graphs::Graph& graph = kept->loaded.graph;
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
-               options.open_session(device, device::Profiling::as_needed));
+               options.open_session(device, options.compile.trace ? device::Profiling::always
+                                                                  : device::Profiling::as_needed));
   const device::Session& session = *opened;
 
   monitor.begin(engine::Activity::building);
@@ -465,7 +472,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 
   // The run itself; its wall time begins here.
   monitor.begin(engine::Activity::running);
-  const engine::DispatchLimits limits = limits_of(device, options, groups, report.strategy);
+  engine::DispatchLimits limits = limits_of(device, options, groups, report.strategy);
+  limits.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
+  limits.clock = clock_of(options, device);
   monitor.deadline = limits.deadline;
   TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
   engine::report_dispatch(report, outcome);
@@ -474,6 +483,11 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.waves = std::move(outcome.waves);
   report_waves(program, outcome.vertices_left, groups, report);
   report.summary = summarise(report.waves, report.dispatch_ns);
+  if (outcome.trace) {
+    report.timeline =
+        timeline_of(report.waves, *outcome.trace, limits.clock, report.strategy == Strategy::barrier);
+    engine::report_timeline(report, options);
+  }
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
@@ -576,7 +590,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   report.queue_plan_ns = elapsed_ns(planned_from);
   const engine::KernelSource source =
       frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
-                      report.ordering, device == nullptr ? "" : device->opencl_version);
+                      report.ordering, device == nullptr ? "" : device->opencl_version,
+                      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device));
   TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
                                       report.files_written));
   if (options.compile.dry_run) {

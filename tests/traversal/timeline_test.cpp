@@ -1,0 +1,48 @@
+// When waves ran: from stamps of the device's clock to spans and curves.
+#include "engine/traversal/timeline.hpp"
+
+#include <doctest/doctest.h>
+
+namespace tidegate::traversal {
+
+TEST_CASE("a wave lasts from the end of the previous one, also across launches") {
+  // Two ticks per nanosecond. Wave 1 is absorbed by the second launch, as it is where a launch is one step.
+  const std::vector<engine::SliceTimes> launches{
+      {.begin_ns = 100, .end_ns = 200, .begin_ticks = 1000, .end_ticks = 1200},
+      {.begin_ns = 300, .end_ns = 500, .begin_ticks = 1400, .end_ticks = 1800}};
+  const std::vector<std::uint64_t> ends{1100, 1420, 1700};
+  const auto spans = wave_spans(engine::DeviceClock::processor, launches, 1040, ends);
+  REQUIRE(spans.size() == 3);
+  const std::array<std::pair<std::uint64_t, std::uint64_t>, 3> expected{{{120, 150}, {150, 310}, {310, 450}}};
+  for (std::uint32_t wave = 0; wave < 3; ++wave) {
+    CHECK(spans[wave].iteration == wave);
+    CHECK(spans[wave].began_ns == expected[wave].first);
+    CHECK(spans[wave].ended_ns == expected[wave].second);
+  }
+  CHECK(wave_spans(engine::DeviceClock::nanoseconds, {}, 0, ends).empty());
+}
+
+TEST_CASE("a timeline has the launches, the waves by topology, and their frontiers as curves") {
+  const std::vector<WaveRecord> waves{
+      {.topology = policy::Topology::sparse_frontier, .vertices = 1, .scanned_edges = 3},
+      {.wave = 1, .topology = policy::Topology::dense_frontier, .vertices = 7, .scanned_edges = 2}};
+  const engine::Trace trace{
+      .launches = {{.begin_ns = 5, .end_ns = 90, .stage = {}}},
+      .tasks = {{.began_ns = 10, .ended_ns = 20}, {.iteration = 1, .began_ns = 20, .ended_ns = 80}},
+      .left_out = 4};
+  const engine::Timeline timeline = timeline_of(waves, trace, engine::DeviceClock::nanoseconds, true);
+  CHECK(timeline.left_out == 4);
+  CHECK(timeline.planned.empty());
+  REQUIRE(timeline.measured.size() == 2);
+  CHECK(timeline.measured[0].name == "launches");
+  CHECK(timeline.names[timeline.measured[0].spans.at(0).name] == "slice");
+  REQUIRE(timeline.measured[1].spans.size() == 2);
+  CHECK(timeline.names[timeline.measured[1].spans[1].name] == "dense_frontier");
+  CHECK(timeline.measured[1].spans[1].iteration == 1);
+  CHECK(timeline.measured[1].spans[1].end_ns == 80);
+  CHECK(timeline.curves.at(0).points ==
+        std::vector<std::pair<std::uint64_t, std::uint64_t>>{{10, 1}, {20, 7}, {80, 0}});
+  CHECK(timeline.curves.at(1).points.at(1).second == 2);
+}
+
+} // namespace tidegate::traversal
