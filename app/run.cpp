@@ -202,7 +202,7 @@ CommandModel run_command() {
            settings_option(keys, "Change a setting that few runs need, such as slice=150ms"),
            flag("--help-settings", settings->help_settings, "Print the settings that --set takes and exit"),
            flag("--by-wave", options.compile.trace,
-                "Time each wave: part of the critical path, waiting, GB/s or edges/s"),
+                "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
            written_file_option("--report", options.page, {"html", "htm"},
                                "Write the run as one HTML page: plan, timeline, memory, reasons"),
