@@ -62,9 +62,8 @@ function showFigures(data) {
   const {arena_bytes: arena, sum_bytes: sum} = report.memory;
   const built = report.telemetry.compiled_pipeline_cache_hit ? "from an earlier run" : `built in ${time(report.build_ns)}`;
   showEntries([
-    report.comparison && ["Speed",
-      figure("comparison.speedup", report.comparison.speedup, `${digits(report.comparison.speedup)}×`),
-      "as fast as plain launches"],
+    report.comparison && ["Speed", figure("comparison.speedup", report.comparison.speedup, `${timesText(report.comparison.speedup)}×`),
+      `as ${report.comparison.speedup < 1 ? "slow" : "fast"} as plain launches`],
     ["Outputs", ...verdict(report)],
     ran && ["Dispatch", figure("backend_dispatch_ns", report.backend_dispatch_ns, time(report.backend_dispatch_ns)),
       `kernels ${built}`],
@@ -203,15 +202,22 @@ function showSpeed(data) {
   drawnToWidth(chart, (width) => chart.replaceChildren(spreadChart(rows, width)));
 }
 
+// "1.31 to 1.44" times as fast, or as slow below 1.
+function timesText(speedup) {
+  return digits(speedup < 1 ? 1 / speedup : speedup);
+}
+
 function speedText({speedup, speedup_low: low, speedup_high: high, verdict, rounds: count}, other) {
   const rounds = `${plural(count, "round")} in turn`;
-  const faster = `${digits(speedup ?? 1)} times as fast as ${other} (${digits(low ?? 1)} to ${digits(high ?? 1)}`;
+  const slow = speedup < 1;
+  const ratio = `${timesText(speedup ?? 1)} times as ${slow ? "slow" : "fast"} as ${other} (${digits(slow ? 1 / high : low ?? 1)} to ${
+    digits(slow ? 1 / low : high ?? 1)}`;
   return {
-    faster: `${faster} with 95 % confidence, ${rounds}).`,
-    slower: `${digits(1 / speedup)} times as slow as ${other} (${digits(1 / high)} to ${digits(1 / low)} with 95 % confidence, ${rounds}).`,
+    faster: `${ratio} with 95 % confidence, ${rounds}).`,
+    slower: `${ratio} with 95 % confidence, ${rounds}).`,
     no_difference: `No difference from ${other} is shown (${digits(low ?? 1)} to ${digits(high ?? 1)} times as fast with 95 % confidence, ${rounds}).`,
     same_launches: "The run is the same launches as the plain ones: what differs is chance.",
-    too_few_rounds: `${faster}, ${rounds}: too few for a verdict).`,
+    too_few_rounds: `${ratio}, ${rounds}: too few for a verdict).`,
   }[verdict] ?? `${plural(count, "round")} of this run, which is ${other}.`;
 }
 
@@ -267,11 +273,12 @@ function showPolicy(data) {
   const {complete, topology, promotion} = report.evidence;
   const launch = report.recommendation;
   fill(document.getElementById("policy-body"),
-    element("p", {}, element("strong", {}, launch.topology), ` in ${launch.execution_mode} mode, `
+    element("p", {style: "margin:0"}, element("strong", {}, launch.topology), ` in ${launch.execution_mode} mode, `
       + `${launch.geometry.dispatch_grid[0]} work-groups of ${launch.geometry.workgroup_size_x}, queue ${launch.pressure}`,
     element("span", {class: "soft"}, `; evidence of the topology ${complete.topology ? "complete" : "incomplete"}, `
       + `of the promotion ${complete.promotion ? "complete" : "incomplete"}`)),
-    table(["decision", "outcome", "because"], program.reasons.map((step) => step.map((text) => [text])), {class: "steps"}),
+    element("details", {}, element("summary", {}, "Decisions"),
+      table(["decision", "outcome", "because"], program.reasons.map((step) => step.map((text) => [text])), {class: "steps"})),
     element("details", {}, element("summary", {}, "Evidence"),
       table(["topology", "value"], evidenceRows(topology)), table(["promotion", "value"], evidenceRows(promotion))));
 }

@@ -49,9 +49,10 @@ function number(value) {
   return value.toLocaleString("en-US", {maximumFractionDigits: 2});
 }
 
-// Three digits that count.
+// Three digits that count, and as many of a value below 1.
 function digits(value) {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value >= 1 || value === 0 ? value.toFixed(2)
+    : String(Number(value.toPrecision(3)));
 }
 
 const TIME_UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];

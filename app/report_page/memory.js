@@ -81,9 +81,10 @@ function arenaChart(data, buffers, live, width) {
   }
   picture.append(drawn("path", {fill: "none", stroke: "var(--ink)", "stroke-width": 2, "stroke-linejoin": "round",
     d: live.map((count, group) => `${group === 0 ? "M" : "L"}${x(group)} ${y(count)} H${x(group + 1)}`).join(" ")}));
-  for (const address of [0, top / 2, top]) {
-    picture.append(drawn("text", {class: "quiet", x: left - 8, y: y(address) + 4, "font-size": 11, "text-anchor": "end"},
-      bytes(Math.round(address))));
+  const unit = 1024 ** Math.floor(Math.log2(top) / 10); // round numbers of this many bytes
+  const step = Math.max(1, niceStep(top / unit, 4) * unit);
+  for (let address = 0; address <= top; address += step) {
+    picture.append(drawn("text", {class: "quiet", x: left - 8, y: y(address) + 4, "font-size": 11, "text-anchor": "end"}, bytes(address)));
   }
   drawGroupAxis(picture, live.length, x, height - below);
   return picture;
@@ -105,11 +106,11 @@ function drawBuffers(picture, buffers, x, y) {
 
 function drawGroupAxis(picture, groups, x, y) {
   const step = Math.max(1, niceStep(groups, Math.max(1, (x(groups) - x(0)) / 60)));
-  const first = groups === 1 ? "group 1" : "1";
+  const first = groups === 1 ? "group 0" : "0";
   for (let group = 0; group < groups; group += step) {
     const middle = (x(group) + x(group + 1)) / 2;
     picture.append(drawn("text", {class: "quiet", x: middle, y: y + 18, "font-size": 11, "text-anchor": "middle"},
-      group === 0 ? first : number(group + 1)));
+      group === 0 ? first : number(group)));
   }
   if (groups > 1) {
     picture.append(drawn("text", {class: "quiet", x: x(0) - 8, y: y + 18, "font-size": 11, "text-anchor": "end"}, "group"));
@@ -117,7 +118,7 @@ function drawGroupAxis(picture, groups, x, y) {
 }
 
 function aliveText({lower, upper}) {
-  return upper - lower === 1 ? `in group ${lower + 1}` : `in groups ${lower + 1} to ${upper}`;
+  return upper - lower === 1 ? `in group ${lower}` : `in groups ${lower} to ${upper - 1}`;
 }
 
 function buffersTable(program) {

@@ -21,7 +21,26 @@ window.addEventListener("error", (event) => {
       reportError(error);
     }
   }
+  document.getElementById("search").addEventListener("input", (event) => search(event.target.value.trim().toLowerCase()));
   for (const section of document.querySelectorAll("main section")) {
     section.hidden = section.querySelector("h2 + div").childElementCount === 0;
   }
+}
+
+// Rows of tables without the text go, parts of pictures without it in their title fade; tables with a match open.
+function search(text) {
+  const main = document.querySelector("main");
+  const parts = ["waves", "plan", "memory", "frontier"].flatMap((part) =>
+    [...document.getElementById(`${part}-body`).querySelectorAll("tbody tr, svg g:has(> title)")]);
+  main.classList.toggle("searched", text !== "");
+  let found = 0;
+  for (const part of parts) {
+    const matches = part.textContent.toLowerCase().includes(text);
+    part.classList.toggle("missed", !matches);
+    if (text !== "" && matches && part.localName === "tr") {
+      found += 1;
+      part.closest("details")?.setAttribute("open", "");
+    }
+  }
+  document.getElementById("matches").textContent = text === "" ? "" : found === 0 ? "nothing found" : `${plural(found, "row")} of tables`;
 }

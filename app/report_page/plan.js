@@ -76,7 +76,7 @@ function placeNodes(columns, edges) {
 }
 
 function groupNames({groups}) {
-  return groups.length === 1 ? `group ${groups[0] + 1}` : `groups ${groups[0] + 1} to ${groups.at(-1) + 1}`;
+  return groups.length === 1 ? `group ${groups[0]}` : `groups ${groups[0]} to ${groups.at(-1)}`;
 }
 
 function drawColumn(data, column, height) {
@@ -160,7 +160,7 @@ function highlight(picture, edges, on) {
 function wavesTable(data) {
   const {program, report} = data;
   const {groups} = report.plan.barriers;
-  const groupOf = new Map(groups.flatMap((group, index) => group.waves.map((wave) => [wave, index + 1])));
+  const groupOf = new Map(groups.flatMap((group, index) => group.waves.map((wave) => [wave, index])));
   const after = gathered(program.dependencies.map(([first, then]) => [then, first]));
   const order = groups.flatMap((group) => group.waves).slice(0, LIMITS.rows);
   const names = (waves) => waves.slice(0, 6).map((wave) => program.waves[wave].name).join(", ")

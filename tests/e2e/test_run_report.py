@@ -35,6 +35,13 @@ WORK = """<script>{
     width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
     fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
     background: getComputedStyle(document.body).backgroundColor, images: document.images.length};
+  const input = document.getElementById("search");
+  const searched = (text) => {
+    input.value = text;
+    input.dispatchEvent(new Event("input"));
+    return [document.getElementById("matches").textContent, document.querySelectorAll(".missed").length];
+  };
+  found.searched = [searched("TOTAL"), searched("no such name"), searched("")];
   const lanes = document.getElementById("lanes");
   if (lanes) {
     const press = (key, shiftKey = false) => {
@@ -303,6 +310,11 @@ class Page(Programs):
         for index, name in enumerate(("spread", "total")):
             self.assertIn(f"{name}; iteration ", found["drawn"][name]["selected"])
             self.assertGreater(found["drawn"][name]["colours"][index], 2000, found["drawn"])
+        # A row of the waves in words and one of times; the other wave and the buffers are missed, and come back.
+        some, none, everything = found["searched"]
+        self.assertEqual((some[0], none[0], everything), ("2 rows of tables", "nothing found", ["", 0]))
+        self.assertGreater(none[1], some[1])
+        self.assertGreater(some[1], 0)
         keys = found["keys"]
         self.assertTrue(found["focused"])
         self.assertEqual(found["outline"], "solid")
@@ -341,9 +353,9 @@ class Page(Programs):
         _, elements = self.browse(page, 1280, dark=True)
         self.assert_numbers(elements, report)
         self.assertEqual(elements.texts["status"], "planned")
-        self.assertIn("groups 1 to 60", elements.texts["plan-body"])
+        self.assertIn("groups 0 to 59", elements.texts["plan-body"])
         self.assertIn("spread × 60", elements.texts["plan-body"])
-        self.assertIn("in groups 1 to 2", elements.texts["memory-body"])
+        self.assertIn("in groups 0 to 1", elements.texts["memory-body"])
         self.assertNotIn("timeline-body", elements.texts)
 
 
