@@ -49,6 +49,9 @@ typedef struct {
 } tg_left_rows;
 
 #if TG_GROUP_SIZE == 1
+// Reach visits all neighbours without a look at the bitmap: it pulls when most of them are in the frontier.
+#define TG_PULLS_ALL (TG_ALGORITHM == TG_REACH)
+
 // Returns a mask of the vertices of a word that are not settled and have neighbours.
 TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
   global const uint* const values = job->values + word * 32ul;
@@ -84,17 +87,21 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
   uint least = 0;
   TG_EACH_ITEM(job, word, job->words, 1) {
     const uint seekers = tg_seekers(job, at, setting, word);
-    const uint first_hits = frontier == 0 ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
+    const uint first_hits = frontier == 0 || TG_PULLS_ALL ? seekers : tg_first_hit_mask(job, frontier, word, seekers);
     uint news = 0;
     for (uint left = seekers; left != 0; left &= left - 1) {
       const uint i = 31 - clz(left & (0u - left));
       const uint v = word * 32 + i;
       const tg_offset begin = job->in_offsets[v];
       const tg_offset end = job->in_offsets[v + 1ul];
-      uint best = job->values[v];
+      const uint before = job->values[v];
+      uint best = before;
       uint from = TG_NOBODY;
       tg_offset e = begin + (~first_hits >> i & 1u);
-      for (bool enough = false; !enough && e < end && !tg_too_heavy(at, tg_weight(job->in_weights, e), best); ++e) {
+      for (; TG_PULLS_ALL && e < end && !tg_settled(at, setting, best); ++e) {
+        best = tg_merged(((volatile global uint*)job->values)[job->in_neighbours[e]], best);
+      }
+      for (bool enough = TG_PULLS_ALL; !enough && e < end && !tg_too_heavy(at, tg_weight(job->in_weights, e), best); ++e) {
         const uint u = job->in_neighbours[e];
         if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
           continue;
@@ -108,7 +115,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
         }
       }
       scanned += e - begin;
-      if (from != TG_NOBODY) {
+      if (best != before) {
         job->values[v] = best; // no other work-item writes it in this wave
         if (TG_FOUND_ONCE(at)) {
           tg_came_from(job, v, from);
@@ -117,9 +124,9 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       }
     }
     if (news != 0) {
-      const uint before = to.bitmap[word]; // not shared with other work-items
-      to.bitmap[word] = before | news;
-      for (news &= ~before; news != 0; news &= news - 1) {
+      const uint known = to.bitmap[word]; // not shared with other work-items
+      to.bitmap[word] = known | news;
+      for (news &= ~known; news != 0; news &= news - 1) {
         const uint v = word * 32 + (31 - clz(news & (0u - news)));
         vertices += 1;
         edges += tg_degree(job, v);

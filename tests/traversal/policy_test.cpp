@@ -86,6 +86,16 @@ TEST_CASE("the edge rules") {
   CHECK(choose(of_distances, wave).threshold == 62'500);
   wave.frontier_edges = 62'500;
   CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges);
+  ReplayPolicy on_cpu = policy;
+  on_cpu.pushes_bitmaps = true;
+  CHECK(choose(on_cpu, wave).topology == Topology::memory_constrained);
+  wave.previous_topology = Topology::dense_frontier; // is not kept
+  wave.frontier_edges = 250'000;
+  CHECK(choose(on_cpu, wave).rule == policy::TopologyRule::some_edges);
+  wave.frontier_edges = 250'001; // a quarter of the graph's
+  CHECK(choose(on_cpu, wave).topology == Topology::dense_frontier);
+  CHECK(choose(on_cpu, wave).threshold == 250'000);
+  wave.previous_topology = Topology::sparse_frontier;
   wave.frontier_edges = 90'000;
   wave.previous_edges = 90'000; // no longer growing
   CHECK(rule() == "some_edges");

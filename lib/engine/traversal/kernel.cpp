@@ -43,12 +43,23 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   return geometry;
 }
 
-bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph,
-                       const FrontierGeometry& geometry) {
+namespace {
+
+bool has_long_rows(const graphs::Graph& graph) {
   constexpr std::uint64_t least_degree = 8; // on average
-  const bool by_shares = algorithm == graphs::Algorithm::reach && geometry.group_size > 1;
+  return graphs::edge_count(graph) >= least_degree * graphs::vertex_count(graph);
+}
+
+} // namespace
+
+bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph) {
   return algorithm != graphs::Algorithm::sssp &&
-         (!by_shares || graphs::edge_count(graph) >= least_degree * graphs::vertex_count(graph));
+         (algorithm != graphs::Algorithm::reach || has_long_rows(graph));
+}
+
+bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                    const FrontierGeometry& geometry) {
+  return algorithm == graphs::Algorithm::reach && geometry.group_size == 1 && !has_long_rows(graph);
 }
 
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,

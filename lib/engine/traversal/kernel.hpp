@@ -33,10 +33,13 @@ device::TraversalProfile traversal_profile(const device::DeviceInfo& device);
 FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
                               std::optional<std::uint32_t> alone_vertices);
 
-// True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. On GPUs `reach` pulls by
-// shares, which visit every edge: slower than pushes on grids and roads, faster on R-MAT 22.
-bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph,
-                       const FrontierGeometry& geometry);
+// True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. `reach` pulls along
+// every edge: slower than pushes on grids and roads, faster on R-MAT graphs.
+bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph);
+
+// True if wide frontiers are pushed from bitmaps, in the order of their vertices.
+bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                    const FrontierGeometry& geometry);
 
 // `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log.
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,

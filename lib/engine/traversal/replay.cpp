@@ -21,6 +21,7 @@ tg_policy policy_of(const ReplayPolicy& policy) {
           .monotone = policy.monotone ? 1U : 0U,
           .leaves_early = policy.leaves_early ? 1U : 0U,
           .lightest_first = policy.lightest_first ? 1U : 0U,
+          .pushes_bitmaps = policy.pushes_bitmaps ? 1U : 0U,
           .alone_vertices = policy.alone_vertices};
 }
 

@@ -103,11 +103,12 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                     .fusion_edges = launch.fusion_edge_threshold,
                     .hot_waves = launch.hot_window_threshold,
                     .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
-                    .leaves_early = pull_leaves_early(program.algorithm, graph, geometry) ? 1U : 0U,
+                    .leaves_early = pull_leaves_early(program.algorithm, graph) ? 1U : 0U,
                     .lightest_first = program.algorithm == Algorithm::sssp &&
                                               graphs::weight_type(graph.out) != graphs::WeightType::none
                                           ? 1U
                                           : 0U,
+                    .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry) ? 1U : 0U,
                     .alone_vertices = geometry.alone_vertices};
   setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
   setting.vertices = graphs::vertex_count(graph);

@@ -153,9 +153,10 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .edges = graphs::edge_count(graph),
           .vertices = graphs::vertex_count(graph),
           .monotone = program.algorithm != Algorithm::pagerank,
-          .leaves_early = pull_leaves_early(program.algorithm, graph, geometry),
+          .leaves_early = pull_leaves_early(program.algorithm, graph),
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,
+          .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
           .alone_vertices = geometry.alone_vertices};
 }
 
