@@ -153,7 +153,9 @@ void measure(const graphs::FrontierProgram& program, const std::string& folder,
   Run best;
   for (int round = 0; round <= rounds; ++round) { // the first one warms up
     Run run = run_once(*session, kernel.kernel, index, resident, range);
-    best = round <= 1 || run.ns < best.ns ? std::move(run) : std::move(best);
+    if (round <= 1 || run.ns < best.ns) {
+      best = std::move(run);
+    }
   }
   constexpr std::size_t few = 24;
   std::printf("    %zu launches of %u x %u, %.3f ms on the device\n", best.steps.size(), groups.workers,
