@@ -19,7 +19,8 @@ using documents::CheckedGraph;
 using documents::GraphContents;
 using documents::Verdict;
 
-constexpr std::array<std::string_view, 3> format_titles{"Matrix Market", "DIMACS", "list of edges"};
+constexpr std::array<std::string_view, 5> format_titles{"Matrix Market", "DIMACS", "list of edges", "METIS",
+                                                        "CSV"};
 
 CheckedGraph check_graph(const std::string& file) {
   auto loaded = graphs::load_graph(file, {.build = {.in_rows = true}});
@@ -30,6 +31,7 @@ CheckedGraph check_graph(const std::string& file) {
   return {.file = file,
           .verdict = Verdict::valid,
           .graph = GraphContents{.format = facts.format,
+                                 .first_id = facts.first_vertex,
                                  .compressed = facts.compressed,
                                  .lines = facts.lines,
                                  .entries = facts.entries,
@@ -73,7 +75,8 @@ std::string contents_table(const GraphContents& graph) {
   const auto count = [](std::uint64_t number) { return fmt::format("{}", number); };
   return render_table(
       {{"vertices", count(summary.vertices),
-        fmt::format("{} of them without a neighbour", summary.isolated_vertices)},
+        fmt::format("counted from {}; {} of them without a neighbour", graph.first_id,
+                    summary.isolated_vertices)},
        {"edges", count(summary.edges),
         fmt::format("of {} entries{}; {}", graph.entries,
                     graph.both_directions ? ", each in both directions" : "",

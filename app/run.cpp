@@ -94,7 +94,7 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
   return {.names = {"--source"},
           .value = "N",
           .repeats = true,
-          .meaning = "With GRAPH: a vertex to start from, counted from 0",
+          .meaning = "With GRAPH: a vertex to start from, as the file counts",
           .take = [&sources](const std::string& text) {
             return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
           }};
@@ -144,6 +144,8 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
                 static_cast<policy::Topology>(index + 1); // the first one is empty
           },
           topology_choices, "Run all waves of a frontier program with this one"),
+      switch_option("undirected", settings.undirected,
+                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)"),
       count_option(
           "group-size", settings.group_size,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
@@ -371,11 +373,13 @@ Result<std::string> graph_program(RunSettings& settings) {
               .fix = fmt::format("give its file, as in `tidegate run {} roads.mtx`", settings.program)});
   }
   if (settings.graph.empty()) {
-    return settings.sources.empty()
-               ? Result<std::string>("")
-               : tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                      .message = "--source is for an algorithm and a graph",
-                                      .fix = "give them, as in `tidegate run bfs roads.mtx --source 5`"});
+    if (settings.sources.empty() && !settings.undirected) {
+      return std::string();
+    }
+    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
+                                .message = fmt::format("{} is for an algorithm and a graph",
+                                                       settings.undirected ? "--set undirected" : "--source"),
+                                .fix = "give them, as in `tidegate run bfs roads.mtx --source 5`"});
   }
   if (!settings.parameters.empty()) {
     return tl::unexpected(
@@ -396,6 +400,10 @@ Result<std::string> graph_program(RunSettings& settings) {
   json.key("graph");
   json.open('{');
   json.member("file", settings.graph);
+  json.member("ids", "file");
+  if (settings.undirected) {
+    json.member("undirected", true);
+  }
   json.close('}');
   json.member("algorithm", settings.program);
   json.key("sources");

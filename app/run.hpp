@@ -29,6 +29,7 @@ struct RunSettings {
   std::string program = "-";
   std::string graph; // file of a graph, with the algorithm in place of the program
   std::vector<std::uint64_t> sources;
+  bool undirected = false;                      // edges of the graph also count as their opposites
   std::string text;                             // of the program
   std::string written;                          // as DocumentText has it
   bool changed = false;                         // the text is not that of the file

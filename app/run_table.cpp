@@ -449,6 +449,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
 // "299 of 300 vertices reached, the farthest at 12: vertex 7".
 static std::string answer_text(const traversal::FrontierReport& report) {
   const traversal::Answer& answer = *report.answer;
+  const std::string ids = report.graph.ids == graphs::VertexIds::file
+                              ? fmt::format(" (as the file counts, from {})", report.graph.first_id)
+                              : "";
   if (answer.components) {
     return fmt::format("{}, the largest of {} vertices", plural(*answer.components, "component"),
                        answer.largest.value_or(0));
@@ -458,11 +461,12 @@ static std::string answer_text(const traversal::FrontierReport& report) {
     for (const auto& [vertex, rank] : *answer.top) {
       text += fmt::format("{}vertex {} {:.4g}", text.empty() ? "highest ranks: " : ", ", vertex, rank);
     }
-    return text;
+    return text + ids;
   }
   return fmt::format("{} of {} vertices reached", answer.reached.value_or(0), report.graph.vertices) +
-         (answer.farthest ? fmt::format(", the farthest at {}: vertex {}", *answer.distance, *answer.farthest)
-                          : "");
+         (answer.farthest
+              ? fmt::format(", the farthest at {}: vertex {}", *answer.distance, *answer.farthest) + ids
+              : "");
 }
 
 std::string run_table(const traversal::FrontierReport& report, bool colour) {

@@ -46,6 +46,9 @@ struct EntryFault {
     real, // not a number
     not_finite,
     line_end,    // text after the entry
+    row_number,  // not a number before the neighbours of a row
+    row_loop,    // a vertex in its own row
+    row_surplus, // a row after that of the last vertex
     on_diagonal, // an entry on the diagonal of a skew-symmetric matrix
     negative,    // a weight below 0
     opposite_negative,
@@ -74,10 +77,22 @@ struct Wording {
   std::string fix;
 };
 
-Wording expected(std::string_view what, std::string_view word) {
+Wording expected(std::string_view what, std::string_view word, const EntryRules& rules) {
+  const bool commas = word.find(',') != std::string_view::npos;
   return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
-          word.find(',') != std::string_view::npos ? "write blanks where the commas are"
-                                                   : "give an edge on each line, as the header says"};
+          word.find('"') != std::string_view::npos ? "write numbers without quotes"
+          : rules.rows ? "give each vertex a line with its neighbours, as the header says"
+          : commas && rules.separator == '\0' ? "write blanks where the commas are"
+                                              : "give an edge on each line, as the header says"};
+}
+
+std::string_view name_of_separator(char separator) {
+  switch (separator) {
+  case ',': return "a comma";
+  case ';': return "a semicolon";
+  case '\t': return "a tab";
+  default: return "a blank";
+  }
 }
 
 std::string_view part_name(const EntryFault& fault, const EntryRules& rules) {
@@ -95,8 +110,9 @@ Wording in_words(const EntryFault& fault, const EntryRules& rules) {
   constexpr std::string_view other_weights =
       "shift the weights, or choose an algorithm that does not use them";
   switch (fault.kind) {
-  case Kind::keyword: return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word);
-  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word);
+  case Kind::keyword:
+    return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word, rules);
+  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word, rules);
   case Kind::vertex_range:
     if (rules.last_vertex < rules.first_vertex) {
       return {fmt::format("the {} is {}, and there are no vertices", part, number),
@@ -106,17 +122,24 @@ Wording in_words(const EntryFault& fault, const EntryRules& rules) {
                         rules.last_vertex),
             std::string(correct_range)};
   case Kind::gap:
-    return expected(word.empty() ? fmt::format("the {}", part) : fmt::format("a blank and the {}", part),
-                    word);
-  case Kind::integer: return expected("an integer", word);
+    return expected(word.empty() ? fmt::format("the {}", part)
+                                 : fmt::format("{} and the {}", name_of_separator(rules.separator), part),
+                    word, rules);
+  case Kind::integer: return expected("an integer", word, rules);
   case Kind::integer_range:
     return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
                         rules.greatest_value),
             "correct it, or the type that the file states"};
-  case Kind::real: return expected("a number", word);
+  case Kind::real: return expected("a number", word, rules);
   case Kind::not_finite:
     return {fmt::format("the value {} is not a finite number of 64 bits", number), "correct it"};
-  case Kind::line_end: return expected("the end of the line", word);
+  case Kind::line_end: return expected("the end of the line", word, rules);
+  case Kind::row_number: return expected("a weight or the size of the vertex, a whole number", word, rules);
+  case Kind::row_loop:
+    return {fmt::format("the row of vertex {} lists the vertex itself", number), "leave loops out"};
+  case Kind::row_surplus:
+    return {fmt::format("a row after that of the last vertex, {}", rules.last_vertex),
+            "correct the number of vertices that the file states"};
   case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
   case Kind::negative:
     return {fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", from, to,
@@ -150,10 +173,6 @@ Error to_error(const EntryFault& fault, const EntryRules& rules, const char* lin
           .fix = std::move(fix),
           .line = line_number,
           .column = character_count({line, static_cast<std::size_t>(fault.at - line)}) + 1};
-}
-
-bool is_digit(char c) {
-  return static_cast<unsigned char>(c - '0') <= 9;
 }
 
 struct BlockEntries {
@@ -229,23 +248,12 @@ class BlockScanner {
 public:
   BlockScanner(std::string_view text, const EntryRules& rules) : text_(text), rules_(rules) {}
 
-  BlockEntries scan() {
-    reserve();
-    const char* const end = text_.data() + text_.size();
-    const char usual = rules_.keyword; // or a digit
-    for (const char* at = text_.data(); at != end; ++block_.lines) {
-      const char* const line = at;
-      at = skip_blanks(at);
-      if (*at != usual && !is_digit(*at) &&
-          (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
-        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
-        continue;
-      }
-      at = entry(keyword(at));
-      if (at == nullptr) {
-        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
-        break;
-      }
+  // Scans entries, or rows from that of vertex `row` on, counted from 0.
+  BlockEntries scan(std::uint64_t row) {
+    if (rules_.rows) {
+      scan_rows(row);
+    } else {
+      scan_entries();
     }
     if (!block_.chunk.edges.empty()) {
       block_.last_vertex = last_vertex_;
@@ -260,6 +268,48 @@ public:
 private:
   using Value = std::conditional_t<column == ValueColumn::real, double, std::int64_t>;
   using Kind = EntryFault::Kind;
+
+  void scan_entries() {
+    reserve();
+    const char* const end = text_.data() + text_.size();
+    const char usual = rules_.keyword; // or a digit
+    for (const char* at = text_.data(); at != end; ++block_.lines) {
+      const char* const line = at;
+      at = skip_blanks(at);
+      if (*at != usual && !is_digit(*at) &&
+          (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
+        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+        continue;
+      }
+      at = entry(keyword(at));
+      if (at == nullptr) {
+        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
+        return;
+      }
+    }
+  }
+
+  // A blank line is the row of a vertex without neighbours.
+  void scan_rows(std::uint64_t row) {
+    const char* const end = text_.data() + text_.size();
+    for (const char* at = text_.data(); at != end; ++block_.lines) {
+      const char* const line = at;
+      at = skip_blanks(at);
+      if (rules_.comments.find(*at) != std::string_view::npos) {
+        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+        continue;
+      }
+      if (row < rules_.last_vertex) {
+        at = neighbours(at, static_cast<Vertex>(row++));
+      } else {
+        at = *at == '\n' ? at + 1 : fault(Kind::row_surplus, at);
+      }
+      if (at == nullptr) {
+        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
+        return;
+      }
+    }
+  }
 
   static Number number(Value value) {
     if constexpr (column == ValueColumn::real) {
@@ -321,9 +371,57 @@ private:
     return at + 1;
   }
 
-  // Skips the blanks between two parts of an entry.
+  // Reads the rest of a line: the row of `source`.
+  const char* neighbours(const char* at, Vertex source) {
+    for (std::uint64_t i = 0; i < rules_.row_numbers; ++i) {
+      std::uint64_t skipped = 0;
+      const char* const end = is_digit(*at) ? take_digits(at, skipped) : nullptr;
+      if (end == nullptr || (!is_blank(*end) && *end != '\n')) {
+        return fault(Kind::row_number, at);
+      }
+      at = skip_blanks(end);
+    }
+    while (*at != '\n') {
+      const char* const begin = at;
+      Edge edge{.source = source, .target = 0};
+      std::uint32_t weight = unit_weight(rules_.weights);
+      if ((at = vertex(at, 1, edge.target)) == nullptr) {
+        return nullptr;
+      }
+      if (!is_blank(*at) && *at != '\n') {
+        return fault(Kind::vertex, begin, 1);
+      }
+      if (edge.target == source) {
+        return fault(Kind::row_loop, begin);
+      }
+      if constexpr (column != ValueColumn::none) {
+        constexpr std::size_t value_part = 2;
+        if ((at = gap(at, value_part)) == nullptr || (at = value_of(at, edge, weight)) == nullptr) {
+          return nullptr;
+        }
+      }
+      block_.chunk.edges.push_back(edge);
+      if (rules_.weights != WeightType::none) {
+        block_.chunk.weights.push_back(weight);
+      }
+      at = skip_blanks(at);
+    }
+    return at + 1;
+  }
+
+  // Skips the blanks, or the separator, between two parts of an entry.
   const char* gap(const char* at, std::size_t next) {
-    return is_blank(*at) ? skip_blanks(at + 1) : fault(Kind::gap, at, next);
+    if (rules_.separator == '\0') {
+      return is_blank(*at) ? skip_blanks(at + 1) : fault(Kind::gap, at, next);
+    }
+    const auto skip_spaces = [](const char* from) {
+      while (*from == ' ') {
+        ++from;
+      }
+      return from;
+    };
+    at = skip_spaces(at);
+    return *at == rules_.separator ? skip_spaces(at + 1) : fault(Kind::gap, skip_blanks(at), next);
   }
 
   [[gnu::always_inline]] const char* vertex(const char* at, std::size_t part, Vertex& vertex) {
@@ -419,13 +517,24 @@ private:
   EntryFault fault_;
 };
 
-BlockEntries scan(std::string_view text, const EntryRules& rules) {
+BlockEntries scan(std::string_view text, const EntryRules& rules, std::uint64_t row) {
   switch (rules.values) {
-  case ValueColumn::integer: return BlockScanner<ValueColumn::integer>(text, rules).scan();
-  case ValueColumn::real: return BlockScanner<ValueColumn::real>(text, rules).scan();
+  case ValueColumn::integer: return BlockScanner<ValueColumn::integer>(text, rules).scan(row);
+  case ValueColumn::real: return BlockScanner<ValueColumn::real>(text, rules).scan(row);
   case ValueColumn::none: break;
   }
-  return BlockScanner<ValueColumn::none>(text, rules).scan();
+  return BlockScanner<ValueColumn::none>(text, rules).scan(row);
+}
+
+// Lines that are no comments; 0 unless they are rows.
+std::uint64_t count_rows(std::string_view text, const EntryRules& rules) {
+  std::uint64_t rows = 0;
+  while (rules.rows && !text.empty()) {
+    const std::size_t first = text.find_first_not_of(" \t\r");
+    rows += rules.comments.find(text[first]) == std::string_view::npos ? 1 : 0;
+    text.remove_prefix(text.find('\n', first) + 1);
+  }
+  return rows;
 }
 
 // Collects the blocks that the threads have scanned, and stops the threads after an error.
@@ -475,13 +584,24 @@ void merge(ValueRange& all, const ValueRange& more) {
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, unsigned threads) {
   ScannedBlocks scanned(rules.most_entries);
+  std::mutex mutex;                              // of `rows`
+  std::uint64_t rows = count_rows(first, rules); // of the blocks so far
   on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
     if (thread == 0) {
-      scanned.add(scan(first, rules));
+      scanned.add(scan(first, rules, 0));
     }
     TextBlock block;
     while (!scanned.stopped()) {
+      std::unique_lock counting(mutex, std::defer_lock);
+      if (rules.rows) { // a row's vertex follows from the blocks before
+        counting.lock();
+      }
       const auto more = blocks.next(block);
+      const std::uint64_t row = rules.rows ? rows : 0;
+      if (rules.rows && more && *more) {
+        rows += count_rows(block.text(), rules);
+        counting.unlock();
+      }
       BlockEntries found;
       if (!more) {
         found.error = more.error();
@@ -489,7 +609,7 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
           found.error->line = 1; // the line after all scanned ones
         }
       } else if (*more) {
-        found = scan(block.text(), rules);
+        found = scan(block.text(), rules, row);
       } else {
         return;
       }
@@ -497,7 +617,7 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
       scanned.add(std::move(found));
     }
   });
-  Entries entries{.lines = lines_before};
+  Entries entries{.lines = lines_before, .rows = rows};
   for (BlockEntries& block : scanned.take()) {
     if (block.error) {
       if (block.error->line) {

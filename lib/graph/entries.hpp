@@ -1,4 +1,5 @@
-// Reads the body of a graph file: lines with two vertices and perhaps a value, scanned by several threads.
+// Reads the body of a graph file: lines with two vertices and perhaps a value, or with the neighbours of a vertex,
+// scanned by several threads.
 //
 // The formats differ in their headers and in a few rules: a header yields EntryRules, and one scanner reads
 // the entries by them. After a faulty line the other threads still finish their earlier blocks, so the
@@ -19,6 +20,10 @@
 #include <vector>
 
 namespace tidegate::graphs {
+
+inline bool is_digit(char c) {
+  return static_cast<unsigned char>(c - '0') <= 9;
+}
 
 // Reads a text file, plain or gzip, as blocks of whole lines that threads take in turn.
 //
@@ -66,8 +71,11 @@ private:
 
 // The rules of a format, which its header yields.
 struct EntryRules {
-  char keyword = '\0';                                      // the word that begins an entry; '\0' for none
-  std::string_view comments;                                // characters that begin a comment line
+  char keyword = '\0';           // the word that begins an entry; '\0' for none
+  std::string_view comments;     // characters that begin a comment line
+  char separator = '\0';         // between the parts of an entry, perhaps with spaces; '\0' for blanks
+  bool rows = false;             // a line for each vertex, with its neighbours
+  std::uint64_t row_numbers = 0; // numbers before the neighbours of a row, which are skipped
   std::array<std::string_view, 2> ends{"source", "target"}; // the format's names of the two vertices
   std::uint64_t first_vertex = 0;                           // the number of the first vertex
   std::uint64_t last_vertex = most_vertices - 1;            // the greatest number of a vertex
@@ -86,6 +94,7 @@ struct Entries {
   std::optional<Vertex> last_vertex; // the greatest vertex in an entry, counted from 0
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
+  std::uint64_t rows = 0;  // lines that are no comments, with EntryRules::rows
 };
 
 // Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining

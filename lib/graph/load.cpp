@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace tidegate::graphs {
 namespace {
@@ -131,6 +133,13 @@ private:
   std::uint64_t number_ = 0;
 };
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
 bool has_extension(std::string_view path, std::string_view extension) {
   if (path.ends_with(".gz")) {
     path.remove_suffix(3);
@@ -142,9 +151,10 @@ bool has_extension(std::string_view path, std::string_view extension) {
 Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
   TIDEGATE_TRY(const std::string_view word, header.first_word(""));
   if (word.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
-                                .message = "the file is empty",
-                                .fix = "give a Matrix Market file, a DIMACS .gr file or a list of edges"});
+    return tl::unexpected(
+        Error{.code = ErrorCode::bad_graph,
+              .message = "the file is empty",
+              .fix = "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges"});
   }
   if (word.starts_with("%%MatrixMarket") || has_extension(path, ".mtx")) {
     header.back();
@@ -154,13 +164,18 @@ Result<FileFormat> recognise_format(HeaderReader& header, const std::string& pat
     header.back();
     return FileFormat::dimacs;
   }
-  if (word[0] == '#' || word[0] == '%' || (word[0] >= '0' && word[0] <= '9')) {
+  if (has_extension(path, ".graph") || has_extension(path, ".metis")) {
     header.back();
-    return FileFormat::edge_list;
+    return FileFormat::metis;
+  }
+  const bool is_csv = has_extension(path, ".csv") || has_extension(path, ".tsv");
+  if (is_csv || word[0] == '#' || word[0] == '%' || is_digit(word[0])) {
+    header.back();
+    return is_csv ? FileFormat::csv : FileFormat::edge_list;
   }
   return header.refused(fmt::format("unknown graph format; the first line is {}", in_quotes(header.line())),
-                        "give a Matrix Market file, a DIMACS .gr file or a list of edges (two numbers a "
-                        "line, a blank between them), plain or compressed by gzip");
+                        "give a Matrix Market, DIMACS .gr, METIS .graph or .csv file or a list of edges (two "
+                        "numbers a line), plain or compressed by gzip");
 }
 
 std::string too_many(std::uint64_t vertices) {
@@ -207,14 +222,93 @@ Result<FileHeader> read_dimacs_header(HeaderReader& header) {
                     .stated_at = header.line_number()};
 }
 
-Result<FileHeader> read_edge_list_header(HeaderReader& header) {
-  FileHeader found{.format = FileFormat::edge_list, .rules = {.comments = "#%"}};
-  TIDEGATE_TRY(const std::string_view word, header.first_word("#%"));
+// Returns what separates the two vertices of the first edge, or the names of its columns; '\0' for blanks.
+char separator_of(std::string_view line, bool is_csv) {
+  constexpr std::string_view separators = ",;\t";
+  std::size_t at = is_csv ? line.find_first_of(separators) : line.find_first_not_of(" \t0123456789");
+  if (at == std::string_view::npos || separators.find(line[at]) == std::string_view::npos) {
+    return '\0';
+  }
+  return line[at];
+}
+
+std::vector<std::string_view> split(std::string_view line, char separator) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    std::string_view field = line.substr(0, line.find(separator));
+    const bool last = field.size() == line.size();
+    line.remove_prefix(last ? 0 : field.size() + 1);
+    field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+    fields.push_back(field.substr(0, field.find_last_not_of(' ') + 1));
+    if (last) {
+      return fields;
+    }
+  }
+}
+
+// Checks the first line of a CSV file, which names its columns: two, or three with a weight.
+Result<void> check_column_names(const HeaderReader& header, const std::vector<std::string_view>& names) {
+  constexpr std::string_view fix = "give the columns source, target and perhaps weight, in this order";
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 10> known{{{"source", 0},
+                                                                            {"src", 0},
+                                                                            {"from", 0},
+                                                                            {"tail", 0},
+                                                                            {"target", 1},
+                                                                            {"dst", 1},
+                                                                            {"to", 1},
+                                                                            {"head", 1},
+                                                                            {"weight", 2},
+                                                                            {"cost", 2}}};
+  if (names.size() < 2 || names.size() > 3) {
+    return header.refused(fmt::format("the first line names {}", plural(names.size(), "column")), fix);
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::string name = lower_case(names[i]);
+    std::erase(name, '"');
+    if (name.empty()) { // of row numbers, for example, which are no vertices
+      return header.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
+    }
+    const auto* const found =
+        std::ranges::find(known, name, &std::pair<std::string_view, std::size_t>::first);
+    if (found != known.end() && found->second != i) {
+      return header.refused_at(
+          names[i],
+          fmt::format("{} is column {}, and should be column {}", names[i], i + 1, found->second + 1), fix);
+    }
+  }
+  return {};
+}
+
+// Reads what comes before the first edge of a list of edges, with blanks or separators between their parts.
+Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
+  FileHeader found{.format = is_csv ? FileFormat::csv : FileFormat::edge_list, .rules = {.comments = "#%"}};
+  TIDEGATE_TRY(std::string_view word, header.first_word(found.rules.comments));
+  const char separator = separator_of(header.line(), is_csv);
+  std::size_t columns = 0; // that the first line names
+  if (separator != '\0') {
+    found.format = FileFormat::csv;
+    found.rules.separator = separator;
+    if (!is_digit(word[0])) {
+      const auto names = split(header.line(), separator);
+      TIDEGATE_CHECK(check_column_names(header, names));
+      columns = names.size();
+      TIDEGATE_TRY(word, header.first_word(found.rules.comments));
+    }
+  }
   if (word.empty()) {
     return found; // no edges
   }
-  header.next_word();
-  if (const std::string_view weight = header.next_word(); !weight.empty()) {
+  std::string_view weight;
+  if (separator == '\0') {
+    header.next_word();
+    weight = header.next_word();
+    columns = weight.empty() ? 2 : 3;
+  } else {
+    const auto fields = split(header.line(), separator);
+    weight = fields.size() > 2 ? fields[2] : "";
+    columns = columns != 0 ? columns : fields.size();
+  }
+  if (columns > 2) {
     found.rules.values =
         weight.find_first_of(".eEnN") == std::string_view::npos ? ValueColumn::integer : ValueColumn::real;
   }
@@ -222,15 +316,52 @@ Result<FileHeader> read_edge_list_header(HeaderReader& header) {
   return found;
 }
 
+Result<FileHeader> read_metis_header(HeaderReader& header) {
+  constexpr std::string_view fix = "begin with VERTICES EDGES, and perhaps FORMAT and CONSTRAINTS";
+  constexpr std::string_view incomplete = "the first line has no vertices or no edges";
+  TIDEGATE_TRY(const std::string_view vertices_word, header.first_word("%"));
+  if (vertices_word.empty()) {
+    return header.refused_at(header.line(), "the file ends before the numbers of vertices and edges", fix);
+  }
+  TIDEGATE_TRY(const std::uint64_t vertices, header.number(vertices_word, std::string(incomplete), fix));
+  if (vertices > most_vertices) {
+    return header.refused_at(vertices_word, too_many(vertices), "vertices are numbers of 32 bits");
+  }
+  TIDEGATE_TRY(const std::uint64_t edges, header.number(header.next_word(), std::string(incomplete), fix));
+  std::string_view format = header.next_word();
+  if (format.size() > 3 || format.find_first_not_of("01") != std::string_view::npos) {
+    return header.refused_at(
+        format, fmt::format("the format is {}", in_quotes(format)),
+        "give three digits, 0 or 1: sizes of vertices, weights of vertices, weights of edges");
+  }
+  const auto flag = [format](std::size_t from_the_end) {
+    return format.size() >= from_the_end && format[format.size() - from_the_end] == '1';
+  };
+  const bool edge_weights = flag(1), vertex_weights = flag(2), sizes = flag(3);
+  std::uint64_t constraints = 1;
+  if (const std::string_view word = header.next_word(); !word.empty()) {
+    TIDEGATE_TRY(constraints, header.number(word, "", fix));
+  }
+  if (const std::string_view surplus = header.next_word(); !surplus.empty()) {
+    return header.refused_at(surplus, fmt::format("unexpected {} after the first line", in_quotes(surplus)),
+                             fix);
+  }
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  return FileHeader{.format = FileFormat::metis,
+                    .rules = {.comments = "%",
+                              .rows = true,
+                              .row_numbers = (sizes ? 1U : 0U) + (vertex_weights ? constraints : 0),
+                              .ends = {"vertex", "neighbour"},
+                              .first_vertex = 1,
+                              .last_vertex = vertices,
+                              .values = edge_weights ? ValueColumn::integer : ValueColumn::none},
+                    .vertices = vertices,
+                    .entries = edges > most / 2 ? most : 2 * edges, // each is in two rows
+                    .stated_at = header.line_number()};
+}
+
 constexpr std::string_view banner_fix =
     "begin with \"%%MatrixMarket matrix coordinate pattern|integer|real general|symmetric|skew-symmetric\"";
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
 
 // One word of the banner: the supported values, and those that the format defines but we do not support.
 struct BannerWord {
@@ -381,9 +512,11 @@ Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
   switch (format) {
   case FileFormat::matrix_market: return read_matrix_market_header(header);
   case FileFormat::dimacs: return read_dimacs_header(header);
+  case FileFormat::metis: return read_metis_header(header);
+  case FileFormat::csv:
   case FileFormat::edge_list: break;
   }
-  return read_edge_list_header(header);
+  return read_list_header(header, format == FileFormat::csv);
 }
 
 // Scanning stops at a count that cannot fit: two lists of edges fill the memory.
@@ -392,6 +525,23 @@ std::uint64_t most_entries(const BuildOptions& options) {
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
+  if (header.rules.rows && entries.rows < *header.vertices) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::bad_graph,
+              .message = fmt::format("line {} states {} vertices, and the file has {}", header.stated_at,
+                                     *header.vertices, plural(entries.rows, "row")),
+              .fix = "the file may be cut off; a vertex without neighbours has an empty row",
+              .line = entries.lines});
+  }
+  if (header.rules.rows && *header.entries != entries.count) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::bad_graph,
+              .message = fmt::format("line {} states {}, and the rows list {} instead of twice as many",
+                                     header.stated_at, plural(*header.entries / 2, "edge"),
+                                     plural(entries.count, "neighbour")),
+              .fix = "list each edge in the rows of both its vertices, and count it once",
+              .line = header.stated_at});
+  }
   if (!header.entries || *header.entries == entries.count) {
     return {};
   }
@@ -406,12 +556,42 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
       .line = fewer ? entries.lines : header.stated_at});
 }
 
+// Checks that each edge is in the rows of both its vertices, with one weight.
+Result<void> check_rows_match(const Rows& rows, const BuildOptions& options) {
+  const Rows other = transposed(rows, options.threads, options.order);
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    std::vector<Vertex> listed(rows.row(v).begin(), rows.row(v).end());
+    std::vector<Vertex> lists(other.row(v).begin(), other.row(v).end());
+    std::ranges::sort(listed);
+    std::ranges::sort(lists);
+    if (listed == lists) {
+      continue;
+    }
+    std::vector<Vertex> odd;
+    std::ranges::set_symmetric_difference(listed, lists, std::back_inserter(odd));
+    const Vertex w = odd.front(); // in one list more often than in the other
+    const bool lacks = std::ranges::count(lists, w) < std::ranges::count(listed, w);
+    return tl::unexpected(
+        Error{.code = ErrorCode::bad_graph,
+              .message = fmt::format("the row of vertex {} lists {}, and the row of {} does not list {} back",
+                                     (lacks ? v : w) + 1, (lacks ? w : v) + 1, (lacks ? w : v) + 1,
+                                     (lacks ? v : w) + 1),
+              .fix = "list each edge in the rows of both its vertices"});
+  }
+  if (rows.weights != other.weights) {
+    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
+                                .message = "an edge has different weights in the rows of its vertices",
+                                .fix = "give both the same weight"});
+  }
+  return {};
+}
+
 Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
   TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
   HeaderReader lines(blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
   const WeightType weights = kept_weights(options.weights, header.rules.values);
-  const bool both_directions = header.both_directions || options.undirected;
+  const bool both_directions = header.both_directions || (options.undirected && !header.rules.rows);
   // Refuses a stated size that cannot fit before allocating anything for it.
   TIDEGATE_CHECK(
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), weights, options.build));
@@ -425,17 +605,24 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   TIDEGATE_CHECK(check_count(header, entries));
 
   LoadedGraph loaded{.facts = FileFacts{.format = header.format,
+                                        .first_vertex = header.rules.first_vertex,
                                         .compressed = blocks.compressed(),
                                         .lines = entries.lines,
                                         .entries = entries.count,
                                         .both_directions = header.both_directions,
                                         .values = header.rules.values,
                                         .value_range = entries.values}};
+  BuildOptions build = options.build;
+  build.in_rows = build.in_rows && !header.rules.rows; // the rows are their own transpose
   TIDEGATE_TRY(loaded.graph, build_graph({.vertices = vertices,
                                           .chunks = std::move(entries.chunks),
                                           .weights = weights,
                                           .both_directions = both_directions},
-                                         options.build));
+                                         build));
+  if (header.rules.rows) {
+    TIDEGATE_CHECK(check_rows_match(loaded.graph.out, options.build));
+    loaded.graph.symmetric = true;
+  }
   return loaded;
 }
 

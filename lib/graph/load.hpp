@@ -1,8 +1,10 @@
-// Where graphs come from: files in three formats, and generators.
+// Where graphs come from: files in five formats, and generators.
 //
 //   Matrix Market  %%MatrixMarket matrix coordinate real general / 3 3 2 / 1 2 0.5 / …   vertices from 1
 //   DIMACS .gr     p sp 3 2 / a 1 2 7 / …                                                vertices from 1
+//   METIS          3 2 001 / 2 7 / 1 7 3 9 / 2 9                                         vertices from 1
 //   edge list      # comment / 0 1 / 1 2 / …                                             vertices from 0
+//   CSV            source,target,weight / 0,1,0.5 / …                                    vertices from 0
 //
 // Matrix Market files are read as adjacency matrices: entry (i, j) is an edge from i to j. The fields are
 // pattern, integer and real, the symmetries general, symmetric and skew-symmetric; an entry 0 is an edge, and
@@ -14,8 +16,16 @@
 // DIMACS files have the arcs with integer weights of the 9th implementation challenge (shortest paths): "p sp
 // VERTICES ARCS", then lines "a TAIL HEAD WEIGHT"; comment lines begin with c.
 //
+// METIS files (named .graph or .metis): "VERTICES EDGES [FORMAT [CONSTRAINTS]]", then a line for each vertex with its
+// neighbours, so that each edge is in two of them. The digits of the format say whether a row begins with the size of its
+// vertex (100) and its weights (10), which are skipped, and whether each neighbour has a weight (1). Comment lines begin
+// with %. Rows that do not match each other are refused. Source: METIS 5.1 manual, 4.1.1.
+//
 // Edge lists are those of the SNAP collection: two vertices on each line, or two and a weight; comment lines
 // begin with # or %. The first edge determines whether there are weights and whether they are integers.
+//
+// CSV files are edge lists with commas, semicolons or tabs. The first line may name the columns; names that
+// are known (source, from, weight, …) have to be in their place.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -31,8 +41,9 @@
 
 namespace tidegate::graphs {
 
-enum class FileFormat : std::uint8_t { matrix_market, dimacs, edge_list };
-inline constexpr std::array<std::string_view, 3> file_format_names{"matrix_market", "dimacs", "edge_list"};
+enum class FileFormat : std::uint8_t { matrix_market, dimacs, edge_list, metis, csv };
+inline constexpr std::array<std::string_view, 5> file_format_names{"matrix_market", "dimacs", "edge_list",
+                                                                   "metis", "csv"};
 
 // Type of the value after the two vertices of a line.
 enum class ValueColumn : std::uint8_t { none, integer, real };
@@ -62,6 +73,7 @@ struct LoadOptions {
 
 struct FileFacts {
   FileFormat format = FileFormat::edge_list;
+  std::uint64_t first_vertex = 0; // the number of the first vertex
   bool compressed = false;
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;

@@ -51,7 +51,7 @@ Result<void> check_graph(const FrontierProgram& program) {
       size.error().pointer = "/graph/generate" + size.error().pointer.value_or("");
       return tl::unexpected(std::move(size.error()));
     }
-    return check_sources(program, size->vertices);
+    return check_sources(program, size->vertices, 0);
   }
   return {};
 }
@@ -82,9 +82,12 @@ Result<void> check_source_count(const FrontierProgram& program) {
   case Algorithm::bfs:
   case Algorithm::sssp: break;
   }
-  return count != 0 ? Result<void>()
-                    : refuse(fmt::format("{} needs a source", name(program.algorithm)),
-                             "give the number of a vertex, counted from 0", "/sources");
+  return count != 0
+             ? Result<void>()
+             : refuse(fmt::format("{} needs a source", name(program.algorithm)),
+                      program.graph.ids == VertexIds::file ? "give the number that the file has for a vertex"
+                                                           : "give the number of a vertex, counted from 0",
+                      "/sources");
 }
 
 Result<void> check_outputs(const FrontierProgram& program) {
@@ -152,18 +155,33 @@ Result<void> check_program(const FrontierProgram& program, const UnreadLocations
   return errors.result();
 }
 
-Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices) {
+std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded) {
+  return program.graph.ids == VertexIds::file && loaded.facts
+             ? static_cast<std::uint32_t>(loaded.facts->first_vertex)
+             : 0;
+}
+
+void use_positions(FrontierProgram& program, std::uint32_t first_id) {
+  for (std::uint32_t& source : program.sources) {
+    source -= first_id;
+  }
+  program.graph.ids = VertexIds::position;
+}
+
+Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices, std::uint32_t first_id) {
   ErrorList errors;
   for (std::size_t i = 0; i < program.sources.size() && !errors.full(); ++i) {
-    if (program.sources[i] >= vertices) {
+    if (program.sources[i] < first_id || program.sources[i] - first_id >= vertices) {
       errors.add(
           {.code = ErrorCode::out_of_range,
            .message = vertices == 0
                           ? fmt::format("the source is {}, and the graph has no vertices", program.sources[i])
-                          : fmt::format("the source is {}, and the vertices of the graph are 0 to {}",
-                                        program.sources[i], vertices - 1),
-           .fix = "give the number of a vertex; they are counted from 0, also those of files that "
-                  "count from 1",
+                          : fmt::format("the source is {}, and the vertices of the graph are {} to {}",
+                                        program.sources[i], first_id, first_id + vertices - 1),
+           .fix = program.graph.ids == VertexIds::file
+                      ? "give the number that the file has for a vertex"
+                      : "give the number of a vertex; they are counted from 0, unless the graph has \"ids\": "
+                        "\"file\"",
            .pointer = fmt::format("/sources/{}", i)});
     }
   }
@@ -201,7 +219,7 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
                                        return LoadedGraph{.graph = std::move(graph)};
                                      });
   if (loaded) {
-    TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph)));
+    TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph), first_id(program, *loaded)));
   } else if (loaded.error().code == ErrorCode::cannot_read) {
     loaded.error().pointer = "/graph/file";
   }

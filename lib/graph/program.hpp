@@ -27,12 +27,17 @@ using policy::SwitchRule;
 enum class ProgramWeights : std::uint8_t { u32, f32 };
 inline constexpr std::array<std::string_view, 2> program_weights_names{"u32", "f32"};
 
+// How sources, and the vertices of a report, are counted: by their places in the outputs, from 0, or as the file counts.
+enum class VertexIds : std::uint8_t { position, file };
+inline constexpr std::array<std::string_view, 2> vertex_ids_names{"position", "file"};
+
 // Exactly one of file and generate is set.
 struct GraphSpec {
   std::optional<std::string> file; // relative to the program's folder
   std::optional<GeneratorSpec> generate;
   bool undirected = false;
   std::optional<ProgramWeights> weights; // for sssp; default: as the file has them
+  VertexIds ids = VertexIds::position;
 };
 
 // Output files. Each belongs to one algorithm: levels and parents to bfs, reached to reach, distances to
@@ -72,8 +77,14 @@ struct FrontierProgram {
 // their places; skips the unread parts of a document.
 Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread = {});
 
+// Returns the number that the program has for the first vertex of a graph.
+std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded);
+
+// Makes positions of the sources, which are counted from `first_id` and were checked.
+void use_positions(FrontierProgram& program, std::uint32_t first_id);
+
 // Errors: out_of_range at each source that is not a vertex.
-Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices);
+Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices, std::uint32_t first_id);
 
 // Returns the program's files, relative to the current folder, each with its place in the document.
 FileUses files_of(const FrontierProgram& program, const std::string& folder);

@@ -64,7 +64,8 @@ private:
   // Runs the configuration to its end and replays its topology choices.
   Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
 
-  const graphs::FrontierProgram& program_;
+  graphs::FrontierProgram program_; // sources by position once the graph is loaded
+  std::uint32_t first_id_ = 0;      // of the graph, for errors
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
   traversal::FrontierMemory memory_;

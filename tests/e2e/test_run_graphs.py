@@ -176,13 +176,38 @@ class Runs(Graphs):
         self.assertIn("converged  NO: the last iteration changed the ranks by", table.stdout)
 
     def test_an_algorithm_and_a_graph(self) -> None:
-        """They need no document; the vertices are counted from 0."""
+        """They need no document; the vertices are counted as the file counts."""
         graph = self.folder / "path.txt"
         graph.write_text("0 1\n1 2\n")
         done = run("run", "bfs", str(graph), "--source", "1", "--strategy", "launch")
         self.assertEqual(json.loads(done.stdout)["answer"], {"reached": 2, "distance": 1.0, "farthest": 2}, done.stderr)
         for words in (["bfx", str(graph)], ["bfs", str(graph)], ["bfs", str(graph), "--source", "3"], ["p.json", "--source", "1"]):
             self.assertIn(run("run", *words, "--dry-run").rc, (2, 3))
+        done = run("run", "bfs", str(graph), "--source", "1", "--strategy", "launch", "--set", "undirected=yes")
+        self.assertEqual(json.loads(done.stdout)["answer"], {"reached": 3, "distance": 1.0, "farthest": 0}, done.stderr)
+
+    def test_vertices_as_the_file_counts(self) -> None:
+        """A path from 5 down to 1, in a format that counts from 1: the outputs begin with the file's first vertex all the same."""
+        (self.folder / "path.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n5 5 4\n5 4\n4 3\n3 2\n2 1\n")
+        (self.folder / "path.graph").write_text("5 4\n2\n1 3\n2 4\n3 5\n4\n")
+        for name, directed in (("path.mtx", True), ("path.graph", False)):
+            answer = {"reached": 4 if directed else 5, "distance": 3.0, "farthest": 1}
+            done = run("run", "bfs", str(self.folder / name), "--source", "4", "--strategy", "launch", "--verify")
+            report = json.loads(done.stdout)
+            self.assertEqual((report["answer"], report["graph"]["ids"], report["graph"]["first_id"]), (answer, "file", 1), done.stderr)
+            done = run("run", "bfs", str(self.folder / name), "--source", "4", "--strategy", "launch", "--format", "table")
+            self.assertIn(f"{answer['reached']} of 5 vertices reached, the farthest at 3: vertex 1 (as the file counts, from 1)", done.stdout)
+            program = {"graph": {"file": name, "ids": "file"}, "algorithm": "bfs", "sources": [4], "outputs": {"levels": "levels.bin"}}
+            (self.folder / "program.json").write_text(json.dumps(program))
+            requests = [{"id": 1}, {"id": 2, "set": {"/graph/ids": "position"}}, {"id": 3, "set": {"/sources": [5]}}, {"id": 4, "set": {"/sources": [6]}}]
+            done = run("run", "--stream", str(self.folder / "program.json"), "--strategy", "launch", input="".join(json.dumps(r) + "\n" for r in requests))
+            first, second, third, fourth = (json.loads(line) for line in done.stdout.splitlines())
+            self.assertEqual(first["answer"], answer)
+            by_position = {"reached": 5, "distance": 4.0, "farthest": 0}
+            self.assertEqual((second["answer"], second["graph"]["ids"], second["graph"]["first_id"]), (by_position, "position", 0))
+            self.assertEqual(third["answer"], {**by_position, "farthest": 1})
+            self.assertEqual(fourth["error"]["message"], "the source is 6, and the vertices of the graph are 1 to 5")
+            self.assertEqual(struct.unpack("<5I", (self.folder / "levels.bin").read_bytes()), (4, 3, 2, 1, 0))
 
     def test_table(self) -> None:
         done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify")

@@ -13,10 +13,11 @@ using namespace tidegate;
 
 namespace {
 
-// The one file that inputs are read from.
-const std::string& file_with(const std::uint8_t* data, std::size_t size) {
-  static const std::string path =
-      (std::filesystem::temp_directory_path() / ("tidegate-fuzz-" + std::to_string(::getpid()))).string();
+// The file that an input is read from.
+std::string file_with(const std::uint8_t* data, std::size_t size, const std::string& ending) {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("tidegate-fuzz-" + std::to_string(::getpid()) + ending))
+          .string();
   std::FILE* const file = std::fopen(path.c_str(), "wb");
   fuzz::require(file != nullptr && (size == 0 || std::fwrite(data, 1, size, file) == size) &&
                     std::fclose(file) == 0,
@@ -29,7 +30,10 @@ const std::string& file_with(const std::uint8_t* data, std::size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
   const bool is_gzip = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
-  const std::string& path = file_with(data, size);
+  // Some formats are known by the name of the file: a letter in front of an input says that it has such a name.
+  const std::string ending = size == 0 ? "" : data[0] == 'C' ? ".csv" : data[0] == 'M' ? ".graph" : "";
+  const std::size_t letters = ending.empty() ? 0 : 1;
+  const std::string path = file_with(data + letters, size - letters, ending);
   for (const graphs::WeightUse use : {graphs::WeightUse::ignored, graphs::WeightUse::as_given}) {
     const graphs::LoadOptions options{.weights = use,
                                       .build = {.in_rows = true, .threads = 1, .most_bytes = most_bytes}};

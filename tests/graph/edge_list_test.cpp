@@ -22,7 +22,7 @@ TEST_CASE("a byte order mark begins no line") {
   CHECK(vertex_count(load_text("a.txt", "\xef\xbb\xbf# nothing\n")->graph) == 0);
   CHECK(refusal("a.txt", "\xef\xbb\xbf") == refusal("a.txt", ""));
   CHECK(refusal("a.txt", "\xef\xbb\xbf"
-                         "0,1\n") == refusal("a.txt", "0,1\n")); // columns do not count it
+                         "0 1 x\n") == refusal("a.txt", "0 1 x\n")); // columns do not count it
   CHECK(load_text("a.mtx", "\xef\xbb\xbf%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"));
 }
 
@@ -49,8 +49,8 @@ TEST_CASE("the first edge determines the columns of the others") {
         std::string("tidegate: a.wel:2:5: error: expected the end of the line, got \"5\" [bad_graph]") + fix);
   CHECK(refusal("a.wel", "0 1 5\n1 0 5.5\n") ==
         std::string("tidegate: a.wel:2:5: error: expected an integer, got \"5.5\" [bad_graph]") + fix);
-  CHECK(refusal("a.txt", "0,1\n") ==
-        std::string("tidegate: a.txt:1:2: error: expected a blank and the target, got \",1\" [bad_graph]\n"
+  CHECK(refusal("a.txt", "0 1\n0,1\n") ==
+        std::string("tidegate: a.txt:2:2: error: expected a blank and the target, got \",1\" [bad_graph]\n"
                     "  fix: write blanks where the commas are"));
   CHECK(refusal("a.txt", "0 4294967295\n") ==
         "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294 [bad_graph]\n"
@@ -81,10 +81,11 @@ TEST_CASE("decimal numbers in any notation become the nearest doubles") {
 
 TEST_CASE("files that are not graphs") {
   constexpr const char* fix =
-      "\n  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges (two numbers a line, a blank "
-      "between them), plain or compressed by gzip";
-  CHECK(refusal("a.txt", "") == "tidegate: a.txt: error: the file is empty [bad_graph]\n"
-                                "  fix: give a Matrix Market file, a DIMACS .gr file or a list of edges");
+      "\n  fix: give a Matrix Market, DIMACS .gr, METIS .graph or .csv file or a list of edges (two numbers a "
+      "line), plain or compressed by gzip";
+  CHECK(refusal("a.txt", "") ==
+        "tidegate: a.txt: error: the file is empty [bad_graph]\n"
+        "  fix: give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges");
   CHECK(refusal("a.json", "{\"a\": 1}\n") ==
         std::string(
             "tidegate: a.json:1: error: unknown graph format; the first line is \"{\"a\": 1}\" [bad_graph]") +

@@ -2,6 +2,9 @@
 #include "graph/program.hpp"
 #include "graph_support.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <functional>
 
 using namespace tidegate;
@@ -64,17 +67,47 @@ TEST_CASE("sources match the algorithm and are in range") {
   CHECK(refused(with(Algorithm::cc, 1)) == invalid("cc takes no sources", "/sources", "leave sources out"));
   CHECK(refused(with(Algorithm::pagerank, 0)) == "it is sound");
   constexpr const char* fix =
-      "\n  fix: give the number of a vertex; they are counted from 0, also those of files that count from 1";
+      "\n  fix: give the number of a vertex; they are counted from 0, unless the graph has \"ids\": "
+      "\"file\"";
   CHECK(refused([](FrontierProgram& p) {
           p.graph = {.generate = GeneratorSpec{.grid = GridSpec{3, 3}}};
           p.sources = {8, 9};
         }) == std::string("tidegate: error: the source is 9, and the vertices of the graph are 0 to 8 "
                           "[out_of_range]\n  at: /sources/1") +
                   fix);
-  CHECK(describe(check_sources(program(), 0).error()) ==
+  CHECK(describe(check_sources(program(), 0, 0).error()) ==
         std::string("tidegate: error: the source is 0, and the graph has no vertices [out_of_range]\n"
                     "  at: /sources/0") +
             fix);
+}
+
+TEST_CASE("sources are counted by position, or as the file counts") {
+  const TemporaryFolder folder;
+  folder.write("one.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 3\n");
+  folder.write("zero.csv", "0,2\n");
+  const auto sources_in = [&](const char* file, VertexIds ids, std::vector<std::uint32_t> sources) {
+    FrontierProgram p = program();
+    p.graph = {.file = file, .ids = ids};
+    p.sources = std::move(sources);
+    const auto loaded = load_graph(p, folder.path(), load_options(p));
+    if (!loaded) {
+      return loaded.error().message;
+    }
+    use_positions(p, first_id(p, *loaded));
+    CHECK(p.graph.ids == VertexIds::position);
+    return fmt::format("{}", fmt::join(p.sources, " "));
+  };
+  CHECK(sources_in("one.mtx", VertexIds::position, {0, 2}) == "0 2");
+  CHECK(sources_in("one.mtx", VertexIds::file, {1, 3}) == "0 2");
+  CHECK(sources_in("zero.csv", VertexIds::file, {0, 2}) == "0 2");
+  CHECK(sources_in("one.mtx", VertexIds::position, {3}) ==
+        "the source is 3, and the vertices of the graph are 0 to 2");
+  CHECK(sources_in("one.mtx", VertexIds::file, {0}) ==
+        "the source is 0, and the vertices of the graph are 1 to 3");
+  CHECK(sources_in("one.mtx", VertexIds::file, {4}) ==
+        "the source is 4, and the vertices of the graph are 1 to 3");
+  CHECK(sources_in("zero.csv", VertexIds::file, {3}) ==
+        "the source is 3, and the vertices of the graph are 0 to 2");
 }
 
 TEST_CASE("outputs and settings of another algorithm") {

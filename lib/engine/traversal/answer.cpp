@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -61,7 +62,7 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 } // namespace
 
 Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                 const TraversalResults& results) {
+                 const TraversalResults& results, std::uint32_t first_id) {
   Answer answer;
   const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
   switch (program.algorithm) {
@@ -76,6 +77,12 @@ Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
     break;
   case Algorithm::cc: count_components(results.values, answer); break;
   case Algorithm::pagerank: answer.top = top_ranks(floats_of(results.values)); break;
+  }
+  if (answer.farthest) {
+    *answer.farthest += first_id;
+  }
+  for (TopRank& rank : answer.top ? std::span(*answer.top) : std::span<TopRank>()) {
+    rank.vertex += first_id;
   }
   return answer;
 }

@@ -26,7 +26,7 @@ using Found = std::optional<Violation>;
 // `values` are distances as numbers or as bits of floats.
 template <class Distance, class Sum>
 Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
-                       const std::vector<std::uint32_t>& values, Distance far) {
+                       const std::vector<std::uint32_t>& values, Distance far, std::uint32_t first_id) {
   const auto distance = [&values](std::size_t v) { return std::bit_cast<Distance>(values[v]); };
   Sum longest = 0;
   for (std::size_t v = 0; v < values.size(); ++v) {
@@ -45,7 +45,7 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
             .code = ErrorCode::overflow,
             .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
                                    "and an edge of {} it is {}",
-                                   w, v, distance(v), weights[e], through),
+                                   w + first_id, v + first_id, distance(v), weights[e], through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
                        : "scale the weights down, or give the graph \"weights\": \"f32\"",
@@ -58,13 +58,15 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
 
 } // namespace
 
-Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results) {
+Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
+                                 std::uint32_t first_id) {
   const graphs::Rows& rows = graph.out;
   if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached);
+    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached, first_id);
   }
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
-    return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity());
+    return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity(),
+                                   first_id);
   }
   return {}; // without weights, paths have fewer edges than 2^32 - 1
 }

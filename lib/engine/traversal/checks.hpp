@@ -40,7 +40,8 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
 // Returns overflow if a path from a source exceeds distances of 32 bits; the last edge of such a path leads
 // from a reached vertex to an unreached one. Sums saturate, so shorter paths are not lost, and a graph passes
 // if a shorter path reaches the same vertex.
-Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results);
+Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
+                                 std::uint32_t first_id);
 
 // Compares results with correct values: equal, or ranks within their tolerance; any correct parent is
 // accepted. Returns outputs_differ with the first difference.

@@ -65,11 +65,15 @@ constinit const Record Description<GeneratorSpec>::record = record_of<GeneratorS
 
 constexpr Field graph_fields[] = {
     optional<&GraphSpec::file>(
-        "file", "Matrix Market, DIMACS .gr or a list of edges, plain or gzip, relative to the program"),
+        "file",
+        "Matrix Market, DIMACS .gr, METIS .graph, .csv or a list of edges, plain or gzip, relative to the program"),
     optional<&GraphSpec::generate>("generate", "or a generated graph: one of rmat, grid and uniform"),
     defaulted<&GraphSpec::undirected>("undirected", "whether each edge also represents its opposite"),
     optional<&GraphSpec::weights>("weights",
                                   "type of the weights of sssp; left out, u32 for whole numbers, else f32"),
+    defaulted<&GraphSpec::ids>("ids",
+                               "how sources and vertices of the report are counted: by position, from 0, "
+                               "or as the file counts, for most formats from 1"),
 };
 template <>
 constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>(graph_fields);
@@ -77,11 +81,13 @@ constinit const Record Description<GraphSpec>::record = record_of<GraphSpec>(gra
 constexpr Field output_fields[] = {
     optional<&FrontierOutputs::levels>(
         "levels", "bfs, u32: number of edges from the nearest source; 2^32 - 1: unreached"),
-    optional<&FrontierOutputs::parents>("parents", "bfs, u32: previous vertex of the path; 2^32 - 1: none"),
+    optional<&FrontierOutputs::parents>("parents",
+                                        "bfs, u32: previous vertex of the path, by position; 2^32 - 1: none"),
     optional<&FrontierOutputs::reached>("reached", "reach, u32: bit i is set if source i reaches the vertex"),
     optional<&FrontierOutputs::distances>(
         "distances", "sssp, in the type of the weights: least distance; 2^32 - 1 or infinity: unreached"),
-    optional<&FrontierOutputs::components>("components", "cc, u32: smallest vertex of the component"),
+    optional<&FrontierOutputs::components>("components",
+                                           "cc, u32: smallest vertex of the component, by position"),
     optional<&FrontierOutputs::ranks>("ranks", "pagerank, f32: ranks with sum 1"),
 };
 template <>
@@ -116,7 +122,7 @@ constexpr Field frontier_program_fields[] = {
     required<&FrontierProgram::graph>("graph", "graph to traverse: a file, or generated"),
     required<&FrontierProgram::algorithm>("algorithm", "algorithm to run"),
     defaulted<&FrontierProgram::sources>(
-        "sources", "start vertices of bfs and sssp, or up to 32 of reach, counted from 0")
+        "sources", "start vertices of bfs and sssp, or up to 32 of reach, counted as ids of the graph says")
         .or_single(),
     defaulted<&FrontierProgram::rules>(
         "rules", "numbers, below 32, of the source rules that the traversal comes from"),
@@ -154,9 +160,11 @@ constexpr Field summary_field(std::string_view name, std::string_view meaning) {
 
 constexpr Field contents_fields[] = {
     required<&GraphContents::format>("format", "format of the file"),
+    required<&GraphContents::first_id>("first_id", "number that the file has for its first vertex"),
     required<&GraphContents::compressed>("compressed", "whether it is compressed by gzip"),
     required<&GraphContents::lines>("lines", "lines of text"),
-    required<&GraphContents::entries>("entries", "lines with an edge"),
+    required<&GraphContents::entries>("entries",
+                                      "edges as they are listed: one a line, or each neighbour of METIS"),
     required<&GraphContents::both_directions>("both_directions", "whether each also represents its opposite"),
     summary_field<&GraphSummary::vertices>("vertices", "vertices"),
     summary_field<&GraphSummary::edges>("edges", "directed edges"),
@@ -240,6 +248,9 @@ constexpr Field traversed_graph_fields[] = {
     required<&TraversedGraph::edges>("edges", "directed edges, as they are traversed"),
     required<&TraversedGraph::weights>("weights", "type of the weights"),
     required<&TraversedGraph::symmetric>("symmetric", "whether each edge is known to have its opposite"),
+    required<&TraversedGraph::ids>("ids", "how sources and the vertices of answer are counted"),
+    required<&TraversedGraph::first_id>("first_id",
+                                        "number of the first vertex, which is the first of outputs"),
 };
 template <>
 constinit const Record
@@ -306,7 +317,7 @@ template <>
 constinit const Record Description<Verification>::record = record_of<Verification>(verification_fields);
 
 constexpr Field top_rank_fields[] = {
-    required<&TopRank::vertex>("vertex", "vertex, counted from 0"),
+    required<&TopRank::vertex>("vertex", "vertex, counted from graph.first_id"),
     required<&TopRank::rank>("rank", "its rank"),
 };
 template <>
@@ -316,7 +327,8 @@ constexpr Field answer_fields[] = {
     optional<&Answer::reached>("reached",
                                "bfs, sssp, reach: vertices that a source reaches, with the sources"),
     optional<&Answer::distance>("distance", "bfs, sssp: the greatest level or distance of a reached vertex"),
-    optional<&Answer::farthest>("farthest", "bfs, sssp: the first vertex that far away, counted from 0"),
+    optional<&Answer::farthest>("farthest",
+                                "bfs, sssp: the first vertex that far away, counted from graph.first_id"),
     optional<&Answer::components>("components", "cc: number of weakly connected components"),
     optional<&Answer::largest>("largest", "cc: vertices of the largest component"),
     optional<&Answer::top>("top", "pagerank: the five highest ranks"),

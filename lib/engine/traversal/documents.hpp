@@ -24,6 +24,7 @@ struct GraphValues {
 
 struct GraphContents {
   graphs::FileFormat format = graphs::FileFormat::edge_list;
+  std::uint64_t first_id = 0;
   bool compressed = false;
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;
@@ -46,6 +47,8 @@ struct GraphReport {
   std::vector<CheckedGraph> graphs;
 };
 
+template <>
+inline constexpr Names Choices<graphs::VertexIds>::names = graphs::vertex_ids_names;
 template <>
 inline constexpr Names Choices<graphs::FileFormat>::names = graphs::file_format_names;
 template <>

@@ -21,6 +21,8 @@ struct GraphReport {
   std::uint64_t edges = 0; // directed
   graphs::WeightType weights = graphs::WeightType::none;
   bool symmetric = false;
+  graphs::VertexIds ids = graphs::VertexIds::position;
+  std::uint32_t first_id = 0; // number of the first vertex, in the program and in this report
 };
 
 struct TopRank {
@@ -28,7 +30,7 @@ struct TopRank {
   double rank = 0;
 };
 
-// The numbers of a result that a reader asks for first, by algorithm. Vertices are counted from 0.
+// The numbers of a result that a reader asks for first, by algorithm. Vertices are counted from GraphReport::first_id.
 struct Answer {
   std::optional<std::uint64_t> reached;  // vertices, with the sources
   std::optional<double> distance;        // the greatest of a reached vertex: a level or a sum of weights
@@ -38,7 +40,7 @@ struct Answer {
   std::optional<std::vector<TopRank>> top;
 };
 Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                 const TraversalResults& results);
+                 const TraversalResults& results, std::uint32_t first_id);
 
 // Totals of all waves.
 struct WaveSummary {

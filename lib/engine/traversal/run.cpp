@@ -59,6 +59,7 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
   }
   const bool parents = program.outputs.parents.has_value();
   program.outputs = {};
+  program.graph.ids = {};
   program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
   program.sources.clear();
   program.rules.clear();
@@ -343,6 +344,9 @@ void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, Trave
     const auto start = Clock::now();
     monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
     report.verification = verify(program, kept.loaded.graph, results);
+    if (report.verification->error && report.graph.first_id != 0) {
+      report.verification->error->message += " (vertices counted from 0)";
+    }
     report.verify_ns = elapsed_ns(start);
     first.elapsed_ns = report.verify_ns;
     first.runs = 1;
@@ -517,8 +521,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.telemetry.readback_buffers = results.parents.empty() ? 1 : 2;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   results.rank_change = outcome.rank_change;
-  TIDEGATE_CHECK(check_distances_fit(graph, results));
-  report.answer = answer_of(program, graph, results);
+  TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
+  report.answer = answer_of(program, graph, results, report.graph.first_id);
   check_result(program, *kept, results, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
@@ -540,9 +544,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 
 } // namespace
 
-Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, const std::string& folder,
+Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const std::string& folder,
                                      const device::DeviceInfo* device, const engine::RunOptions& options,
                                      engine::Monitor& monitor) {
+  graphs::FrontierProgram program = given;
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::TraversalProfile profile =
@@ -559,13 +564,16 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   const std::string key = options.kept == nullptr ? "" : graph_key(program, folder);
   std::shared_ptr<KeptGraph> kept = options.kept == nullptr ? nullptr : find_graph(*options.kept, key);
   if (kept) {
-    TIDEGATE_CHECK(graphs::check_sources(program, graphs::vertex_count(kept->loaded.graph)));
+    TIDEGATE_CHECK(graphs::check_sources(program, graphs::vertex_count(kept->loaded.graph),
+                                         graphs::first_id(program, kept->loaded)));
   } else {
     kept = std::make_shared<KeptGraph>();
     kept->key = key;
     TIDEGATE_TRY(kept->loaded, load(program, folder, options));
   }
   const graphs::Graph& graph = kept->loaded.graph;
+  const std::uint32_t first_id = graphs::first_id(program, kept->loaded);
+  graphs::use_positions(program, first_id);
   const std::uint64_t load_ns = elapsed_ns(start);
 
   // Memory: every part, before any is allocated.
@@ -580,6 +588,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& program, con
   // The kernels' source.
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
+  report.graph.ids = given.graph.ids;
+  report.graph.first_id = first_id;
   report.load_ns = load_ns;
   const FrontierGeometry geometry = geometry_of(
       program,
