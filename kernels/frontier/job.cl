@@ -11,6 +11,7 @@
 //   TG_WEIGHTS      edges have stored weights
 //   TG_PARENTS      bfs records parents
 //   TG_ALONE_ROOM   entries of a lone group's queue in local memory
+//   TG_SHORT_ROWS   no vertex has many edges
 //
 // A frontier is a queue, a bitmap, or both. An entry of a queue is a run of at most TG_CHUNK edges of a vertex:
 //
@@ -27,7 +28,7 @@
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
-#define TG_MAY_PULL_SHARES ((TG_ALGORITHM == TG_PAGERANK || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
+#define TG_MAY_PULL_SHARES (((TG_ALGORITHM == TG_PAGERANK && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
 #define TG_MAY_LEAVE_ROWS (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE > 1) // pull.cl
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
 #define TG_MAY_WORK_TOGETHER (TG_MAY_WORK_ALONE && TG_GROUP_SIZE > 1) // CPU groups wait in vain for a busy core

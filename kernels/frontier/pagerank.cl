@@ -43,10 +43,20 @@ void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, u
   found->change += tg_units(fabs(after - before));
 }
 
+#define TG_ASKS_AT_ONCE (TG_GROUP_SIZE == 1 ? 1 : 4) // neighbours: loads in flight determine a GPU's speed
+
 float tg_received(const tg_job* job, uint v, volatile global const float* passed) {
   ulong sum = 0;
-  for (tg_offset e = job->in_offsets[v]; e < job->in_offsets[v + 1ul]; ++e) {
-    sum += tg_units(passed[job->in_neighbours[e]]);
+  const tg_offset end = job->in_offsets[v + 1ul];
+  for (tg_offset e = job->in_offsets[v]; e < end; e += TG_ASKS_AT_ONCE) {
+    uint asked[TG_ASKS_AT_ONCE]; // past the last neighbour it is repeated
+    TG_UNROLL for (uint i = 0; i < TG_ASKS_AT_ONCE; ++i) {
+      asked[i] = job->in_neighbours[min(e + i, end - 1)];
+    }
+    TG_UNROLL for (uint i = 0; i < TG_ASKS_AT_ONCE; ++i) {
+      const ulong units = tg_units(passed[asked[i]]);
+      sum += e + i < end ? units : 0;
+    }
   }
   return (float)sum / TG_UNITS;
 }

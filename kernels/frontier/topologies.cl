@@ -76,13 +76,10 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
-  for (tg_walk walk = tg_begin_walk(job); walk.word < job->words; tg_go_on(job, &walk)) {
-    const uint v = walk.word * 32 + walk.bit;
-    if (v < job->vertices) {
-      tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed),
-              passed_next, found);
-      found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
-    }
+  TG_EACH_ITEM(job, v, job->vertices, 1) {
+    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed_next,
+            found);
+    found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
   }
 #elif TG_ALGORITHM == TG_CC
   tg_pull_labels(job, at, found);

@@ -78,6 +78,16 @@ Error too_large(const FrontierMemory& memory) {
   return error;
 }
 
+// A work-item adds up a row as fast as a group does if none keeps the others of its warp waiting.
+bool in_rows_are_short(const graphs::Graph& graph) {
+  constexpr std::uint64_t short_row = 32;
+  const graphs::Rows* rows = graphs::in_rows(graph);
+  return rows != nullptr &&
+         std::ranges::adjacent_find(rows->offsets, [](std::uint64_t begin, std::uint64_t end) {
+           return end - begin > short_row;
+         }) == rows->offsets.end();
+}
+
 } // namespace
 
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
@@ -86,6 +96,7 @@ TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Gr
           .symmetric = graph.symmetric,
           .weights = graphs::weight_type(graph.out) != graphs::WeightType::none,
           .parents = program.algorithm == Algorithm::bfs && program.outputs.parents.has_value(),
+          .short_rows = program.algorithm == Algorithm::pagerank && in_rows_are_short(graph),
           .algorithm = program.algorithm,
           .sources = program.sources.size()};
 }

@@ -37,6 +37,7 @@ struct TraversalShape {
   bool symmetric = false; // the transpose is the graph itself
   bool weights = false;
   bool parents = false;
+  bool short_rows = false; // pagerank: no vertex has many edges into it
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::uint64_t sources = 0;
 };
