@@ -4,6 +4,7 @@
 #include "app/command_line.hpp"
 #include "app/lint.hpp"
 #include "app/options.hpp"
+#include "app/plan.hpp"
 #include "app/terminal.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/decode.hpp>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <iterator>
 #include <memory>
@@ -233,21 +235,6 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
 //         0 +-+-+-----+---+---+
 //             0              7
 
-// The text of an element: names may hold anything.
-std::string xml_text(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text)) {
-    safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  }
-  // U+FFFE and U+FFFF are in no XML: the replacement character stands for them.
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
-      safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    }
-  }
-  return safe;
-}
-
 class ArenaPicture {
 public:
   explicit ArenaPicture(const PlannedArena& planned)
@@ -300,17 +287,30 @@ private:
   }
 
   void axes() {
-    constexpr std::uint64_t steps = 4;
-    for (std::uint64_t i = 0; i <= steps; ++i) {
-      const std::uint64_t offset = plan_.height_bytes / steps * i + plan_.height_bytes % steps * i / steps;
+    // About four steps; of bytes a power of two, of time 1, 2 or 5 times a power of ten.
+    const std::uint64_t bytes_step = std::bit_ceil(std::max<std::uint64_t>(plan_.height_bytes / 5, 1));
+    for (std::uint64_t offset = 0; offset <= plan_.height_bytes; offset += bytes_step) {
       add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#e3e7eb\"/>\n", left, left + width,
           y(offset), y(offset));
       text(left - 8, y(offset) + 4, bytes_text(offset), R"(text-anchor="end")");
-      const std::uint64_t time = begin_ + (end_ - begin_) / steps * i + (end_ - begin_) % steps * i / steps;
-      if (i == 0 || time != last_time_) {
-        text(x(time), top + height + 18, std::to_string(time), R"(text-anchor="middle")");
+      if (offset > plan_.height_bytes - bytes_step) {
+        break; // the next one might wrap
       }
-      last_time_ = time;
+    }
+    const std::uint64_t length = end_ - begin_;
+    std::uint64_t power = 1;
+    while (power <= length / 40) {
+      power *= 10;
+    }
+    const std::uint64_t step = power * (length / power <= 5    ? 1
+                                        : length / power <= 10 ? 2
+                                        : length / power <= 25 ? 5
+                                                               : 10);
+    for (std::uint64_t time = (begin_ + step - 1) / step * step; time <= end_; time += step) {
+      text(x(time), top + height + 18, std::to_string(time), R"(text-anchor="middle")");
+      if (time > end_ - step) {
+        break;
+      }
     }
     text(left + width / 2, top + height + 34, "time", R"(text-anchor="middle" fill="#5b6b7b")");
   }
@@ -362,7 +362,6 @@ private:
   const planning::ArenaPlan& plan_;
   const std::optional<std::uint64_t> capacity_;
   std::uint64_t begin_ = ~std::uint64_t{0}, end_ = 0; // of time
-  std::uint64_t last_time_ = 0;
   std::string text_;
 };
 

@@ -6,7 +6,6 @@
 #include "app/run.hpp"
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"
-#include "core/program.hpp"
 #include "core/table.hpp"
 #include "engine/compile.hpp"
 #include "work/documents.hpp"
@@ -82,7 +81,9 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
     const engine::ProgramWave& wave = resolved->waves[i];
     named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved->ops[wave.op].name, i)
                                             : wave.name);
+    named.sections.push_back(wave.section);
   }
+  named.iterations = resolved->iterations;
   return named;
 }
 
@@ -235,15 +236,6 @@ struct PlanSettings {
   PictureOptions picture;
 };
 
-Result<std::string> svg(const std::string& dot) {
-  auto picture = filter({"dot", "-Tsvg"}, dot);
-  if (!picture && picture.error().code == ErrorCode::missing_program) {
-    picture.error().message = "--format svg calls Graphviz, and there is no program dot on PATH";
-    picture.error().fix = "install it (Debian: apt-get install graphviz), or take --format dot elsewhere";
-  }
-  return picture;
-}
-
 Result<void> answer_plan(std::string_view json, const PlanSettings& settings, documents::Style style,
                          std::string& text) {
   TIDEGATE_TRY(auto planned, plan_document(json, settings.plan));
@@ -254,10 +246,8 @@ Result<void> answer_plan(std::string_view json, const PlanSettings& settings, do
   } else if (settings.route.format == "table") {
     text += plan_table(planned, settings.plan, use_colour(settings.route.output));
   } else {
-    std::string dot = plan_dot(planned, settings.plan, settings.picture);
-    TIDEGATE_TRY(const std::string picture,
-                 settings.route.format == "svg" ? svg(dot) : Result<std::string>(std::move(dot)));
-    text += picture;
+    text += settings.route.format == "svg" ? plan_svg(planned, settings.plan, settings.picture)
+                                           : plan_dot(planned, settings.plan, settings.picture);
   }
   return {};
 }
@@ -294,35 +284,35 @@ Result<ExitCode> run_plan(PlanSettings& settings) {
 
 CommandModel plan_command() {
   const auto settings = std::make_shared<PlanSettings>();
-  return {.options =
-              {choice_option(
-                   "--strategy", settings->planner, documents::planner_names,
-                   "layered: as early as possible, next fit (default); compact: as few groups as possible"),
-               choice_option(
-                   "--objective", settings->objective, documents::plan_objective_names,
-                   "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
-                   "Means --strategy compact"),
-               count_option(
-                   "--effort", settings->effort,
-                   "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
-               bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
-               format_option(
-                   settings->route.format, picture_names,
-                   "JSON for programs (default), a table for people, a picture for Graphviz or drawn by it; "
-                   "-o x.svg and x.dot mean these"),
-               count_option("--most-waves", settings->picture.most_boxes,
-                            "Boxes in a picture at most (default 300), 0 for all"),
-               flag("--each-wave", settings->picture.each_wave,
-                    "Draw waves that are alike one by one, not as one box"),
-               parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
-               stream_option(settings->route.stream),
-               output_option(settings->route.output, {"json", "dot", "svg"})},
-          .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
-          .examples = {{"A picture of the plan with the fewest groups:",
-                        "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
-                       {"The waves of one's own program:",
-                        "tidegate plan examples/programs/reduction/program.json --format table"}},
-          .run = [settings] { return run_plan(*settings); }};
+  return {
+      .options =
+          {choice_option(
+               "--strategy", settings->planner, documents::planner_names,
+               "layered: as early as possible, next fit (default); compact: as few groups as possible"),
+           choice_option(
+               "--objective", settings->objective, documents::plan_objective_names,
+               "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
+               "Means --strategy compact"),
+           count_option(
+               "--effort", settings->effort,
+               "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
+           bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
+           format_option(settings->route.format, picture_names,
+                         "JSON for programs (default), a table for people, a picture, or one for Graphviz; "
+                         "-o x.svg and x.dot mean these"),
+           count_option("--most-waves", settings->picture.most_boxes,
+                        "Boxes in a picture at most (default 300), 0 for all"),
+           flag("--each-wave", settings->picture.each_wave,
+                "Draw waves that are alike one by one, not as one box"),
+           parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
+           stream_option(settings->route.stream),
+           output_option(settings->route.output, {"json", "dot", "svg"})},
+      .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
+      .examples = {{"A picture of the plan with the fewest groups:",
+                    "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
+                   {"The waves of one's own program:",
+                    "tidegate plan examples/programs/reduction/program.json --format table"}},
+      .run = [settings] { return run_plan(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -1,6 +1,7 @@
 // `tidegate plan`: a wave DAG becomes a frontier memory plan, as a document or as a picture.
 #pragma once
 #include "core/files.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
@@ -20,6 +21,8 @@ namespace tidegate::app {
 struct NamedDag {
   planning::WaveDag dag;
   std::vector<std::string> names; // by wave, empty for one without; no items when no wave has a name
+  std::vector<engine::Section> sections = {}; // by wave of a program; no items of a DAG
+  std::uint64_t iterations = 1;               // of a program
 
   // Names a wave in a sentence: its name in quotes, or "wave 3".
   [[nodiscard]] std::string wave_text(std::uint64_t wave) const;
@@ -74,6 +77,12 @@ struct PictureOptions {
 // The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path
 // marked. The picture says what it leaves out.
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
+
+// As a page draws it: groups from top to bottom with what repeats, an overview of them all, light or dark as the viewer is.
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
+
+// The text of an XML element: names may hold anything.
+std::string xml_text(std::string_view text);
 
 // "3 groups, 2 barriers, proved to be the fewest": what table and picture say of the plan as a whole.
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);

@@ -14,7 +14,9 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -221,12 +223,37 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
   return path;
 }
 
+// Styles of an SVG: those of the page of a run, in short.
+constexpr std::string_view svg_style = R"(
+  svg { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
+  @media (prefers-color-scheme: dark) {
+    svg { --page: #0e1318; --card: #161c23; --ink: #e5eaf0; --soft: #9eabb8; --line: #2b353f; --accent: #70b5ee; --bad: #ff8f85; }
+  }
+  text { fill: var(--ink); font-size: 13px; font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+  .soft { fill: var(--soft); font-size: 11px; }
+  .head { font-weight: 600; }
+  .page { fill: var(--page); }
+  .group { fill: var(--card); stroke: var(--line); }
+  .full { fill: var(--accent); }
+  .box { fill: var(--page); stroke: var(--line); }
+  .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
+  .repeats { fill: none; stroke: var(--soft); }
+  .box.critical { stroke: var(--bad); stroke-width: 2; }
+  .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
+  .tip { fill: var(--soft); }
+)";
+
+// Of the page of a run, too.
+constexpr std::array<std::string_view, 8> box_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
+                                                      "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
+
 class Picture {
 public:
   Picture(const PlannedDag& planned, std::size_t most_boxes, bool each_wave)
-      : plan_(planned.plan), dag_(planned.named.dag), budget_(dag_.budget_bytes - dag_.resident_graph_bytes),
-        shared_(budget_ == no_limit ? 0 : budget_), most_boxes_(most_boxes), path_(critical_path(planned)),
-        boxed_(box_plan(planned, each_wave, path_)), on_path_(boxed_.boxes.size(), false) {
+      : planned_(planned), plan_(planned.plan), dag_(planned.named.dag),
+        budget_(dag_.budget_bytes - dag_.resident_graph_bytes), shared_(budget_ == no_limit ? 0 : budget_),
+        most_boxes_(most_boxes), path_(critical_path(planned)), boxed_(box_plan(planned, each_wave, path_)),
+        on_path_(boxed_.boxes.size(), false), places_(boxed_.boxes.size()) {
     for (std::size_t i = 0; i < path_.size(); ++i) {
       on_path_[boxed_.box_of[path_[i]]] = true;
       if (i != 0) {
@@ -249,7 +276,10 @@ public:
     for (std::size_t i = 1; i < rows_.size(); ++i) {
       line("  {} -> {} [style=invis, weight={}]", rows_[i - 1], rows_[i], rows_[i][0] == 'g' ? 100 : 1);
     }
-    edges();
+    each_edge([this](const Edge& edge, bool critical) {
+      line("  w{} -> w{}{}", boxed_.boxes[edge[0]].waves.front(), boxed_.boxes[edge[1]].waves.front(),
+           critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
+    });
     return fmt::format(R"(digraph tidegate {{
   rankdir=TB; newrank=true; ranksep=0.35; nodesep=0.15;
   label={}; labelloc=t; labeljust=l;
@@ -261,7 +291,199 @@ public:
                        dot_quoted(title(headline), "\\l"), body_);
   }
 
+  // Boxes flow in rows, those of a group near the boxes that they depend on; what does not fit in the picture is said.
+  std::string draw_svg(const std::string& headline) {
+    std::uint32_t groups = 0;
+    std::string frames;
+    for (; groups < plan_.group_count() && drawn_ < most_boxes_; ++groups) {
+      frames += svg_group(groups);
+    }
+    if (groups < plan_.group_count()) {
+      add_text(margin, y_ + 14, "soft", plural(plan_.group_count() - groups, "group") + " more");
+      y_ += row_gap + box_height;
+    }
+    const std::string boxes = std::exchange(body_, {});
+    std::vector<Edge> path; // on top of the others
+    each_edge(
+        [&](const Edge& edge, bool critical) { critical ? path.push_back(edge) : svg_edge(edge, false); });
+    for (const Edge& edge : path) {
+      svg_edge(edge, true);
+    }
+    const std::string lines = std::exchange(body_, {});
+    svg_repetition(groups);
+    const std::string repetition = std::exchange(body_, {});
+    double top = margin;
+    for (const std::string& text : title(headline)) {
+      top += 18;
+      add_text(margin, top, top < 2 * margin ? "head" : "soft", text);
+    }
+    top = svg_overview(top + 14, groups);
+    return fmt::format(
+        R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}">
+<style>{2}</style>
+<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="tip" d="M0 0 L8 4 L0 8 z"/></marker></defs>
+<rect class="page" width="100%" height="100%"/>
+{3}<g transform="translate(0 {4:.0f})">
+{5}{6}{7}{8}</g>
+</svg>
+)svg",
+        page_width, top + y_ + margin, svg_style, body_, top, frames, lines, boxes, repetition);
+  }
+
 private:
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(body_), text, std::forward<Arguments>(arguments)...);
+  }
+
+  void add_text(double x, double y, std::string_view style, std::string_view text) {
+    add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", style, x, y, xml_text(text));
+  }
+
+  // Adds the boxes of a group, and returns its frame.
+  std::string svg_group(std::uint32_t group) {
+    std::vector<std::uint32_t> order;
+    while (next_ < boxed_.boxes.size() && boxed_.boxes[next_].group == group) {
+      order.push_back(static_cast<std::uint32_t>(next_++));
+    }
+    // Boxes are drawn by their index, so that edges know which are.
+    const std::size_t shown = std::min(order.size(), most_boxes_ - drawn_);
+    const std::size_t left_out = order.size() - shown;
+    order.resize(shown);
+    std::ranges::stable_sort(order, {}, [this](std::uint32_t box) { return mean_x(box); });
+    const double top = y_;
+    double x = boxes_left;
+    double y = top + pad;
+    const auto flow = [&](double width) {
+      if (x > boxes_left && x + width > page_width - margin - pad) {
+        x = boxes_left;
+        y += box_height + row_gap;
+      }
+      return std::exchange(x, x + width + row_gap);
+    };
+    std::size_t waves = 0;
+    for (const std::uint32_t box : order) {
+      const std::string name = shortened_middle(boxed_.boxes[box].name, most_characters);
+      const double width = 28 + std::max(7.8 * static_cast<double>(character_count(name)),
+                                         6.4 * static_cast<double>(character_count(boxed_.boxes[box].bytes)));
+      const double at = flow(width);
+      places_[box] = {at, y, width};
+      svg_box(box, name);
+      waves += boxed_.boxes[box].waves.size();
+    }
+    drawn_ += shown;
+    drawn_waves_ += waves;
+    if (left_out != 0) {
+      add_text(flow(120), y + 24, "soft", plural(plan_.group(group).size() - waves, "wave") + " more");
+    }
+    const double height = std::max(y + box_height + pad - top, 2 * pad + box_height);
+    y_ = top + height + group_gap;
+    group_tops_.push_back(top);
+    const std::uint64_t bytes = plan_.group_fused_bytes[group];
+    const std::string share = share_text(bytes, shared_);
+    const std::string heads = std::exchange(body_, {});
+    const double full = shared_ == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(shared_);
+    add(R"(<rect class="group" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/><rect class="full" fill-opacity="{4:.3f}" x="{0}" y="{1:.1f}" width="{2}" height="{3:.1f}" rx="8"/>)"
+        "\n",
+        margin, top, page_width - 2 * margin, height, 0.3 * full);
+    add_text(margin + pad, top + pad + 14, "head", fmt::format("group {}", group));
+    add_text(margin + pad, top + pad + 31, "soft", bytes_text(bytes) + (share.empty() ? "" : ", ") + share);
+    return std::exchange(body_, heads);
+  }
+
+  void svg_box(std::uint32_t index, const std::string& name) {
+    const PlanBox& box = boxed_.boxes[index];
+    const auto [x, y, width] = places_[index];
+    constexpr std::size_t most_of_box = 20;
+    std::string all;
+    for (std::size_t i = 0; i < std::min(box.waves.size(), most_of_box); ++i) {
+      all += (i == 0 ? "" : ", ") + planned_.named.wave_label(box.waves[i]);
+    }
+    const std::size_t colour =
+        colours_.emplace(common_name(planned_.named.wave_label(box.waves.front())), colours_.size())
+            .first->second;
+    add("<g><title>{}{}: {}</title>", xml_text(all), box.waves.size() > most_of_box ? ", …" : "", box.bytes);
+    add(R"(<rect class="box{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
+        on_path_[index] ? " critical" : "", x, y, width, box_height, x + 4, y + 6, box_height - 12,
+        box_colours[colour % box_colours.size()]);
+    add_text(x + 15, y + 17, "name", name);
+    add_text(x + 15, y + 32, "soft", box.bytes);
+    body_ += "</g>\n";
+  }
+
+  // The mean position of the boxes that a box depends on; 0 without any.
+  [[nodiscard]] double mean_x(std::uint32_t box) {
+    if (before_.empty()) {
+      for (const Edge& edge : boxed_.edges) {
+        before_[edge[1]].push_back(edge[0]);
+      }
+    }
+    double sum = 0;
+    const auto& from = before_[box];
+    for (const std::uint32_t other : from) {
+      sum += places_[other].x + places_[other].width / 2;
+    }
+    return from.empty() ? 0 : sum / static_cast<double>(from.size());
+  }
+
+  void svg_edge(const Edge& edge, bool critical) {
+    const Place& from = places_[edge[0]];
+    const Place& to = places_[edge[1]];
+    const double x1 = from.x + from.width / 2;
+    const double y1 = from.y + box_height;
+    const double x2 = to.x + to.width / 2;
+    const double bend = std::max(18.0, (to.y - y1) * 0.45);
+    add("<path class=\"edge{}\" marker-end=\"url(#tip)\" d=\"M{:.1f} {:.1f} C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}\"/>\n",
+        critical ? " critical" : "", x1, y1, x1, y1 + bend, x2, to.y - bend, x2, to.y);
+  }
+
+  // A bracket next to the groups that repeat.
+  void svg_repetition(std::uint32_t groups) {
+    const std::vector<engine::Section>& sections = planned_.named.sections;
+    std::optional<double> begin;
+    double end = 0;
+    for (std::uint32_t group = 0; group < groups && !sections.empty() && planned_.named.iterations > 1;
+         ++group) {
+      if (sections[plan_.group(group).front()] == engine::Section::each) {
+        begin = begin.value_or(group_tops_[group]);
+        end = (group + 1 < groups ? group_tops_[group + 1] : y_) - group_gap;
+      }
+    }
+    if (begin) {
+      add("<path class=\"repeats\" d=\"M{0} {1:.1f} h-6 V{2:.1f} h6\"/>\n", margin - 3, *begin, end);
+      add("<text class=\"soft\" transform=\"translate({} {:.1f}) rotate(-90)\">{}</text>\n", margin - 13, end,
+          plural(planned_.named.iterations, "iteration"));
+    }
+  }
+
+  // All groups as bars, those that are drawn below in colour, if there are many. Returns the end.
+  double svg_overview(double top, std::uint32_t drawn_groups) {
+    constexpr std::size_t few = 12;
+    constexpr double height = 44;
+    const std::size_t count = plan_.group_count();
+    if (count <= few) {
+      return top;
+    }
+    const std::uint64_t most = std::max<std::uint64_t>(std::ranges::max(plan_.group_fused_bytes), 1);
+    const auto bars = std::min<std::size_t>(count, 400);
+    const double each = (page_width - 2 * margin) / static_cast<double>(bars);
+    for (std::size_t bar = 0; bar < bars; ++bar) { // the largest group of each
+      const std::size_t first = bar * count / bars;
+      const auto part = std::span(plan_.group_fused_bytes).subspan(first, (bar + 1) * count / bars - first);
+      const std::size_t group =
+          first + static_cast<std::size_t>(std::ranges::max_element(part) - part.begin());
+      const double high = std::max(1.0, height * static_cast<double>(plan_.group_fused_bytes[group]) /
+                                            static_cast<double>(most));
+      add("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>group {}: {}</title></rect>\n",
+          group < drawn_groups ? "full" : "soft", margin + each * static_cast<double>(bar),
+          top + height - high, std::max(1.0, each - 1), high, group,
+          bytes_text(plan_.group_fused_bytes[group]));
+    }
+    add_text(margin, top + height + 16, "soft",
+             fmt::format("all {} groups, the largest of {}", count, bytes_text(most)));
+    return top + height + 34;
+  }
+
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(body_), text, std::forward<Arguments>(arguments)...);
@@ -340,7 +562,8 @@ private:
 
   // Between drawn boxes. A picture of very many takes minutes to lay out and shows nothing; the critical path
   // is always in it.
-  void edges() {
+  template <class Draw>
+  void each_edge(const Draw& draw) {
     const std::size_t most =
         most_boxes_ > everything / edges_per_box ? everything : most_boxes_ * edges_per_box;
     for (const auto& edge : boxed_.edges) {
@@ -349,8 +572,7 @@ private:
       }
       const bool critical = path_edges_.contains(edge);
       if (drawn_edges_ < most || critical) {
-        line("  w{} -> w{}{}", boxed_.boxes[edge[0]].waves.front(), boxed_.boxes[edge[1]].waves.front(),
-             critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
+        draw(edge, critical);
         ++drawn_edges_;
       } else {
         ++missing_edges_;
@@ -360,6 +582,15 @@ private:
 
   static constexpr std::string_view note = "shape=note, style=filled, fillcolor=\"#fff7d6\"";
 
+  struct Place { // of a box in an SVG
+    double x = 0, y = 0, width = 0;
+  };
+
+  static constexpr double page_width = 960, margin = 34, pad = 10, box_height = 40, row_gap = 10,
+                          group_gap = 26;
+  static constexpr double boxes_left = 180;
+
+  const PlannedDag& planned_;
   const planning::MemoryPlan& plan_;
   const planning::WaveDag& dag_;
   const std::uint64_t budget_;
@@ -375,9 +606,33 @@ private:
   std::size_t drawn_edges_ = 0, missing_edges_ = 0;
   std::vector<std::string> rows_; // a node in each
   std::string body_;
+  std::vector<Place> places_; // by box
+  std::map<std::uint32_t, std::vector<std::uint32_t>> before_;
+  std::map<std::string, std::size_t> colours_; // by common name
+  std::vector<double> group_tops_;
+  double y_ = 0; // end of what is drawn
 };
 
 } // namespace
+
+std::string xml_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  // U+FFFE and U+FFFF are in no XML: the replacement character stands for them.
+  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
+    for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
+      safe.replace(at, forbidden.size(), "\xef\xbf\xbd");
+    }
+  }
+  return safe;
+}
+
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
+  const std::size_t most = picture.most_boxes == 0 ? everything : picture.most_boxes;
+  return Picture(planned, most, picture.each_wave).draw_svg(plan_headline(planned, options));
+}
 
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
   const std::size_t most = picture.most_boxes == 0 ? everything : picture.most_boxes;
