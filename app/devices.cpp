@@ -158,7 +158,8 @@ std::optional<device::DeviceProfile> kept_profile(std::string_view json, const d
   return profile && plausible(*profile, device) ? std::optional(std::move(*profile)) : std::nullopt;
 }
 
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from) {
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
+                         const std::function<void()>& begins) {
   if (!device.megakernel.supported) {
     return {}; // nothing can be run on it
   }
@@ -168,6 +169,9 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
     return {};
   }
   if (!profile) {
+    if (begins) {
+      begins();
+    }
     auto measured = device::probe(device);
     if (!measured) {
       device.megakernel = {.reason = "the self-test was refused: " + measured.error().message};

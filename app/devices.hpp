@@ -3,6 +3,7 @@
 #include <tidegate/device/device_list.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,10 @@ enum class SelfTest : std::uint8_t {
 
 // The device with its self-test: `profile` filled in, and `megakernel` as the test judges it. A result under
 // the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and tool
-// are the same; a new one is kept there if the folder can be written to. Errors: those of device::probe().
-Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from);
+// are the same; a new one is kept there if the folder can be written to. `begins` is called before a test, which takes
+// seconds. Errors: those of device::probe().
+Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
+                         const std::function<void()>& begins = {});
 
 // Identifies a device with its driver.
 std::string device_key(const device::DeviceInfo& device);

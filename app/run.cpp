@@ -267,7 +267,12 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
   }
   device::DeviceInfo device = **found;
   if (!settings.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options)));
+    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options), [&] {
+      if (progress_style(settings) != ProgressStyle::none) {
+        fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
+                   printable(device.name));
+      }
+    }));
   }
   return device;
 }

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 import unittest
 
 from test_options import on_a_terminal
-from test_run import CHAIN, Small, buffer, environment, program, wave
+from test_run import CHAIN, Small, buffer, environment, no_ordering, program, wave
 
 LAUNCH = ("--strategy", "launch", "--mode", "interpreter")
 # Ends at the wall time, however fast the machine is.
@@ -26,6 +27,15 @@ class Progress(Small):
         self.assertEqual(list(dict.fromkeys(told)), ["asking the device", "compiling the program", "building kernels",
                                                      "filling device memory", "running the waves",
                                                      "reading the outputs back", "writing the outputs"])
+
+    def test_a_first_run_says_that_it_tests_the_device(self) -> None:
+        with tempfile.TemporaryDirectory(prefix="tidegate-cache-") as folder:
+            told = []
+            for env in ({**no_ordering(), "XDG_CACHE_HOME": folder}, environment()):
+                result = self.run_document(CHAIN, "-v", "--set", "verify-first=no", env=env)
+                self.assertEqual(result.rc, 0, result.stderr)
+                told.append(re.findall(r"^tidegate: a first run here tests .+, once; later runs take the result$", result.stderr, re.M))
+        self.assertEqual([len(lines) for lines in told], [1, 0])
 
     def test_nobody_looks(self) -> None:
         self.assertEqual(self.run_document(CHAIN, *LAUNCH).stderr, "")
