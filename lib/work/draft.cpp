@@ -2,6 +2,7 @@
 #include "work/draft.hpp"
 
 #include "opencl_c/accesses.hpp"
+#include "opencl_c/call_graph.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
@@ -320,10 +321,14 @@ private:
 
   Result<void> add_wave(const DraftKernel& kernel) {
     WaveSpec wave{.op = program_.ops[add_op(kernel, false)].first};
-    wave.local_size = local_size_of(kernel, sizes_.extent);
+    // A kernel that never asks where it is does the same in every work-item.
+    const opencl_c::Needs needs = opencl_c::CallGraph(*kernel.unit).needs(kernel.function->name);
+    const bool many = needs.item || needs.whole_group || !needs.sub_group_functions.empty();
+    const std::uint64_t extent = many ? sizes_.extent : 1;
+    wave.local_size = local_size_of(kernel, extent);
     for (std::size_t d = 0; d < kernel.uses.dimensions; ++d) {
       const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
-      wave.global_size.push_back((sizes_.extent + local - 1) / local * local);
+      wave.global_size.push_back((extent + local - 1) / local * local);
     }
     wave.note = wave.local_size && !kernel.function->required_local_size
                     ? "placeholder: global_size, local_size"

@@ -53,6 +53,23 @@ using Sizes = std::vector<std::uint64_t>;
 
 } // namespace
 
+TEST_CASE("a kernel that never asks for an id has one work-item") {
+  const WaveProgram program = draft(
+      {"uint at() { return get_global_id(0); }\n#define HERE get_local_id(0)\n"
+       "kernel void sum(global const uint* a, global uint* s, uint n) {\n"
+       "  for (uint i = 0; i < n; ++i) *s += a[i];\n}\n"
+       "kernel void by_call(global uint* a) { a[at()] = 1; }\n"
+       "kernel void by_macro(global uint* a) { a[HERE] = 1; }\n"
+       "kernel void in_group(global uint* a) { *a = work_group_all(1); }\n"
+       "kernel __attribute__((reqd_work_group_size(8, 1, 1))) void eight(global uint* a) { *a = 1; }\n"});
+  const std::vector<Sizes> wanted{{1}, {1024}, {1024}, {1024}, {8}};
+  REQUIRE(program.waves.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CHECK(program.waves[i].global_size == wanted[i]);
+  }
+  CHECK(buffer(program, "a").count == 1024); // of all elements that it walks
+}
+
 TEST_CASE("a kernel over elements") {
   const WaveProgram program =
       draft({"kernel void scale(global const float* x, global float4* y, float factor, int n) {\n"
