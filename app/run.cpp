@@ -699,6 +699,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program.policy = taken.policy.value_or(program.policy);
+  options.compile.claims = options.export_folder.empty();            // any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = engine::preferred(options.compile.tuning.strategy);
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;

@@ -30,8 +30,8 @@ uint tg_load_relaxed(volatile global tg_word* at) {
 }
 #elif TG_ORDERING == TG_ORDERING_C11
 typedef atomic_uint tg_word;
-void tg_add_release(volatile global tg_word* at) {
-  atomic_fetch_add_explicit(at, 1u, memory_order_release, memory_scope_device);
+void tg_add_many_release(volatile global tg_word* at, uint more) {
+  atomic_fetch_add_explicit(at, more, memory_order_release, memory_scope_device);
 }
 void tg_store_release(volatile global tg_word* at, uint value) {
   atomic_store_explicit(at, value, memory_order_release, memory_scope_device);
@@ -44,9 +44,9 @@ uint tg_load_relaxed(volatile global tg_word* at) {
 }
 #elif TG_ORDERING == TG_ORDERING_FENCE
 typedef atomic_uint tg_word;
-void tg_add_release(volatile global tg_word* at) {
+void tg_add_many_release(volatile global tg_word* at, uint more) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
-  atomic_fetch_add_explicit(at, 1u, memory_order_relaxed, memory_scope_device);
+  atomic_fetch_add_explicit(at, more, memory_order_relaxed, memory_scope_device);
 }
 void tg_store_release(volatile global tg_word* at, uint value) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
@@ -62,9 +62,9 @@ uint tg_load_acquire(volatile global tg_word* at) {
 }
 #else
 typedef uint tg_word;
-void tg_add_release(volatile global tg_word* at) {
+void tg_add_many_release(volatile global tg_word* at, uint more) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
-  atomic_inc(at);
+  atomic_add(at, more);
 }
 void tg_store_release(volatile global tg_word* at, uint value) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -78,6 +78,9 @@ uint tg_load_acquire(volatile global tg_word* at) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   return value;
 }
+#endif
+#if TG_ORDERING != TG_ORDERING_PTX
+void tg_add_release(volatile global tg_word* at) { tg_add_many_release(at, 1u); }
 #endif
 
 // Counters are a cache line apart: arrivals at the barrier, groups that gave up waiting, and the progress of

@@ -7,9 +7,9 @@
 //                                                 each of which every group runs one tile: the host starts
 //                                                 the next one where this one stopped
 //
-// Every group computes its position itself; nothing is claimed. A group publishes only the number of steps
-// that it has completed: stage s of iteration i is step i * steps + s. It waits only for earlier steps, so
-// waits cannot form a cycle with any number of groups.
+// Every group computes its position itself. Nothing is claimed, but for tiles at barriers of CPUs (claims.cl). A group
+// publishes only the number of steps that it has completed: stage s of iteration i is step i * steps + s. It waits only
+// for earlier steps, so waits cannot form a cycle with any number of groups.
 
 // With few stages of one wave each (TG_LEAN) the stages are compile-time constants: a group keeps its part of
 // them in registers, and the generated tg_lean_step has separate code for each stage. Otherwise tasks and
@@ -42,6 +42,10 @@ typedef struct {
   local tg_locals_union* locals;
   local const tg_poll* kept_polls; // or 0
   local uint* gave_up;
+#if TG_CLAIMS
+  uint budget;
+  local tg_claims* claims;
+#endif
 } tg_launch;
 
 // Position of a group.
@@ -70,7 +74,10 @@ tg_poll tg_poll_at(tg_launch launch, tg_task task, const tg_poll* polls, uint i)
 __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task task, const tg_poll* polls, tg_position at) {
   const uint3 place = (uint3)(at.iteration, at.stage, task.first);
   if ((task.flags & TG_EVERYBODY) != 0 || at.wait == TG_ALL) {
-    if (get_local_id(0) == 0 && !tg_await(launch.counters, TG_ARRIVALS, at.arrivals, launch.most_polls, launch.report, place)) {
+    // A group that claims all tiles never has to wait, and so would not see that it is to stop.
+    if (get_local_id(0) == 0 &&
+        !tg_await(launch.counters, TG_ARRIVALS, at.arrivals,
+                  TG_CLAIMS && tg_load_relaxed(&launch.counters[TG_GAVE_UP]) != 0 ? 0 : launch.most_polls, launch.report, place)) {
       *launch.gave_up = 1;
     }
   } else {
@@ -104,7 +111,25 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   }
   const ulong began = tg_now();
   tg_entry entry = task.entry;
+#if TG_CLAIMS
+  const uint tiles = tg_tiles_of_turns(launch.stages[at->stage].tiles, at->turn, walk.turns, task.turns, launch.groups);
+  if (get_local_id(0) == 0) {
+    tg_begin_claims(launch.claims, launch.budget - at->left, walk);
+  }
+  for (uint i = 0; i <= tiles; ++i) {
+    barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); // the tile before is finished
+    if (get_local_id(0) == 0) {
+      tg_claim_tile(launch.claims, launch.counters, launch.stages[at->stage].tiles, launch.group, launch.groups, launch.mapping,
+                    at->turn, at->left, at->iteration * launch.steps + at->stage);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint tile = launch.claims->tile;
+    if (tile == TG_NO_TILE) {
+      break;
+    }
+#else
   for (uint i = 0, tile = walk.first; i < walk.count; ++i, tile += walk.step) {
+#endif
     if (!TG_LEAN && tile - entry.first_tile >= entry.tiles) {
       entry = tg_entry_of(launch.entries + at->phase * launch.entries_per_phase + launch.stages[at->stage].first_entry,
                           launch.stages[at->stage].entry_count, tile);
@@ -114,6 +139,16 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   }
   at->left -= walk.turns;
   at->turn += walk.turns;
+#if TG_CLAIMS
+  if (get_local_id(0) == 0 && launch.claims->count != 0) {
+    tg_add_many_release(&launch.counters[TG_ARRIVALS], launch.claims->count);
+  }
+  at->arrivals += tiles;
+  at->wait = TG_AS_LISTED;
+  const bool ended = at->turn == task.turns;
+  at->turn = ended ? 0 : at->turn;
+  return ended;
+#else
   if (at->turn != task.turns) {
     tg_record(&at->recorder, asked, began, tg_now(), at->iteration, at->stage, walk);
     return false;
@@ -133,6 +168,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
   at->wait = TG_AS_LISTED;
   return true;
+#endif
 }
 
 #if TG_LEAN
@@ -165,6 +201,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   local tg_task tasks[TG_TASK_ROOM];
   local tg_poll polls[TG_POLL_ROOM];
   local uint gave_up;
+#if TG_CLAIMS
+  local tg_claims claims;
+#endif
   if (iterations == 0) { // count the groups that run concurrently; no run
     if (get_local_id(0) == 0) {
       tg_take_part(poll, most_polls, budget);
@@ -207,6 +246,10 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   launch.locals = &locals;
   launch.kept_polls = kept ? polls : 0;
   launch.gave_up = &gave_up;
+#if TG_CLAIMS
+  launch.budget = budget;
+  launch.claims = &claims;
+#endif
 
   tg_position at = {iteration, iteration % phase_count, stage, turn, budget, arrivals, TG_NOBODY,
                     tg_begin_recording(progress, group, groups)};
@@ -256,12 +299,31 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
         !tg_await(counters, TG_ARRIVALS, at.arrivals, most_polls, launch.report, (uint3)(at.iteration, at.stage, 0))) {
       gave_up = 1;
     }
+#if TG_CLAIMS // one group tests the value and says so, as if that were a tile
+    if (get_local_id(0) == 0 && gave_up == 0) {
+      if (tg_claim(TG_UNTIL_CLAIM(counters), budget - at.left + 1, 1) == 0) {
+        if (tg_until_met(arena, words, at.phase)) {
+          tg_store_release(&counters[TG_UNTIL_MET], at.iteration);
+        }
+        tg_add_many_release(&counters[TG_ARRIVALS], 1);
+      }
+      if (!tg_await(counters, TG_ARRIVALS, at.arrivals + 1, most_polls, launch.report, (uint3)(at.iteration, at.stage, 0))) {
+        gave_up = 1;
+      }
+      claims.met = tg_load_acquire(&counters[TG_UNTIL_MET]) == at.iteration;
+    }
+    at.arrivals += 1;
+#endif
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     if (gave_up != 0) {
       break;
     }
     const ulong began = tg_now();
+#if TG_CLAIMS
+    finished = claims.met;
+#else
     finished = tg_until_met(arena, words, at.phase);
+#endif
     const tg_walk nothing = {0, 0, 0, 0};
     tg_record(&at.recorder, asked, began, tg_now(), at.iteration, TG_SPAN_UNTIL, nothing);
     at.stage = finished ? repeat_end : at.stage; // continue after the repetition

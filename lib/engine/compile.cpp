@@ -320,6 +320,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                        .conditional_barriers = device != nullptr && !cpu,
                        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
                        .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain(),
+                       .claims = options.claims && strategy == Strategy::barrier &&
+                                 may_claim(program, device) && !options.stress && clock == DeviceClock::none,
                        .stress_word = stress_word});
 
   if (device != nullptr && takes_ptx(*device)) {
@@ -410,6 +412,12 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
 }
 
 } // namespace
+
+bool may_claim(const Job& program, const device::DeviceInfo* device) {
+  return device != nullptr && device->type == device::DeviceType::cpu && device::is_pocl(*device) &&
+         device->extensions.find("cl_khr_int64_base_atomics") != std::string::npos &&
+         std::ranges::none_of(program.waves, &ProgramWave::in_rounds);
+}
 
 Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options) {
   job.fp_contract_off = options.fp_contract_off;

@@ -35,6 +35,7 @@ struct CompileOptions {
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
   bool stress = false;          // tiles in another order: the last of the tables' words is the seed
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
+  bool claims = true;           // work-groups claim tiles, where the device and the program allow it
   bool dry_run = false;         // ends before a device is touched; none need be known
 };
 
@@ -73,6 +74,10 @@ struct CompiledProgram {
 
   [[nodiscard]] bool persistent() const { return is_persistent(strategy.strategy); }
 };
+
+// Returns true if work-groups of a launch with barriers may claim tiles (kernels/wave/claims.cl): on PoCL's CPUs, and
+// without a queue in rounds, at whose ends all groups meet. Runs that are traced, stressed or exported do without.
+bool may_claim(const Job& program, const device::DeviceInfo* device);
 
 // `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,
 // its plan and its memory.

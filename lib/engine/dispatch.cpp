@@ -173,27 +173,31 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
 }
 
 bool Dispatcher::slice(Position& position, const Rows& rows) {
-  PersistentArguments arguments{.memory = {&arena_.whole, &stages_, &entries_, &waits_, &words_,
-                                           &counters_->memory(), &progress_, &counters_->memory()},
-                                .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
-                                .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
-                                .stage_end = rows.stage_end,
-                                .repeat_begin = rows.repeat_begin,
-                                .repeat_end = rows.repeat_end,
-                                .steps = tables_.steps,
-                                .phase_count = schedule_.phases(),
-                                .entries_per_phase = tables_.entries_per_phase,
-                                .mapping = static_cast<std::uint32_t>(mapping_),
-                                .iterations = program_.iterations,
-                                .iteration = position.iteration,
-                                .stage = position.stage,
-                                .turn = position.turn,
-                                .budget = static_cast<std::uint32_t>(budget_),
-                                .arrivals = arrivals_,
-                                .arrivals_per_barrier = limits_.arrivals_per_barrier,
-                                .most_polls = limits_.most_polls};
+  PersistentArguments arguments{
+      .memory = {&arena_.whole, &stages_, &entries_, &waits_, &words_, &counters_->memory(), &progress_,
+                 &counters_->memory()},
+      .stage_count = static_cast<std::uint32_t>(tables_.stages.size()),
+      .wait_count = static_cast<std::uint32_t>(tables_.waits.size()),
+      .stage_end = rows.stage_end,
+      .repeat_begin = rows.repeat_begin,
+      .repeat_end = rows.repeat_end,
+      .steps = tables_.steps,
+      .phase_count = schedule_.phases(),
+      .entries_per_phase = tables_.entries_per_phase,
+      .mapping = static_cast<std::uint32_t>(mapping_),
+      .iterations = program_.iterations,
+      .iteration = position.iteration,
+      .stage = position.stage,
+      .turn = position.turn,
+      .budget = static_cast<std::uint32_t>(std::min(budget_, most_budget / limits_.workers)),
+      .arrivals = arrivals_,
+      .arrivals_per_barrier = limits_.arrivals_per_barrier,
+      .most_polls = limits_.most_polls};
   arguments.set(session_, kernel_->kernel, tables_.dynamic_local_bytes);
 
+  if (strategy_ == Strategy::barrier) {
+    counters_->clear_claims();
+  }
   std::array<std::uint32_t, head_words> head{};
   const auto launch = [&] {
     require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),

@@ -80,6 +80,7 @@ private:
   const DispatchLimits limits_;
   Monitor& monitor_;
 
+  // Turns of a slice, of all work-groups together: counters are compared by their difference.
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
   device::Buffer stages_, entries_, waits_, words_, progress_;

@@ -75,6 +75,7 @@ public:
     part("wave/tables.h");
     progressions();
     if (is_persistent(request_.strategy)) {
+      source_ += fmt::format("#define TG_CLAIMS {}\n", request_.claims ? 1 : 0);
       part("wave/progress.cl");
     }
     user_code();
@@ -94,6 +95,10 @@ public:
     if (request_.stress_word) {
       source_ += fmt::format("#define TG_STRESS_WORD {}\n", *request_.stress_word);
       part("wave/stress.cl");
+    }
+    if (request_.claims) {
+      source_ += "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n";
+      part("wave/claims.cl");
     }
     part(persistent ? "wave/persistent.cl" : "wave/stage.cl");
     return {.source = std::move(source_),
@@ -136,9 +141,9 @@ private:
   }
 
   // Returns true if the next stage (of the next iteration, or after the last one) may overwrite the tested
-  // value while other groups still read it.
+  // value while other groups still read it. With claims, one group reads it, and the others wait for that.
   [[nodiscard]] bool guards_until() const {
-    if (!request_.until_on_device) {
+    if (!request_.until_on_device || request_.claims) {
       return false;
     }
     const auto writes_it = [&](std::uint32_t wave) {

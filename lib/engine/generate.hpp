@@ -37,6 +37,7 @@ struct KernelRequest {
   bool conditional_barriers = false;           // compiles conditional barriers correctly; PoCL (3.1) may not
   bool opencl_3 = false;                       // the device compiles OpenCL C 3.0
   bool until_on_device = false;                // the launch itself tests the end of the repetition
+  bool claims = false;                         // work-groups claim tiles (kernels/wave/claims.cl)
   std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
 };
 

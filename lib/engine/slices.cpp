@@ -35,6 +35,17 @@ Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor
   monitor_.gave_up = shared_.data() + gave_up;
 }
 
+void Counters::clear_claims() {
+  constexpr std::size_t first = 2; // line, TG_REACHED
+  for (std::size_t word = first * line_words; word < shared_.size(); word += line_words) {
+    shared_[word] = shared_[word + 1] = 0;
+  }
+  if (!shared_.empty()) {
+    constexpr std::size_t until_claim = line_words + 2; // TG_UNTIL_CLAIM
+    shared_[until_claim] = shared_[until_claim + 1] = 0;
+  }
+}
+
 Counters::~Counters() {
   monitor_.gave_up = nullptr;
 }

@@ -76,6 +76,9 @@ public:
 
   [[nodiscard]] const device::Buffer& memory() const { return memory_; }
 
+  // Before a launch: nothing is claimed (kernels/wave/claims.cl). Only a device that works in the host's memory claims.
+  void clear_claims();
+
 private:
   Monitor& monitor_;
   std::vector<std::uint32_t> shared_; // of the device that works in the host's memory

@@ -121,7 +121,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
                                const engine::WaveProgram& program, const device::DeviceInfo& device,
                                Persistent among) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool persistent = among == Persistent::all && compiled.persistent() && incumbent.workers != 0;
+  const bool persistent = among.counters && compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
@@ -136,11 +136,11 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   case Knob::strategy: {
     using enum device::PreferredStrategy;
     for (const auto strategy : {plain, launch, barrier, counters}) {
-      if (among == Persistent::all || !is_persistent(*engine::preferred(strategy))) {
+      if (strategy == barrier ? among.barrier : strategy != counters || among.counters) {
         found.add(name_in(device::preferred_strategy_names, strategy)).tuning.strategy = strategy;
       }
     }
-    if (among == Persistent::of_one_group) {
+    if (among.of_one_group) {
       device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
       tuning.strategy = barrier;
       tuning.workers = 1;

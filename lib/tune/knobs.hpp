@@ -74,9 +74,13 @@ struct Incumbent {
   double dispatch_ns = 0;
 };
 
-// Persistent launches among the alternatives: none if the device has not passed its self-test; on CPUs perhaps those
-// of one work-group, which waits for no other.
-enum class Persistent : std::uint8_t { none, of_one_group, all };
+// Persistent launches among the alternatives: none if the device has not passed its self-test. A first run on a CPU tries
+// no counters, barriers where work-groups claim tiles, and perhaps one work-group, which waits for no other.
+struct Persistent {
+  bool barrier = false;
+  bool counters = false;
+  bool of_one_group = false;
+};
 
 // The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.
 std::string value_of(Knob knob, const Incumbent& incumbent);

@@ -344,13 +344,13 @@ std::string Workbench::value_of(Knob knob, std::size_t configuration) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a wait for another work-group takes ten times as long as a launch whenever its core is taken, which happens on
-  // idle machines, too, and a first run does not foresee it.
-  const bool may_wait = !is_first_run() || !configurations_.front().compiled.model.cpu;
-  const Persistent among = !passed                          ? Persistent::none
-                           : may_wait                       ? Persistent::all
-                           : one_group_may_pay(dispatch_ns) ? Persistent::of_one_group
-                                                            : Persistent::none;
+  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which happens
+  // on idle machines, too, and a first run does not foresee it.
+  const engine::CompiledProgram& plain = configurations_.front().compiled;
+  const bool may_wait = !is_first_run() || !plain.model.cpu;
+  const Persistent among{.barrier = passed && (may_wait || engine::may_claim(plain.program, &device_)),
+                         .counters = passed && may_wait,
+                         .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns)};
   return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns), program_,
                             device_, among);
 }

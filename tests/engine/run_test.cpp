@@ -333,6 +333,7 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     run.device = processor();
     run.options.compile.strategy = Strategy::barrier;
     run.options.compile.mode = Mode::interpreter;
+    run.options.compile.claims = false;
     const std::uint32_t workers = std::min(2U, run.device.compute_units);
     std::set<std::string> assumed;
     auto job = resolve(*documents::decode<WaveProgram>(document(1, local)), run.folder.path().string(),
