@@ -243,7 +243,7 @@ constexpr std::string_view svg_style = R"(
   .tip { fill: var(--soft); }
 )";
 
-// Of the page of a run, too.
+// The page of a run uses the same colours.
 constexpr std::array<std::string_view, 8> box_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
                                                       "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
 

@@ -83,7 +83,7 @@ function showTraversalHow(data) {
   }
 }
 
-// Waves in columns, so many in each that all fit; a column shows its widest wave.
+// Puts waves that follow each other into at most `most` columns; a column shows its widest wave.
 function columnsOfWaves(waves, most) {
   const each = Math.ceil(waves.length / most);
   return Array.from({length: Math.ceil(waves.length / each)}, (_, column) => {

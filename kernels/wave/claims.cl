@@ -3,7 +3,7 @@
 //
 // The tiles of a stage are divided into shares as without claims, one for each group. A group claims the tiles of its own
 // share one after another, and then what is left of the others' shares. TG_ARRIVALS counts finished tiles, in place of
-// groups that have arrived: a stage has ended when all of its tiles are finished, whoever ran them. The part of a stage
+// groups that have arrived: a stage ends when all of its tiles are finished, by any group. The part of a stage
 // that a slice runs is the same turns of all shares, so a slice still ends between two turns.
 //
 //   a share's word:  number of the part of a stage, 32 bits | tiles that are claimed of it, 32 bits

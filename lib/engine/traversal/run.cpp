@@ -428,7 +428,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
 
   monitor.begin(engine::Activity::building);
   auto start = Clock::now();
-  const bool built_before = kept->kernel && kept->source.source == source.source;
+  const bool built_before =
+      kept->kernel && kept->source.source == source.source && kept->source.options == source.options;
   if (!built_before) {
     kept->kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
     kept->source = source;
