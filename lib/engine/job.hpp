@@ -162,6 +162,8 @@ struct ProgramUnit {
   std::string built_in =
       {}; // tidegate's source, which goes with any options and work-group size; empty: a file
   SourceFrame frame = {};
+  std::string rewritten =
+      {}; // text with more kernels than the file, in its place and its frame's; may be empty
 };
 
 struct ProgramOp {

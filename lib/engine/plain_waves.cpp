@@ -74,14 +74,17 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
     constexpr std::size_t most = std::size_t{64} << 20U;
     const auto given = instead.find(unit);
     const std::string& built_in = program.units[unit].built_in;
+    const std::string& rewritten = program.units[unit].rewritten;
     auto source = given != instead.end() ? Result<std::string>(given->second)
                   : !built_in.empty()    ? Result<std::string>(built_in)
+                  : !rewritten.empty()   ? Result<std::string>(rewritten)
                                          : read_all(program.units[unit].path, most);
     if (!source) {
       throw device::Refused{source.error()};
     }
     // A #line directive precedes the source, so that logs name the file as the user does.
-    const auto& [before, after] = given != instead.end() ? SourceFrame{} : program.units[unit].frame;
+    const auto& [before, after] =
+        given != instead.end() || !rewritten.empty() ? SourceFrame{} : program.units[unit].frame;
     auto built =
         session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
                                   program.units[unit].path, without_byte_order_mark(*source), after,

@@ -5,6 +5,7 @@
 
 namespace tidegate::documents {
 
+using engine::ActiveSpec;
 using engine::ArgumentSpec;
 using engine::BufferInit;
 using engine::BufferSpec;
@@ -258,6 +259,12 @@ constexpr Field envelope_fields[] = {
 template <>
 constinit const Record Description<planning::Wave>::record = record_of<planning::Wave>(envelope_fields);
 
+constexpr Field active_fields[] = {
+    required<&ActiveSpec::buffer>("buffer", "name of a buffer of u8 or u32 with a flag for each work-group"),
+};
+template <>
+constinit const Record Description<ActiveSpec>::record = record_of<ActiveSpec>(active_fields);
+
 constexpr Field program_wave_fields[] = {
     optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
     optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill, a copy or a queue"),
@@ -270,6 +277,8 @@ constexpr Field program_wave_fields[] = {
         .or_single(),
     optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0").or_single(),
     defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
+    optional<&WaveSpec::active>("active",
+                                "work-groups that run: those whose flag is not 0; the others change nothing"),
     optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
     defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
     optional<&WaveSpec::note>("note", note_meaning),

@@ -146,6 +146,11 @@ struct QueueSpec {                  // exactly one of items and file
   std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
 };
 
+// The wave runs only tiles whose flag is not 0.
+struct ActiveSpec {
+  std::string buffer; // of flags, one for each tile
+};
+
 struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<std::string> name;
   std::optional<std::string> op;
@@ -157,6 +162,7 @@ struct WaveSpec { // exactly one of op, fill, copy and queue
   std::optional<std::vector<std::uint64_t>> local_size;
   std::optional<std::vector<std::uint64_t>> global_offset;
   std::vector<ArgumentSpec> args;
+  std::optional<ActiveSpec> active;    // of an op
   std::optional<planning::Wave> bytes; // stated byte envelope, replacing the one computed from the arguments
   std::vector<std::uint32_t> rules;    // source rules of the wave, below 32
   std::optional<std::string> note{};

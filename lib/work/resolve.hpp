@@ -170,6 +170,14 @@ Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::st
 Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
                                      const FindBuffer& find_buffer, const std::string& pointer);
 
+// Active tiles.
+
+// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is no flag for
+// each tile, or that the wave writes; those of `find_buffer`. `pointer` is the wave's place.
+Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> buffers,
+                        const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
+                        const std::string& pointer);
+
 // Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from kernels.
 
 // Tiles in x, y and z, from one number for all dimensions or one for each. Error: invalid_program.

@@ -125,7 +125,7 @@ Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memo
   return check_image_uses(wave.arguments, memory.buffers, pointer);
 }
 
-Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
+Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memory, ProgramOps& ops,
                             const WaveSpec& spec, const std::string& pointer) {
   ErrorList errors;
   if (ops.queue_ops.contains(*spec.op)) {
@@ -146,6 +146,15 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   errors.check(wave_arguments(input, memory, ops, spec, kernel, pointer, range ? &*range : nullptr, wave));
   TIDEGATE_CHECK(errors.result());
   wave.range = *range;
+  if (spec.active) {
+    TIDEGATE_CHECK(input.wholly_read(pointer + "/active"));
+    TIDEGATE_CHECK(add_active(
+        *spec.active, memory.buffers,
+        [&](const std::string& name, const std::string& at) {
+          return find_argument_buffer(input, memory, name, at);
+        },
+        ops, wave, pointer));
+  }
   return wave;
 }
 

@@ -152,6 +152,7 @@ Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::st
                                : spec.local_size         ? "local_size"
                                : spec.global_offset      ? "global_offset"
                                : !spec.args.empty()      ? "args"
+                               : spec.active             ? "active"
                                                          : "";
   if (!key.empty()) {
     return tl::unexpected(Error{.code = ErrorCode::invalid_program,

@@ -1,0 +1,155 @@
+"""tidegate run: waves that run only the tiles whose flag is set, beside an evaluation in Python: flags of both types in one to
+three dimensions, flags that other waves write in each iteration, and every way in which such a wave is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+
+from support import EXAMPLES, Document, run, unplaced
+from test_run import Programs, buffer, environment, program, raw, wave
+from test_run_hits import WAYS
+
+OPS = """
+kernel void reverse(global uint* out, uint by); // the prototype and a call elsewhere are those of the kernel alone
+kernel void reverse(global uint* out, uint by) {
+  local uint lanes[64];
+  const uint lane = get_local_id(0), last = get_local_size(0) - 1;
+  const size_t at = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);
+  lanes[lane] = out[at];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane % 2) return;
+  out[at] = lanes[last - lane] + by;
+}
+kernel void add(global uint* out, uint by) { out[get_global_id(0)] += by; }
+kernel void nothing(void) {}
+kernel void choose(global uint* flags, uint iteration, global const uint* shares) {
+  const uint tile = get_global_id(0), mixed = (tile * 2654435761u ^ iteration * 40503u) * 2246822519u >> 8;
+  flags[tile] = mixed % 1000 < shares[iteration] ? tile + 1 : 0;
+}
+"""
+M = 0xffffffff
+
+
+class Active(Programs):
+    def setUp(self) -> None:
+        super().setUp()
+        self.file("ops.cl", OPS)
+
+    def active(self, flags: list[int], type_: str = "u8", op: str = "add", size: int = 256) -> Document:
+        self.file("flags.raw", bytes(b for flag in flags for b in flag.to_bytes(1 if type_ == "u8" else 4, "little")))
+        return program({"out": buffer(count=size, init={"iota": {}}, output="out.npy"),
+                        "flags": buffer(type_, len(flags), init={"file": "flags.raw"})},
+                       wave(op, "out", 7, size=size, local=16, active={"buffer": "flags"}))
+
+
+class Chosen(Active):
+    def test_random_flags(self) -> None:
+        """Every strategy leaves the elements of tiles without a flag as they were."""
+        chance = random.Random(7)
+        for way, type_, share in zip((*WAYS, WAYS[2]), ("u8", "u32", "u8", "u32", "u32"), (0.1, 0.6, 0.3, 1, 0)):
+            with self.subTest(way=way, type=type_, share=share):
+                flags = [chance.randrange(1, 256) if chance.random() < share else 0 for _ in range(16)]
+                self.report_of(self.active(flags, type_), "--verify", *way)
+                self.assertEqual(self.output("out.npy"), [i + 7 if flags[i // 16] else i for i in range(256)])
+
+    def test_barriers_in_three_dimensions(self) -> None:
+        """Tiles are counted with x first; work-groups that meet at barriers do not run, or all of them do."""
+        chance = random.Random(11)
+        flags = [chance.randrange(2) for _ in range(4 * 3 * 2)]
+        expected = list(range(32 * 3 * 2))
+        for tile, flag in enumerate(flags):
+            for lane in range(0, 8 * flag, 2):
+                expected[tile * 8 + lane] = tile * 8 + 7 - lane + 7
+        for way in WAYS:
+            with self.subTest(way=way):
+                document = self.active(flags, op="reverse", size=192)
+                document["waves"][0].update(global_size=[32, 3, 2], local_size=[8, 1, 1])
+                self.report_of(document, "--verify", *way)
+                self.assertEqual(self.output("out.npy"), expected)
+
+    def test_flags_of_each_iteration(self) -> None:
+        """Another wave writes the flags anew in each iteration, and few, some, many or no tiles run."""
+        tiles, local, shares = 500, 8, [1000, 700, 400, 100, 50, 20, 0, 1000]
+        self.file("shares.raw", raw("u32", shares))
+
+        def chosen(tile: int, iteration: int) -> bool:
+            mixed = ((tile * 2654435761 & M) ^ iteration * 40503) * 2246822519 & M
+            return (mixed >> 8) % 1000 < shares[iteration]
+        runs = [sum(chosen(tile, i) for i in range(len(shares))) for tile in range(tiles)]
+        for way in (*WAYS, ("--strategy", "barrier", "--mode", "interpreter"), ("--strategy", "barrier", "--workers", "1")):
+            with self.subTest(way=way):
+                document = program(
+                    {"out": buffer(count=tiles * local, init={"fill": 0}, output="out.npy"), "flags": buffer(count=tiles),
+                     "shares": buffer(count=len(shares), init={"file": "shares.raw"}),
+                     "other": buffer(count=tiles * local, init={"fill": 0}, output="other.npy")},
+                    wave("choose", "flags", {"u32": 0, "iteration": {"add": 1}}, "shares", size=tiles, local=4),
+                    wave("add", "out", 1, size=tiles * local, local=local, active={"buffer": "flags"}),
+                    wave("add", "other", 2, size=tiles * local, local=local, active={"buffer": "flags"}),
+                    wave("add", "other", 1, size=tiles * local, local=local), repeat=len(shares))
+                self.report_of(document, "--verify", *way)
+                self.assertEqual(self.output("out.npy"), [runs[i // local] for i in range(tiles * local)])
+                self.assertEqual(self.output("other.npy"), [2 * runs[i // local] + len(shares) for i in range(tiles * local)])
+
+    def test_fire(self) -> None:
+        """The example on a smaller map: cells that do not run are as they would be if they did."""
+        shutil.copy(EXAMPLES / "programs/fire/fire.cl", self.folder)
+        width, height, steps = 64, 48, 30
+        document = json.loads((EXAMPLES / "programs/fire/program.json").read_text())
+        for each in document["waves"]:
+            if "op" in each:
+                each["global_size"] = [width, height]
+        for name, spec in document["buffers"].items():
+            if "shape" in spec:
+                spec["shape"] = [height, width]
+            else:
+                spec["count"] = width * height // 256
+        document["repeat"] = steps
+        document["buffers"]["forest"]["output"] = "out.npy"
+
+        def mixed(a: int) -> int:
+            a = (a ^ a >> 16) * 0x7feb352d & 0xffffffff
+            a = (a ^ a >> 15) * 0x846ca68b & 0xffffffff
+            return a ^ a >> 16
+        cells = [int(mixed(at) % 3 != 0) for at in range(width * height)]
+        cells[height // 2 * width + width // 2] = 2
+        for _ in range(steps):
+            burning = {at for at, cell in enumerate(cells) if 1 < cell < 10}
+            near = {(y + dy) * width + x + dx for y, x in (divmod(at, width) for at in burning)
+                    for dy in (-1, 0, 1) for dx in (-1, 0, 1) if 0 <= x + dx < width and 0 <= y + dy < height}
+            cells = [2 if cell == 1 and at in near else cell + 1 if 1 < cell < 10 else cell for at, cell in enumerate(cells)]
+        for way in WAYS[1:3]:
+            with self.subTest(way=way):
+                self.report_of(document, "--verify", *way)
+                self.assertEqual(self.output("out.npy", "u8"), cells)
+
+
+class Refused(Active):
+    def refused(self, document: Document, *lines: str) -> None:
+        path = self.file("program.json", json.dumps(document))
+        result = run("check", str(path), env=environment())
+        self.assertEqual(result.rc, 3, result.stderr)
+        for line in lines:
+            self.assertIn(line, unplaced(result.stderr))
+
+    def test_refused(self) -> None:
+        self.refused(self.active([1] * 15), 'error: "flags" has 15 elements of u8, the wave has 16 work-groups [invalid_program]\n',
+                     "at: /waves/0/active/buffer\n  fix: give it one element of u8 or u32 for each work-group")
+        wrong = self.active([1] * 16)
+        wrong["buffers"]["flags"] = buffer("f32", 16, init={"fill": 1})
+        self.refused(wrong, '"flags" has 16 elements of f32, the wave has 16 work-groups [invalid_program]\n')
+        unknown = self.active([1] * 16)
+        unknown["waves"][0]["active"] = {"buffer": "flag"}
+        self.refused(unknown, 'error: there is no buffer "flag" [unknown_name]\n', 'fix: did you mean "flags"?')
+        own = self.active([1] * 16, "u32")
+        own["waves"][0]["args"][0] = {"buffer": "flags"}
+        self.refused(own, 'error: the wave writes its own flags "flags" [invalid_program]\n',
+                     "fix: write the next flags into another buffer, and swap the two")
+        fill = self.active([1] * 16)
+        fill["waves"][0] = {"fill": {"buffer": "out"}, "active": {"buffer": "flags"}}
+        self.refused(fill, "error: a wave that fills or copies has no active [invalid_program]\n")
+
+
+del Programs, Active
