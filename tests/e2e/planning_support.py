@@ -15,12 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import REPOSITORY, Document, Result, parse, run, same
+from support import REPOSITORY, SANITIZED, Document, Result, parse, run, same
 
 U64 = 2**64 - 1
 DATA = REPOSITORY.parent / "shared" / "data"
 SEED = int(os.environ.get("TIDEGATE_SEED") or 20261121)
-SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"  # some five to ten times slower
 
 LAYERED = ("--strategy", "layered")
 COMPACT = ("--strategy", "compact", "--effort", "2000000")

@@ -21,6 +21,7 @@ Document = dict[str, Any]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = REPOSITORY / "examples"
+SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"  # some five to ten times slower
 OWN_GOLDEN = REPOSITORY / "tests" / "golden"
 SHARED_GOLDEN = REPOSITORY.parent / "shared" / "golden"
 

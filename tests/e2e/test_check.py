@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import EXAMPLES, REPOSITORY, run
+from support import EXAMPLES, REPOSITORY, SANITIZED, run
 
 
 class Check(unittest.TestCase):
@@ -53,7 +53,7 @@ class Check(unittest.TestCase):
                 shutil.copytree(path.parent, folder)
             document = json.loads(path.read_text())
             named = frozenset(("buffers", "images", "hits", "ops", "struct") if kind == "wave_program" else ())
-            lines = [changed(document, *mistake) for mistake in mistakes(document, named)]
+            lines = [changed(document, *mistake) for mistake in mistakes(document, named)[::12 if SANITIZED else 1]]
             stream = folder / "wrong.ndjson"
             stream.write_text("\n".join(lines))
             report = json.loads(run("check", kind, "--stream", str(stream)).stdout)

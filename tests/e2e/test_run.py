@@ -27,9 +27,7 @@ from typing import Any
 
 import jsonschema
 
-from support import PATIENCE, Document, Result, binary, parse, run
-
-SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"
+from support import PATIENCE, SANITIZED, Document, Result, binary, parse, run
 
 CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f",
          "f64": "d"}

@@ -10,11 +10,10 @@ import subprocess
 import tempfile
 import unittest
 
-from support import PATIENCE, REPOSITORY, binary
+from support import PATIENCE, REPOSITORY, SANITIZED, binary
 
 ICDS = pathlib.Path("/etc/OpenCL/vendors")
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
-SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"
 
 RUSTICL_PROGRAMS = ["bits", "helpers", "jacobi", "knapsack", "name_clash", "stencil_2d"]
 OCLGRIND_PROGRAMS = ["early_returns", "helpers", "histogram", "name_clash", "pathfinder", "triangular_solve"]

@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import PATIENCE, binary, EXAMPLES, run
+from support import EXAMPLES, PATIENCE, SANITIZED, binary, run
 
 REQUEST = '{"queue_len": %d, "requested_worker_groups": 64, "max_workgroup_size_x": 256}\n'
 
@@ -170,7 +170,7 @@ class Interrupts(unittest.TestCase):
                 process.stderr.close()
 
     def test_too_little_memory_is_an_error(self) -> None:
-        if os.environ.get("TIDEGATE_SANITIZE") == "ON":
+        if SANITIZED:
             self.skipTest("the address sanitizer reserves more than any limit")
         with tempfile.NamedTemporaryFile() as file:
             file.truncate(600_000_000)
