@@ -97,10 +97,7 @@ std::optional<ImageAccess> image_access(std::string_view word) {
   return word == "read_write" ? std::optional(ImageAccess::read_write) : std::nullopt;
 }
 
-bool is_built_in_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 15> prefixes{
-      "as_",       "convert_", "vload", "vstore", "atomic_",  "atom_", "native_", "half_",
-      "isgreater", "isless",   "read_", "write_", "prefetch", "get_",  "shuffle"};
+bool is_built_in_name(std::string_view name) {
   static constexpr std::array<std::string_view, 112> functions{
       "acos",       "acosh",      "acospi",        "asin",        "asinh",
       "asinpi",     "atan",       "atan2",         "atanh",       "atanpi",
@@ -126,7 +123,14 @@ bool is_built_in_function(std::string_view name) {
       "isnormal",   "isordered",  "isunordered",   "signbit",     "any",
       "all",        "bitselect"};
   return one_of(functions, name) || name == "select" || name == "printf" || name == "vec_step" ||
-         name == "mem_fence" || is_work_item_function(name) || is_collective(name) ||
+         name == "mem_fence" || name == "prefetch" || name == "barrier" || is_work_item_function(name);
+}
+
+bool is_built_in_function(std::string_view name) {
+  static constexpr std::array<std::string_view, 15> prefixes{
+      "as_",       "convert_", "vload", "vstore", "atomic_",  "atom_", "native_", "half_",
+      "isgreater", "isless",   "read_", "write_", "prefetch", "get_",  "shuffle"};
+  return is_built_in_name(name) || is_collective(name) ||
          std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 

@@ -27,8 +27,11 @@ bool is_work_item_function(std::string_view name);
 // Built-in functions that all work-items of a work-group must reach together.
 bool is_collective(std::string_view name);
 
-// Built-in functions of the language that programs may overload (OpenCL C 3.0, 6.15).
+// Built-in functions of the language that programs may overload (OpenCL C 3.0, 6.15), and names that begin like one.
 bool is_built_in_function(std::string_view name);
+
+// Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
+bool is_built_in_name(std::string_view name);
 
 // Built-in functions of sub-groups. The compiler divides work-groups into sub-groups anew for every kernel.
 bool is_sub_group_function(std::string_view name);

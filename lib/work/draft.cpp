@@ -235,6 +235,9 @@ private:
     for (std::size_t i = 0; i < units_.size(); ++i) {
       for (const opencl_c::Function& function : units_[i]->unit.functions) {
         const bool is_kernel = function.is_kernel && function.body;
+        if (is_kernel) {
+          errors.check(check_kernel_name(*units_[i], function));
+        }
         if (is_kernel || is_meant_for_queue(units_[i]->unit, function)) {
           (is_kernel ? kernels_ : queue_ops_)
               .push_back({.source = i,

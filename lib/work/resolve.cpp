@@ -112,6 +112,7 @@ Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name,
     error.message += fmt::format(" in {}", spec.source);
     return tl::unexpected(std::move(error));
   }
+  TIDEGATE_CHECK(check_kernel_name(ops.units[unit], functions[found->second]));
   return ProgramOp{.name = name, .unit = unit, .function = found->second};
 }
 

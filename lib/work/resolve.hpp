@@ -155,6 +155,9 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
 // The error for a function that should be a kernel.
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
+// kernel_source for a kernel that has the name of a built-in function: drivers build it and then find no kernel.
+Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
+
 // Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
 
 inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};

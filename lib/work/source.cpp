@@ -4,6 +4,7 @@
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/preprocessor.hpp"
+#include "opencl_c/words.hpp"
 #include "work/contents.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
@@ -124,6 +125,17 @@ Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
       opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
                          in_quotes(function.name) + " is a function and no kernel",
                          "write kernel in front of it; an op that works on a queue says \"queue\": true"));
+}
+
+Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel) {
+  if (!opencl_c::is_built_in_name(kernel.name)) {
+    return {};
+  }
+  return tl::unexpected(with_line_of(
+      unit.files, opencl_c::error_at(unit.unit, kernel.begin, ErrorCode::kernel_source,
+                                     fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
+                                                 in_quotes(kernel.name)),
+                                     "rename the kernel")));
 }
 
 } // namespace tidegate::engine

@@ -241,6 +241,10 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
         "write kernel in front of it; an op that works on a queue says \"queue\": true");
   CHECK(function.error().line == 2);
   CHECK(function.error().excerpt == "void k(global int* a) {}");
+  const auto built_in = try_draft({"kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}"});
+  REQUIRE_FALSE(built_in);
+  CHECK(built_in.error().message == "the kernel \"mix\" has the name of a built-in function of OpenCL C");
+  CHECK(built_in.error().line == 2);
   const auto none = try_draft({"typedef int number;"});
   REQUIRE_FALSE(none);
   CHECK(describe(none.error()) == "tidegate: error: there is no kernel in k0.cl [unknown_name]\n"

@@ -34,6 +34,7 @@ constexpr std::string_view source =
     "kernel void tile(global float* data, local float* scratch) {}\n"
     "kernel __attribute__((reqd_work_group_size(16, 4, 1))) void fixed(global float* data) {}\n"
     "kernel void nothing() {}\n"
+    "kernel void mix(global int* a) {}\n"
     "float helper(float x) { return x; }\n"
     "kernel void declared(global int* a);\n";
 
@@ -581,6 +582,8 @@ TEST_CASE("names that are not there") {
         "unknown_name /ops/other: there is no kernel \"other\" in k.cl");
   CHECK(refused([](WaveProgram& program) { program.ops[0].second.kernel = "helper"; }) ==
         "kernel_source -: \"helper\" is a function and no kernel");
+  CHECK(refused([](WaveProgram& program) { program.ops[0].second.kernel = "mix"; }) ==
+        "kernel_source -: the kernel \"mix\" has the name of a built-in function of OpenCL C");
   CHECK(refused([](WaveProgram& program) {
           program.ops[0].second.kernel = "declared"; // a prototype
         }).starts_with("unknown_name /ops/scale/kernel"));
