@@ -65,8 +65,7 @@ constexpr std::array subcommands{
                version_command},
 };
 
-// Width of help texts, in characters.
-constexpr std::size_t line_width = 100, left_column = 34;
+constexpr std::size_t widest_help = 100, left_column = 34; // in characters
 
 constexpr std::array<std::string_view, 2> error_format_names{"text", "json"};
 
@@ -99,7 +98,8 @@ void add_option(CLI::App& command, const OptionModel& option) {
   const auto take_all = [take](const std::vector<std::string>& values) {
     std::ranges::for_each(values, take);
   };
-  std::string meaning = render_table({{option.meaning}}, line_width - left_column);
+  std::string meaning =
+      render_table({{option.meaning}}, std::max(text_width(widest_help), left_column) - left_column);
   meaning.pop_back(); // the end of the line
   if (option.value.empty()) {
     command.add_flag_callback(

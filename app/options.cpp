@@ -177,7 +177,7 @@ std::string settings_help(std::string_view command, const std::vector<OptionMode
   std::string text = fmt::format("Settings of {}, each given as --set KEY=VALUE:\n", command);
   for (const OptionModel& setting : settings) {
     text += fmt::format("\n  {}={}\n{}", setting.names.front(), setting.value,
-                        render_table({{"     ", setting.meaning}}, 100));
+                        render_table({{"     ", setting.meaning}}, text_width(100)));
   }
   return text;
 }

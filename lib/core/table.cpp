@@ -3,6 +3,9 @@
 
 #include <tidegate/core/text.hpp>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -31,6 +34,13 @@ std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
 }
 
 } // namespace
+
+std::size_t text_width(std::size_t most) {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col != 0
+             ? std::min<std::size_t>(most, size.ws_col)
+             : most;
+}
 
 std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width) {
   for (auto& row : rows) {

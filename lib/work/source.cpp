@@ -132,10 +132,11 @@ Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function
     return {};
   }
   return tl::unexpected(with_line_of(
-      unit.files, opencl_c::error_at(unit.unit, kernel.begin, ErrorCode::kernel_source,
-                                     fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
-                                                 in_quotes(kernel.name)),
-                                     "rename the kernel")));
+      unit.files,
+      opencl_c::error_at(unit.unit, kernel.begin, ErrorCode::kernel_source,
+                         fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
+                                     in_quotes(kernel.name)),
+                         "rename the kernel")));
 }
 
 } // namespace tidegate::engine

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import termios
 import unittest
 from pathlib import Path
 
@@ -24,9 +25,10 @@ def document(*arguments: str, input: str = REQUEST) -> dict:
     return json.loads(result.stdout)
 
 
-def on_a_terminal(*arguments: str, **variables: str) -> str:
-    """What a person sees: standard output and error are a terminal."""
+def on_a_terminal(*arguments: str, columns: int = 0, **variables: str) -> str:
+    """What a person sees: standard output and error are a terminal, by default one that does not know its width."""
     leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (24, columns))
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm", **variables}
     process = subprocess.Popen([binary(), *arguments], stdin=subprocess.DEVNULL, stdout=follower, stderr=follower,
                                env=environment)
@@ -129,6 +131,13 @@ class Terminal(unittest.TestCase):
         self.assertNotIn(self.BOLD, on_a_terminal(*self.TABLE, TERM="dumb"))
         self.assertNotIn(self.BOLD, run(*self.TABLE).stdout)
         self.assertIn(self.BOLD, run(*self.TABLE, env={"CLICOLOR_FORCE": "1"}).stdout)
+
+    def test_text_wraps_to_the_width_of_the_terminal(self) -> None:
+        for arguments in (["run", "--help"], ["plan", str(EXAMPLES / "stereo_camera.json"), "--format", "table"]):
+            wide, narrow = (on_a_terminal(*arguments, columns=columns, NO_COLOR="1") for columns in (200, 90))
+            self.assertEqual(wide.split(), narrow.split())
+            self.assertGreater(max(map(len, wide.splitlines())), 94)
+            self.assertEqual([line for line in narrow.splitlines() if len(line) > 90 and not line.startswith("      tidegate")], [])
 
     def test_errors_are_coloured_alike(self) -> None:
         self.assertIn("\x1b[1;31merror:\x1b[0m", on_a_terminal("recommend", "/does/not/exist"))

@@ -241,7 +241,8 @@ TEST_CASE("sources without a kernel, and those that cannot be run") {
         "write kernel in front of it; an op that works on a queue says \"queue\": true");
   CHECK(function.error().line == 2);
   CHECK(function.error().excerpt == "void k(global int* a) {}");
-  const auto built_in = try_draft({"kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}"});
+  const auto built_in =
+      try_draft({"kernel void get_sum(global int* a) {}\nkernel void mix(global int* a) {}"});
   REQUIRE_FALSE(built_in);
   CHECK(built_in.error().message == "the kernel \"mix\" has the name of a built-in function of OpenCL C");
   CHECK(built_in.error().line == 2);
