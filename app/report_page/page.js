@@ -21,6 +21,7 @@ window.addEventListener("error", (event) => {
       reportError(error);
     }
   }
+  document.getElementById("search").placeholder = data.program === null ? "a wave, a topology" : "a wave, a buffer, an op";
   document.getElementById("search").addEventListener("input", (event) => search(event.target.value.trim().toLowerCase()));
   for (const section of document.querySelectorAll("main section")) {
     section.hidden = section.querySelector("h2 + div").childElementCount === 0;
