@@ -1,7 +1,10 @@
 // Waves of a small frontier by one group, with local barriers between them.
 
 #if TG_MAY_WORK_ALONE
+// The kind of the next turn of the loop.
+#define TG_CHOSEN 1u
 #define TG_SURELY 2u
+#define TG_REFILLS 3u
 
 // Processes waves until the frontier is empty or grows, or the limit is reached. The last step is then
 // absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
@@ -19,7 +22,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   tg_position at = group->at;
   const uint round = at.round;
   tg_errand errand = tg_first_errand(job, &at, lane / TG_LANES, at.entries, tg_queue_of(job, at.wave), 0);
-  uint goes_on = TG_SURELY;
+  uint goes_on = TG_MAY_REFILL_ALONE && at.step == TG_STEP_REFILL ? TG_REFILLS : TG_SURELY;
   uint sequence = 0;
   for (; goes_on != 0; ++sequence) {
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
@@ -27,10 +30,19 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     global const uint4* const queue = tg_queue_of(job, at.wave);
     local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
     local uint4* const next_entries = group->queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
-    tg_target to = tg_next_queue(job, at.wave);
+    const bool refills = TG_MAY_REFILL_ALONE && goes_on == TG_REFILLS;
+    tg_target to = tg_next_queue(job, refills ? at.wave - 1 : at.wave);
     to.local_tails = sums;
     to.local_queue = next_entries;
     tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
+#if TG_MAY_REFILL_ALONE
+    if (refills) {
+      tg_job lone = *job;
+      lone.groups = 1;
+      tg_refill(&lone, &at, setting, to, &found);
+      *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
+    }
+#endif
     if (errand.is_there) {
       tg_push_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
     }
@@ -50,10 +62,10 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const uint vertices = sums[TG_VERTICES * TG_SUM_LINE];
-    at.wave += 1;
+    at.wave += refills ? 0 : 1;
     at.entries = sums[TG_TAIL * TG_SUM_LINE];
     const uint kept = min(at.entries, (uint)TG_ALONE_ROOM);
-    const bool sure = vertices != 0 && vertices <= sure_vertices && at.entries <= TG_ALONE_ROOM &&
+    const bool sure = !refills && vertices != 0 && vertices <= sure_vertices && at.entries <= TG_ALONE_ROOM &&
                       sums[TG_LONG_TAIL * TG_SUM_LINE] == 0 && TG_PARTS(sums + TG_EDGES * TG_SUM_LINE) <= sure_edges && at.wave < limit_wave;
     errand = tg_first_errand(job, &at, lane / TG_LANES, kept, 0, next_entries);
     if (leads) {
@@ -61,7 +73,9 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
       if (!sure) {
         tg_position next = group->at;
         tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
-        group->goes_on = tg_works_alone(&next, setting) && next.wave < limit_wave;
+        group->goes_on = !tg_works_alone(&next, setting) || next.wave >= limit_wave ? 0
+                         : next.step == TG_STEP_REFILL                              ? TG_REFILLS
+                                                                                    : TG_CHOSEN;
         group->at = next;
       }
     }
@@ -72,6 +86,14 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
       tg_absorb(&next, setting, tg_counts_of_sums(sums), log, log_begin);
       group->at = next;
     }
+#if TG_MAY_REFILL_ALONE
+    if (goes_on != TG_SURELY) { // else the leader writes it
+      at.near = group->at.near;
+      at.far = group->at.far;
+      at.nearest = group->at.nearest;
+      at.far_turn = group->at.far_turn;
+    }
+#endif
   }
   // After the loop, not at its end: there PoCL 3.1 takes the first work-item's branch for all work-items, and
   // those past the last entry would write too.

@@ -44,6 +44,9 @@ tg_counts tg_counts_of_sums(local const uint* sums) {
 }
 
 bool tg_works_alone(const tg_position* at, const tg_setting* setting) {
+  if (TG_MAY_REFILL_ALONE && at->step == TG_STEP_REFILL) {
+    return at->far <= setting->policy.alone_vertices * TG_ALONE_EDGES;
+  }
   return at->step == TG_STEP_WAVE && at->topology == TG_SPARSE && at->vertices <= setting->policy.alone_vertices &&
          at->frontier_edges <= setting->policy.alone_vertices * TG_ALONE_EDGES && at->entries <= TG_ALONE_ROOM && at->long_runs == 0;
 }
