@@ -37,8 +37,8 @@ TEST_CASE("the bound moves on by a warp's width times the mean weight over the m
 }
 
 TEST_CASE("on wide devices the width follows the degree, within bounds") {
-  CHECK(traversal::near_width(whole(1, 100), true) == 96.0 * 100);
-  CHECK(traversal::near_width(whole(4, 100), true) == 96.0 * 100 / 4);
+  CHECK(traversal::near_width(whole(1, 100), true) == 192.0 * 100);
+  CHECK(traversal::near_width(whole(4, 100), true) == 192.0 * 100 / 4);
   CHECK(traversal::near_width(whole(8, 100), true) == 48.0 * 100 / 8);
   CHECK(traversal::near_width(whole(32, 100), true) == 24.0 * 100 / 32);
 }

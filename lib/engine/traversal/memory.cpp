@@ -151,11 +151,11 @@ double mean_weight(const graphs::Rows& rows) {
 
 double near_width(const graphs::Rows& rows, bool wide) {
   constexpr double warp = 32;
-  constexpr double wide_warp = 384; // at degree 1
+  constexpr double wide_warp = 3072; // at degree 1
   constexpr double least_warp = 24;
-  constexpr double most_warp = 96;
+  constexpr double most_warp = 192;
   const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
-  const double width = wide ? std::clamp(wide_warp / degree, least_warp, most_warp) : warp;
+  const double width = wide ? std::clamp(wide_warp / (degree * degree), least_warp, most_warp) : warp;
   return std::max(width * mean_weight(rows) / degree, 1e-30);
 }
 

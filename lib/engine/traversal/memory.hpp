@@ -61,7 +61,7 @@ std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name);
 // Single-Source Shortest Paths" (2014): a warp's width times the mean weight over the mean degree. `wide`:
 // for devices on which larger waves cost less per vertex, the width then follows the degree: low degrees need
 // a wide step to have enough work, high degrees would process most vertices twice (measured on an H200 for
-// widths of 8 to 128).
+// widths of 8 to 128, on an H100 for 48 to 288).
 double near_width(const graphs::Rows& rows, bool wide);
 
 // Returns near_width() for the kernels: the bits of a float if weights are floats, else an integer of at
