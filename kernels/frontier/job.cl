@@ -36,7 +36,9 @@
 
 #define TG_LONG_ROW (TG_GROUP_SIZE == 1 ? 0xffffffffu : 1024u)
 #define TG_LONG_CHUNK 4096u
-#define TG_TILE 128u // items that a group of one work-item takes consecutively
+// Items that a group of one work-item takes consecutively. Ranks along short rows come from near vertices: with 128 a group would
+// return too late to the lines that it has fetched (PoCL, grid of 1024x1024: 1.8 times as long).
+#define TG_TILE (TG_SHORT_ROWS ? 1024u : 128u)
 #define TG_HELD 64u  // entries that it keeps before it reserves their slots
 #define TG_WARP (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
 #define TG_NOBODY 0xffffffffu
