@@ -59,6 +59,10 @@
 // on CPUs, whose caches profit from the order of the vertices (roads of New York: 0.98 s in place of 2.4 from queues), and pulls
 // waves of more than a quarter of the graph's edges. If the lightest edges come first, a vertex looks only at those that are
 // lighter than its distance, a small part once most distances are short: such waves pull from 1/16 of the graph's edges.
+//
+// On a GPU a pull of few vertices leaves most work-items idle, and conversions of the frontier take as long as waves. Such
+// graphs push all waves: hybrid where rows are long, sparse for few vertices once the frontier no longer doubles (H100, R-MAT 14:
+// bfs 85 to 75 us, sssp 338 to 259). On CPUs that gains only for sssp along short rows.
 #define TG_PULL_EDGES 15u
 #define TG_LIGHT_EDGES 16u
 #define TG_MOST_EDGES 4u
@@ -86,6 +90,7 @@ typedef struct {
   tg_u32 leaves_early;        // 1 if a pull may stop before it has visited all edges of a vertex
   tg_u32 lightest_first;      // 1 if a pull stops at the first edge that is too heavy
   tg_u32 pushes_bitmaps;      // 1 if wide frontiers are pushed in the order of their vertices
+  tg_u32 always_pushes;       // topology of waves with more than a few vertices, if they are never pulled; else TG_EMPTY
   tg_u32 alone_vertices;      // largest sparse frontier for one group, if it has few edges
 } tg_policy;
 
@@ -213,6 +218,12 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u32 push_vertices = policy.vertices / TG_PUSH_VERTICES;
   const tg_u32 few_vertices = tg_small_vertices(policy);
   const tg_u64 light_edges = policy.edges / TG_LIGHT_EDGES;
+  if (policy.always_pushes != TG_EMPTY) {
+    const tg_u32 leaps = policy.always_pushes == TG_HYBRID && previous != TG_SPARSE && of.edges > 2u * of.previous_edges;
+    return vertices <= few_vertices && of.edges <= tg_small_edges(policy) && leaps == 0u
+               ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
+               : tg_chosen(policy.always_pushes, TG_RULE_SOME_EDGES, 0u);
+  }
   if (policy.lightest_first == 0u && policy.pushes_bitmaps == 0u && pulled && (growing || vertices > push_vertices)) {
     return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
@@ -285,7 +296,8 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
     return 0u;
   }
   if (policy.switch_rule == TG_BY_EDGES) {
-    const tg_u32 always = policy.leaves_early == 0u && policy.lightest_first == 0u && policy.pushes_bitmaps == 0u;
+    const tg_u32 never_pulls = policy.leaves_early == 0u && policy.lightest_first == 0u && policy.pushes_bitmaps == 0u;
+    const tg_u32 always = policy.always_pushes == TG_EMPTY ? never_pulls : policy.always_pushes == TG_SPARSE;
     return always ? policy.vertices : tg_small_vertices(policy);
   }
   const tg_u32 densest = tg_above(policy.sparse_bps);
@@ -295,7 +307,7 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
 // The same for slim frontiers, which may have more vertices.
 static inline tg_u32 tg_surely_slim(tg_policy policy, tg_u32 vertices, tg_u64 edges) {
   return policy.forced == TG_EMPTY && policy.pressure_bps < policy.memory_bps && policy.switch_rule == TG_BY_EDGES &&
-                 policy.pushes_bitmaps == 0u
+                 policy.pushes_bitmaps == 0u && policy.always_pushes != TG_HYBRID
              ? tg_is_slim(policy, vertices, edges)
              : 0u;
 }

@@ -1,4 +1,4 @@
-#include "engine/traversal/memory.hpp"
+#include "engine/traversal/kernel.hpp"
 #include <tidegate/graph/graph.hpp>
 
 #include <doctest/doctest.h>
@@ -41,6 +41,28 @@ TEST_CASE("on wide devices the width follows the degree, within bounds") {
   CHECK(traversal::near_width(whole(4, 100), true) == 192.0 * 100 / 4);
   CHECK(traversal::near_width(whole(8, 100), true) == 48.0 * 100 / 8);
   CHECK(traversal::near_width(whole(32, 100), true) == 24.0 * 100 / 32);
+}
+
+TEST_CASE("small graphs are always pushed, on CPUs only by sssp along short rows") {
+  using graphs::Algorithm;
+  using policy::Topology;
+  const traversal::FrontierGeometry gpu{.group_size = 512};
+  const traversal::FrontierGeometry cpu{.group_size = 1};
+  const graphs::Graph short_rows{.out = regular(16'384, 7, std::monostate())};
+  const graphs::Graph long_rows{.out = regular(16'384, 8, std::monostate())};
+  const graphs::Graph large{.out = regular(16'385, 7, std::monostate())};
+  const auto of = [](Algorithm algorithm, const graphs::Graph& graph,
+                     const traversal::FrontierGeometry& device) {
+    return traversal::always_pushes(algorithm, graph, device);
+  };
+  CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
+  CHECK(of(Algorithm::sssp, large, gpu) == Topology::empty);
+  CHECK(of(Algorithm::cc, short_rows, gpu) == Topology::empty);
+  CHECK(of(Algorithm::pagerank, short_rows, gpu) == Topology::empty);
+  CHECK(of(Algorithm::sssp, short_rows, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::sssp, long_rows, cpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::empty);
 }
 
 TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {

@@ -95,7 +95,21 @@ TEST_CASE("the edge rules") {
   wave.frontier_edges = 250'001; // a quarter of the graph's
   CHECK(choose(on_cpu, wave).topology == Topology::dense_frontier);
   CHECK(choose(on_cpu, wave).threshold == 250'000);
-  wave.previous_topology = Topology::sparse_frontier;
+  wave.frontier_edges = 90'000;
+  ReplayPolicy small = policy;
+  small.always_pushes = Topology::hybrid_frontier;
+  CHECK(choose(small, wave).topology == Topology::hybrid_frontier); // where others pull
+  wave.vertices = 100;
+  wave.frontier_edges = 20;
+  CHECK(choose(small, wave).rule == policy::TopologyRule::few_vertices); // no longer doubles
+  wave.frontier_edges = 21;
+  CHECK(choose(small, wave).topology == Topology::hybrid_frontier);
+  wave.previous_topology = Topology::sparse_frontier; // has no bitmap
+  CHECK(choose(small, wave).topology == Topology::sparse_frontier);
+  small.always_pushes = Topology::sparse_frontier;
+  wave.vertices = 101;
+  CHECK(choose(small, wave).rule == policy::TopologyRule::some_edges);
+  CHECK(choose(small, wave).topology == Topology::sparse_frontier);
   wave.frontier_edges = 90'000;
   wave.previous_edges = 90'000; // no longer growing
   CHECK(rule() == "some_edges");
@@ -146,6 +160,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     policy.vertices = 1 + below(5000);
     policy.edges = below(140'000);
     policy.alone_vertices = below(2) == 0 ? below(3000) : 0;
+    policy.always_pushes = static_cast<Topology>(below(3)); // empty, sparse or hybrid
     policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
     policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
     const std::uint32_t sure = surely_sparse(policy);

@@ -62,6 +62,18 @@ bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
   return algorithm == graphs::Algorithm::reach && geometry.group_size == 1 && !has_long_rows(graph);
 }
 
+policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                               const FrontierGeometry& geometry) {
+  constexpr std::uint32_t few_vertices = 16'384; // a quarter of the work-items of an H100 or H200
+  const bool from_all = algorithm == graphs::Algorithm::cc || algorithm == graphs::Algorithm::pagerank;
+  const bool pulls_on_cpu =
+      geometry.group_size == 1 && (algorithm != graphs::Algorithm::sssp || has_long_rows(graph));
+  if (from_all || pulls_on_cpu || graphs::vertex_count(graph) > few_vertices) {
+    return policy::Topology::empty;
+  }
+  return has_long_rows(graph) ? policy::Topology::hybrid_frontier : policy::Topology::sparse_frontier;
+}
+
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,
                                      std::optional<device::MemoryOrdering> ordering,

@@ -41,6 +41,10 @@ bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph);
 bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
                     const FrontierGeometry& geometry);
 
+// The topology of a small graph's waves, if none of them is pulled (kernels/frontier/policy.h); empty: they may be.
+policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                               const FrontierGeometry& geometry);
+
 // `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log.
 engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
                                      const FrontierGeometry& geometry,

@@ -50,11 +50,12 @@ struct ReplayPolicy {
   std::uint16_t pressure_bps = 0;
   std::uint64_t edges = 0; // of the graph
   std::uint32_t vertices = 0;
-  bool monotone = true;             // waves may be fused
-  bool leaves_early = true;         // a pull may stop before it has visited all edges of a vertex
-  bool lightest_first = false;      // a pull stops at the first edge that is too heavy
-  bool pushes_bitmaps = false;      // wide frontiers are pushed in the order of their vertices
-  std::uint32_t alone_vertices = 0; // largest frontier that one group processes
+  bool monotone = true;        // waves may be fused
+  bool leaves_early = true;    // a pull may stop before it has visited all edges of a vertex
+  bool lightest_first = false; // a pull stops at the first edge that is too heavy
+  bool pushes_bitmaps = false; // wide frontiers are pushed in the order of their vertices
+  policy::Topology always_pushes = policy::Topology::empty; // of a small graph's wide waves
+  std::uint32_t alone_vertices = 0;                         // largest frontier that one group processes
 };
 
 // Computes topology, rule, threshold and density from the other numbers of a wave.

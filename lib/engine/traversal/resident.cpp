@@ -109,6 +109,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                                           ? 1U
                                           : 0U,
                     .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry) ? 1U : 0U,
+                    .always_pushes = static_cast<tg_u32>(always_pushes(program.algorithm, graph, geometry)),
                     .alone_vertices = geometry.alone_vertices};
   setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
   setting.vertices = graphs::vertex_count(graph);

@@ -157,6 +157,7 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,
           .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
+          .always_pushes = always_pushes(program.algorithm, graph, geometry),
           .alone_vertices = geometry.alone_vertices};
 }
 
