@@ -10,11 +10,26 @@ typedef struct {
   ulong offset_x, offset_y, offset_z;
 } tg_range;
 
+#if TG_GATES // the wait of a work-group that is still to come (wave/gate.cl)
+typedef struct {
+  bool closed;
+  volatile global uint* counters;
+  uint arrivals;
+  uint most_polls;
+  global uint* report;
+  uint3 place;
+  local uint* gave_up;
+} tg_gate;
+#endif
+
 typedef struct {
   tg_range range;
   uint side; // index among the tiles that a work-group runs concurrently
   uint group_x, group_y, group_z;
   uint lane_x, lane_y, lane_z; // local id
+#if TG_GATES
+  tg_gate gate;
+#endif
 } tg_item;
 
 uint tg_lanes(tg_range range) { return range.local_x * range.local_y * range.local_z; }
@@ -53,6 +68,9 @@ tg_item tg_place(tg_range range, uint tile, uint lane, uint side) {
   tg_item item;
   item.range = range;
   item.side = side;
+#if TG_GATES
+  item.gate.closed = false;
+#endif
   if (range.dimensions == 1) {
     item.group_x = tile;
     item.group_y = item.group_z = 0;

@@ -15,10 +15,8 @@
 // them in registers, and the generated tg_lean_step has separate code for each stage. Otherwise tasks and
 // waits are computed once at the start and kept in local memory if they fit.
 #if TG_LEAN
-#define TG_TASK_ROOM 1
 #define TG_POLL_ROOM 1
 #else
-#define TG_TASK_ROOM 16
 #define TG_POLL_ROOM 24
 #endif
 
@@ -106,7 +104,15 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
                                                    tg_position* at TG_OBJECT_PARAMETERS) {
   const tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, at->iteration * launch.steps + at->stage);
   const ulong asked = tg_now();
-  if (at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
+#if TG_GATES
+  tg_gate gate = {at->wait == TG_AS_LISTED && walk.count != 0 && (task.flags & TG_EVERYBODY) != 0 && (task.flags & TG_WAITS_INSIDE) != 0,
+                  (volatile global uint*)launch.counters, at->arrivals, launch.most_polls, launch.report,
+                  (uint3)(at->iteration, at->stage, task.first), launch.gave_up};
+  const bool waits_inside = gate.closed;
+#else
+  const bool waits_inside = false;
+#endif
+  if (!waits_inside && at->wait != TG_NOBODY && !tg_meet(launch, task, polls, *at)) {
     return false;
   }
   const ulong began = tg_now();
@@ -135,7 +141,13 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
                           launch.stages[at->stage].entry_count, tile);
     }
     tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
-                launch.words, launch.dynamic, launch.locals TG_OBJECT_ARGUMENTS);
+                launch.words, launch.dynamic, launch.locals TG_OBJECT_ARGUMENTS TG_GATE_ARGUMENT);
+#if TG_GATES
+    if (gate.closed && *launch.gave_up != 0) {
+      return false;
+    }
+    gate.closed = false;
+#endif
   }
   at->left -= walk.turns;
   at->turn += walk.turns;

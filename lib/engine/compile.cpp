@@ -234,6 +234,21 @@ std::uint32_t groups_per_unit(const LaunchTables& tables, std::uint32_t group_si
   return per_unit * group_size <= most_work_items ? static_cast<std::uint32_t>(per_unit) : 0;
 }
 
+// Marks the stages whose kernels wait by themselves.
+void wait_inside(LaunchTables& tables, const OutlinedOps& ops, std::uint32_t phases) {
+  for (StageRow& stage : tables.stages) {
+    bool all = true;
+    for (std::uint32_t i = 0; i < phases * stage.entry_count; ++i) {
+      const std::size_t phase = i / stage.entry_count;
+      const EntryRow& entry =
+          tables.entries[phase * tables.entries_per_phase + stage.first_entry + i % stage.entry_count];
+      const Case& served = tables.cases[entry.code];
+      all = all && served.side_by_side == 1 && ops.kernels[served.op].waits;
+    }
+    stage.flags |= all ? StageRow::waits_inside : 0;
+  }
+}
+
 // From waves and outlined kernels on.
 Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, const device::DeviceInfo* device,
                                       const CompileOptions& options) {
@@ -310,6 +325,14 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   const DeviceClock clock = options.trace && device != nullptr && is_persistent(strategy)
                                 ? device_clock(*device)
                                 : DeviceClock::none;
+  const bool claims = options.claims && strategy == Strategy::barrier && may_claim(program, device) &&
+                      !options.stress && clock == DeviceClock::none;
+  // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other devices, too.
+  const bool gates = is_persistent(strategy) && !claims && clock == DeviceClock::none &&
+                     (options.stress || (device != nullptr && takes_ptx(*device)));
+  if (gates) {
+    wait_inside(tables, ops, schedule.phases());
+  }
   KernelSource source =
       generate_kernel(program, ops, schedule, tables, memory,
                       {.strategy = strategy,
@@ -320,8 +343,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                        .conditional_barriers = device != nullptr && !cpu,
                        .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
                        .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain(),
-                       .claims = options.claims && strategy == Strategy::barrier &&
-                                 may_claim(program, device) && !options.stress && clock == DeviceClock::none,
+                       .claims = claims,
+                       .gates = gates,
                        .stress_word = stress_word});
 
   if (device != nullptr && takes_ptx(*device)) {

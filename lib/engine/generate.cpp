@@ -77,6 +77,9 @@ public:
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_CLAIMS {}\n", request_.claims ? 1 : 0);
       part("wave/progress.cl");
+      if (request_.gates) {
+        part("wave/gate.cl");
+      }
     }
     user_code();
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
@@ -118,12 +121,23 @@ private:
     source_ += fmt::format("#define TG_RESTRICT {}\n", request_.restricts ? "restrict" : "");
     source_ += fmt::format("#define TG_SIDE_BY_SIDE {}\n", any_packed_barriers() ? 1 : 0);
     source_ += fmt::format("#define TG_CLOSED_CASES {}\n", request_.conditional_barriers ? 0 : 1);
+    source_ +=
+        request_.gates
+            ? "#define TG_GATES 1\n#define TG_GATE_PARAMETER , tg_gate gate\n#define TG_GATE_ARGUMENT , gate\n"
+            : "#define TG_GATES 0\n#define TG_GATE_PARAMETER\n#define TG_GATE_ARGUMENT\n#define TG_PASS(item)\n";
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_ORDERING {}\n", static_cast<int>(request_.ordering));
       source_ += fmt::format("#define TG_LEAN {}\n#define TG_MAPPING {}\n", is_lean() ? 1 : 0,
                              is_lean() ? std::to_string(static_cast<int>(request_.mapping)) : "mapping");
       source_ += fmt::format("#define TG_TRACE {}\n#define TG_CLOCK {}\n",
                              request_.clock == DeviceClock::none ? 0 : 1, static_cast<int>(request_.clock));
+      if (!is_lean()) { // all tasks, or too many to be kept
+        constexpr std::size_t most_tasks = 128;
+        const std::size_t tasks = tables_.stages.size() * schedule_.phases();
+        source_ += fmt::format("#define TG_TASK_ROOM {}\n", tasks <= most_tasks ? tasks : 1);
+      } else {
+        source_ += "#define TG_TASK_ROOM 1\n";
+      }
       source_ += fmt::format("#define TG_HAS_BEFORE {}\n", schedule_.repeat_begin != 0 ? 1 : 0);
       source_ += fmt::format("#define TG_HAS_UNTIL {}\n", request_.until_on_device ? 1 : 0);
       source_ += fmt::format("#define TG_GUARD_UNTIL {}\n", guards_until() ? 1 : 0);
@@ -257,7 +271,7 @@ private:
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
         "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
         "tg_locals_union* "
-        "locals TG_OBJECT_PARAMETERS) {\n"
+        "locals TG_OBJECT_PARAMETERS TG_GATE_PARAMETER) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
@@ -296,7 +310,8 @@ private:
               : "if (tg_inside(item)) ",
           call(served, kernel));
     } else if (whole) {
-      source_ += fmt::format("    const tg_item item = tg_place(range, tile, get_local_id(0), 0);\n    {};\n",
+      source_ += fmt::format("    {}tg_item item = tg_place(range, tile, get_local_id(0), 0);\n{}    {};\n",
+                             waits(served) ? "" : "const ", waits(served) ? "    item.gate = gate;\n" : "",
                              call(served, kernel));
     } else {
       // Work-groups of another size: distributes their work-items to the existing ones.
@@ -307,6 +322,10 @@ private:
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
     source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
+  }
+
+  [[nodiscard]] bool waits(const Case& served) const {
+    return request_.gates && ops_.kernels[served.op].waits;
   }
 
   [[nodiscard]] bool is_constant(const Case& served, std::size_t word, std::size_t count) const {

@@ -38,6 +38,7 @@ struct KernelRequest {
   bool opencl_3 = false;                       // the device compiles OpenCL C 3.0
   bool until_on_device = false;                // the launch itself tests the end of the repetition
   bool claims = false;                         // work-groups claim tiles (kernels/wave/claims.cl)
+  bool gates = false;                          // ops wait where TG_PASS is (kernels/wave/gate.cl)
   std::optional<std::size_t> stress_word = {}; // of --stress: index of the seed among the words
 };
 

@@ -23,8 +23,8 @@ static_assert(offsetof(StageRow, tiles) == offsetof(tg_stage, tiles));
 static_assert(offsetof(StageRow, flags) == offsetof(tg_stage, flags));
 static_assert(offsetof(StageRow, first_wait) == offsetof(tg_stage, first_wait));
 static_assert(offsetof(StageRow, wait_count) == offsetof(tg_stage, wait_count));
-static_assert(StageRow::everybody == TG_EVERYBODY && StageRow::announced == TG_ANNOUNCED &&
-              StageRow::arrives == TG_ARRIVES);
+static_assert(StageRow::waits_inside == TG_WAITS_INSIDE && StageRow::everybody == TG_EVERYBODY &&
+              StageRow::announced == TG_ANNOUNCED && StageRow::arrives == TG_ARRIVES);
 
 static_assert(sizeof(EntryRow) == sizeof(tg_entry));
 static_assert(offsetof(EntryRow, code) == offsetof(tg_entry, code));

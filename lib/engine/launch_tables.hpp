@@ -29,6 +29,7 @@ struct StageRow {
   static constexpr std::uint32_t everybody = 1;
   static constexpr std::uint32_t announced = 2;
   static constexpr std::uint32_t arrives = 4;
+  static constexpr std::uint32_t waits_inside = 8;
 };
 
 struct WaitRow {

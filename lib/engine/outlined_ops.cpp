@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -37,7 +38,7 @@ Words words_of(std::span<const opencl_c::Token> tokens) {
 Words generated_words() {
   Words words;
   for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
-                                 "wave/persistent.cl", "wave/stage.cl"}) {
+                                 "wave/gate.cl", "wave/persistent.cl", "wave/stage.cl"}) {
     const std::string text = device::kernel_source(file);
     opencl_c::Lexer lexer(text, "");
     for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
@@ -137,6 +138,46 @@ bool has_distinct_buffers(const Job& program, std::uint32_t op) {
   });
 }
 
+// Returns true if no other op is the same kernel.
+bool uses_alone(const Job& program, std::uint32_t op) {
+  return std::ranges::count_if(program.ops, [&](const ProgramOp& other) {
+           return other.unit == program.ops[op].unit && other.function == program.ops[op].function;
+         }) == 1;
+}
+
+// Returns the parameters of an op whose memory no wave writes once the repetition has begun, or ever, if the op
+// runs before it; nothing for an op that runs items or has no wave.
+std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::uint32_t op) {
+  const auto uses = [op](const ProgramWave& wave) { return wave.op == op; };
+  const bool before = std::ranges::any_of(
+      program.waves, [&](const ProgramWave& wave) { return uses(wave) && wave.section == Section::before; });
+  const auto is_written = [&](std::uint32_t buffer) {
+    return std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
+      return (before || wave.section != Section::before) &&
+             std::ranges::any_of(wave.arguments, [&](const ProgramArgument& argument) {
+               return argument.is_memory() && argument.buffer == buffer && argument.access != Access::read;
+             });
+    });
+  };
+  std::set<std::size_t> steady;
+  const std::vector<opencl_c::Parameter>& parameters = program.function(op).parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto is_steady = [&](const ProgramWave& wave) {
+      const ProgramArgument& argument = wave.arguments[i];
+      return argument.kind == ProgramArgument::Kind::buffer && argument.access == Access::read &&
+             !program.buffers[argument.buffer].swapped && !is_written(argument.buffer);
+    };
+    if (parameters[i].is_pointer && parameters[i].is_const &&
+        std::ranges::all_of(program.waves,
+                            [&](const ProgramWave& wave) { return !uses(wave) || is_steady(wave); })) {
+      steady.insert(i);
+    }
+  }
+  const bool runs_items =
+      std::ranges::any_of(program.waves, [&](const ProgramWave& wave) { return uses(wave) && wave.queue; });
+  return runs_items || std::ranges::none_of(program.waves, uses) ? std::nullopt : std::optional(steady);
+}
+
 } // namespace
 
 Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies) {
@@ -182,9 +223,15 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       outlined.renamed[unit][own] = found == renamings.end() ? kept : found->second;
     }
     std::set<std::string> distinct = wanted;
+    opencl_c::SteadyParameters steady;
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
       if (program.ops[op].unit == unit && !has_distinct_buffers(program, op)) {
         distinct.erase(names[unit].at(program.function(op).name));
+      }
+      if (program.ops[op].unit == unit && uses_alone(program, op)) {
+        if (auto parameters = steady_parameters(program, op)) {
+          steady[names[unit].at(program.function(op).name)] = *std::move(parameters);
+        }
       }
     }
     std::vector<opencl_c::RegisterCopy> own_copies;
@@ -195,7 +242,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       }
     }
     auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
-                                    renamings, distinct, own_copies);
+                                    renamings, distinct, own_copies, steady);
     if (!result) {
       errors.add(with_line_of(program.units[unit].files, std::move(result.error())));
       continue;

@@ -60,6 +60,16 @@ struct OwnElements {
 // wraps around to an existing element.
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel);
 
+// The first token of a kernel's body, or its closing brace, before which nothing reads memory that changes: all
+// statements before it use pointers only if they are among the parameters `steady`. Work-items do not leave the
+// kernel or meet before it.
+//
+//   const uint i = get_local_id(0);
+//   const uint4 weight = weights[i];           steady: weights
+//   out[i] = f(weight, in[i]);                 the result is this statement
+std::size_t end_of_early_statements(const TranslationUnit& unit, const Function& kernel,
+                                    const std::set<std::size_t>& steady);
+
 // Rewrites a source so that its kernels report the elements that they access, with kernels/wave/halo_check.cl:
 //
 //   kernel void k(global const float* a, global float* b) { b[i] = a[i + 1]; }

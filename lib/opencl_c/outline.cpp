@@ -114,9 +114,9 @@ class Outliner {
 public:
   Outliner(const TranslationUnit& unit, const std::set<std::string>& kernels,
            const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
-           const std::vector<RegisterCopy>& copies, bool packs)
+           const std::vector<RegisterCopy>& copies, const SteadyParameters& steady, bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), distinct_(distinct), copies_(copies), packs_(packs),
+        renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), packs_(packs),
         writer_(unit, outlined_.text) {
     std::set<std::string> with_constants;
     for (const Function& function : unit.functions) {
@@ -342,6 +342,13 @@ private:
     if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
       add_restrict(function, edits);
     }
+    if (const auto steady = steady_.find(function.name); copy == nullptr && steady != steady_.end() &&
+                                                         outlined.needs_whole_group &&
+                                                         !graph_.is_called(function.name, reachable_)) {
+      std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
+      before = fmt::format("TG_PASS({}) {}", item_argument, before);
+      outlined.waits = true;
+    }
     for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
       keep_in_register(function, parameter, edits);
     }
@@ -528,6 +535,7 @@ private:
   std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
   const std::set<std::string>& distinct_;
   const std::vector<RegisterCopy>& copies_;
+  const SteadyParameters& steady_;
   const bool packs_;                         // some #pragma pack is in force
   std::map<std::size_t, std::string> moved_; // by declaring token: replacement of a name of this kernel
   std::string failed_;                       // the function that could not be outlined
@@ -553,7 +561,8 @@ bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
 
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,
-                             const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies) {
+                             const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies,
+                             const SteadyParameters& steady) {
   OutlinedUnit outlined;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
@@ -565,7 +574,7 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
     }
   }
   while (!open.empty()) {
-    Outliner outliner(unit, open, renamed, distinct, copies, scope.packs);
+    Outliner outliner(unit, open, renamed, distinct, copies, steady, scope.packs);
     auto written = outliner.run();
     if (written) {
       outlined.text = scope.before + written->text + scope.after;

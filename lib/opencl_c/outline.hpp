@@ -36,7 +36,8 @@ struct OutlinedKernel {
   std::uint32_t loop_depth = 0;              // nested loops
   double accesses = 0;                       // memory accesses per work-item, as CallGraph counts them
   std::uint64_t local_bytes = 0;             // bytes of its local variables, if `packs`
-  bool packs = true; // several of its work-groups fit into a larger one: barrier() is their only meeting
+  bool waits = false; // TG_PASS is in its body: there it may wait for other work-groups
+  bool packs = true;  // several of its work-groups fit into a larger one: barrier() is their only meeting
 };
 
 // A copy of a kernel that keeps some elements in registers. Every use of these parameters is a subscript by
@@ -54,6 +55,9 @@ struct RegisterCopy {
   friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
 };
 
+// By kernel: parameters that point to memory that nobody writes while the kernel may run.
+using SteadyParameters = std::map<std::string, std::set<std::size_t>>;
+
 // True for a parameter of the form `global T* name`, which a copy can keep in a register.
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter);
 
@@ -67,11 +71,13 @@ struct OutlinedUnit {
 // Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources
 // compiled together may use one name for different things. Effects of pragmas end with the text. Pointers of
 // kernels in `distinct` never alias: they are marked TG_RESTRICT, which the caller's program defines. Copies
-// follow their kernels. Error: unsupported_kernel at the place of anything that no program of tidegate may
+// follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS after the statements that
+// use no other pointers than these parameters. Error: unsupported_kernel at the place of anything that no program of tidegate may
 // use.
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,
                              const std::set<std::string>& distinct = {},
-                             const std::vector<RegisterCopy>& copies = {});
+                             const std::vector<RegisterCopy>& copies = {},
+                             const SteadyParameters& steady = {});
 
 } // namespace tidegate::opencl_c

@@ -54,6 +54,32 @@ class Stress(Programs):
         self.assertEqual(sum(of["runs"] for of in stress["completed"]), 8)
         self.assertLessEqual({"barrier", "counters"}, {of["kind"] for of in stress["completed"]})
 
+    def test_kernels_that_wait_inside_are_equal_in_every_order(self) -> None:
+        # Each wave reads what all of the wave before wrote, and weights that a wave has made before the iterations.
+        self.file("ops.cl", """kernel void make(global uint* w) { w[get_global_id(0)] = get_global_id(0) * 2654435761u; }
+kernel void stir(global const uint* w, global const uint* x, global uint* y) {
+  local uint all[64];
+  const uint i = get_global_id(0);
+  uint weight = w[i];
+  all[get_local_id(0)] = x[(i * 7 + 13) % get_global_size(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = 0; k < get_local_size(0); ++k) weight = weight * 31 + all[k];
+  y[i] = weight;
+}
+""")
+        sizes = {"global_size": [1024], "local_size": [64]}
+        buffers = {name: {"type": "u32", "count": 1024} for name in ("w", "a", "b", "c")}
+        buffers["a"] |= {"init": {"iota": {}}, "output": "a.npy"}
+        stirs = [{"op": "stir", "args": [{"buffer": "w"}, {"buffer": x}, {"buffer": y}], **sizes} for x, y in ("ab", "bc", "ca")]
+        waves = [{"op": "make", "args": [{"buffer": "w"}], "phase": "before", **sizes}, *stirs]
+        document = {"buffers": buffers, "ops": {name: {"source": "ops.cl"} for name in ("make", "stir")}, "waves": waves, "repeat": 20}
+        kernel = self.folder / "kernel.cl"
+        result = self.run_document(document, "--strategy", "barrier", "--stress", "1", "--set", "stress-seed=4",
+                                   "--emit-kernel", str(kernel))
+        self.assertEqual(result.rc, 0, result.stdout + result.stderr)
+        self.assertIn("uint weight = w[i];\nTG_PASS(tg_self)", kernel.read_text())
+        self.assertEqual([of["kind"] for of in parse(result.stdout)["stress"]["completed"]], ["barrier"])
+
 
 if __name__ == "__main__":
     unittest.main()

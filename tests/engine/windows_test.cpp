@@ -365,3 +365,26 @@ TEST_CASE("random programs: what is found is sound") {
   CHECK(windows > 300);
   CHECK(registers > 20);
 }
+
+TEST_CASE("a kernel reads before its wait what no wave writes any more, and nothing else") {
+  // Op `turned` reads buffer 1 in wave 1, after buffer 0 was copied there or elsewhere by wave 0.
+  const auto begins_early = [](std::uint32_t to, Section section, bool swapped = false,
+                               Section own = Section::each) {
+    Job program = program_with(4);
+    program.waves = {from_to(whole, 0, to), from_to(turned, 1, 3)};
+    program.waves[0].section = section;
+    program.waves[1].section = own;
+    program.buffers[1].swapped = swapped;
+    const auto ops = outline_ops(program);
+    REQUIRE(ops);
+    CHECK(ops->kernels[turned].waits);
+    CHECK_FALSE(ops->kernels[whole].waits);
+    return ops->texts[0].find("TG_PASS(tg_self) tg_barrier(") != std::string::npos;
+  };
+  CHECK(begins_early(2, Section::each));   // nobody writes buffer 1
+  CHECK(begins_early(1, Section::before)); // it is complete before the repetition
+  CHECK_FALSE(begins_early(1, Section::each));
+  CHECK_FALSE(begins_early(1, Section::after));
+  CHECK_FALSE(begins_early(1, Section::before, false, Section::before));
+  CHECK_FALSE(begins_early(2, Section::each, true)); // it may be in memory that is written
+}

@@ -97,6 +97,51 @@ TEST_CASE("a kernel becomes a function of a work-item") {
   CHECK_FALSE(kernel(unit).needs_whole_group);
 }
 
+// The body of kernel k, from `begin` on, with steady parameters w and n (0 and 1); the third, x, changes.
+std::string body_with_wait(const std::string& statements, const std::string& helpers = "") {
+  const TranslationUnit unit =
+      parse(helpers + "kernel void k(global const int* w, global const int* n, global int* x, uint at) { " +
+            statements + " barrier(1); }");
+  const auto result = outline(unit, {"k"}, {}, {}, {}, {{"k", {0, 1}}});
+  REQUIRE(result);
+  CHECK(kernel(*result).waits);
+  const std::string text = spaced(result->text);
+  const std::string begin = "uint at ) { ";
+  const std::string end = " tg_barrier";
+  const std::size_t from = text.find(begin) + begin.size();
+  return text.substr(from, text.find(end) - from);
+}
+
+TEST_CASE("a kernel waits after the statements that use steady memory alone") {
+  const auto waits_before = [](const std::string& early, const std::string& late,
+                               const std::string& helpers = "") {
+    CHECK(body_with_wait(early + " " + late, helpers) == spaced(early + " TG_PASS(tg_self) " + late));
+  };
+  waits_before("int a = w[at]; const int4 b = vload4(at, n);", "x[at] = a;");
+  waits_before(
+      "int a[4]; for (int i = 0; i < 4; ++i) { a[i] = w[i] + n[at]; } for (int i = 0; i < 2; ++i) a[i] = max(a[i], 0);",
+      "int c = x[0];");
+  waits_before("global const int* p = w + at; int a = *p;", "global int* q = x;");
+  waits_before("int a; ask(&a, w);", "x[0] = a;",
+               "void ask(int* a, global const int* b) { if (b[0] != 0) { *a = b[1]; return; } *a = 0; } ");
+  // What leaves the kernel, meets others, or is not on the list of what is harmless comes after the wait.
+  waits_before("int a = w[0];", "if (at > 3) { return; }");
+  waits_before("", "for (int i = 0; i < 4; ++i) { x[i] = w[i]; }");
+  waits_before("", "atomic_inc((global int*)w);");
+  waits_before("", "call(w);", "void call(global const int* w) { mem_fence(1); } ");
+  waits_before("", "again(w);", "void again(global const int* w) { atomic_inc((global int*)w); } ");
+  waits_before("", "int a = mystery(w);");
+  waits_before("", "{ int a = w[0]; }");
+  waits_before("", "while (w[0] == 0) { }");
+  CHECK(body_with_wait("int a = w[0];") == spaced("int a = w[0]; TG_PASS(tg_self)"));
+  // One without barriers may not wait, as its work-items need not all be there.
+  const TranslationUnit unit = parse("kernel void k(global const int* w, global int* x) { x[0] = w[0]; }");
+  const auto result = outline(unit, {"k"}, {}, {}, {}, {{"k", {0}}});
+  REQUIRE(result);
+  CHECK_FALSE(kernel(*result).waits);
+  CHECK(count(result->text, "TG_PASS") == 0);
+}
+
 TEST_CASE("attributes of kernels are removed: functions may not have them") {
   CHECK(outlined("__attribute__((reqd_work_group_size(8, 1, 1))) kernel void k() { }") ==
         expected("KERNEL k(tg_item tg_self) { }"));
