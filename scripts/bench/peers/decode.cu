@@ -44,9 +44,9 @@ __device__ float4 load(const float* from, unsigned index) {
   return reinterpret_cast<const float4*>(from)[index];
 }
 
-__device__ void ask(uint4* words, const uint4* row, unsigned lane) {
+__device__ void ask(uint4* words, const uint4* row, unsigned lane, unsigned loads = own_loads) {
 #pragma unroll
-  for (unsigned i = 0; i < own_loads; ++i) {
+  for (unsigned i = 0; i < loads; ++i) {
     words[i] = row[i * team_width + lane % team_width];
   }
 }
@@ -56,12 +56,12 @@ struct Input {
   float4 low[row_loads], high[row_loads];
 };
 
-__device__ float4 times(const uint4* words, const Input& input, unsigned lane) {
+__device__ float4 times(const uint4* words, const float4* low, const float4* high, unsigned lane, unsigned loads = own_loads) {
   float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll
-  for (unsigned i = 0; i < own_loads; ++i) {
-    sum = fused(pair_of(words[i].x, words[i].y), input.low[i * team_width + lane % team_width], sum);
-    sum = fused(pair_of(words[i].z, words[i].w), input.high[i * team_width + lane % team_width], sum);
+  for (unsigned i = 0; i < loads; ++i) {
+    sum = fused(pair_of(words[i].x, words[i].y), low[i * team_width + lane % team_width], sum);
+    sum = fused(pair_of(words[i].z, words[i].w), high[i * team_width + lane % team_width], sum);
   }
   return sum;
 }
@@ -74,27 +74,32 @@ __device__ void normalise(const float* x, const uint4* norm, Input& input, float
   squares[lane] = sum_of(fused(b, b, product(a, a)));
 }
 
-__device__ void leave(float* sums, float sum, const float* squares, unsigned lane) {
-  sums[lane / team_width * line + lane % team_width] = sum;
-  if (squares != nullptr && lane < team_width) {
+__device__ void leave(float* sums, float sum, unsigned row, unsigned lane) {
+  sums[row * line + lane % team_width] = sum;
+}
+
+__device__ void leave_squares(float* sums, const float* squares, unsigned lane) {
+  if (lane < team_width) {
     float part = 0;
     for (unsigned i = lane; i < row_loads; i += team_width) {
       part += squares[i];
     }
-    sums[8 * line + lane] = part;
+    sums[lane] = part;
   }
 }
 
 __device__ float added_up(const float* sums, unsigned row) {
-  float sum = 0;
-  for (unsigned i = 0; i < team_width; ++i) {
-    sum += sums[row * line + i];
+  float4 sum = make_float4(0, 0, 0, 0);
+#pragma unroll
+  for (unsigned i = 0; i < team_width; i += 4) {
+    const float* const four = sums + row * line + i;
+    sum = make_float4(sum.x + four[0], sum.y + four[1], sum.z + four[2], sum.w + four[3]);
   }
-  return sum;
+  return sum_of(sum);
 }
 
-__device__ float scale_of(const float* sums) {
-  return 1 / sqrtf(added_up(sums, 8) / hidden + 1e-5f);
+__device__ float scale_of(const float* sums, unsigned row) {
+  return 1 / sqrtf(added_up(sums, row) / hidden + 1e-5f);
 }
 
 __device__ void put_embedding(const uint4* embedding, unsigned token, float* x, unsigned lane) {
@@ -107,70 +112,92 @@ __global__ void embed(const unsigned* token, const uint4* embedding, float* x) {
   put_embedding(embedding, token[0], x, threadIdx.x);
 }
 
+__device__ const uint4* projection(const uint4* query, const uint4* key, const uint4* value, unsigned row) {
+  constexpr unsigned keys = heads * head_width, values = keys + kv_heads * head_width;
+  return row < keys ? query + row * row_loads : row < values ? key + (row - keys) * row_loads : value + (row - values) * row_loads;
+}
+
 __global__ void project(const float* x, const uint4* norm, const uint4* query, const uint4* key, const uint4* value,
                         float* projected) {
   __shared__ Input input;
-  __shared__ float squares[row_loads], sums[9 * line];
-  const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
-  constexpr unsigned keys = heads * head_width, values = keys + kv_heads * head_width;
-  const uint4* const rows = first < keys     ? query + first * row_loads
-                            : first < values ? key + (first - keys) * row_loads
-                                             : value + (first - values) * row_loads;
-  uint4 words[own_loads];
-  ask(words, rows + lane / team_width * row_loads, lane);
+  __shared__ float squares[row_loads], sums[17 * line];
+  const unsigned lane = threadIdx.x, team = lane / team_width, first = 12 * blockIdx.x, half_row = team % 2 * (row_loads / 2);
+  uint4 words[own_loads], halves[own_loads / 2];
+  ask(words, projection(query, key, value, first + team), lane);
+  ask(halves, projection(query, key, value, first + 8 + team / 2) + half_row, lane, own_loads / 2);
   normalise(x, norm, input, squares, lane);
   __syncthreads();
-  leave(sums, sum_of(times(words, input, lane)), squares, lane);
+  leave(sums, sum_of(times(words, input.low, input.high, lane)), team, lane);
+  leave(sums, sum_of(times(halves, input.low + half_row, input.high + half_row, lane, own_loads / 2)), 8 + team, lane);
+  leave_squares(sums + 16 * line, squares, lane);
   __syncthreads();
-  if (lane < 8) {
-    projected[first + lane] = added_up(sums, lane) * scale_of(sums);
+  if (lane < 12) {
+    const float sum = lane < 8 ? added_up(sums, lane) : added_up(sums, 2 * lane - 8) + added_up(sums, 2 * lane - 7);
+    projected[first + lane] = sum * scale_of(sums, 16);
   }
 }
 
-__device__ float rotated(const float* head, const float2* turn, unsigned d) {
-  const float2 t = turn[d % 32];
-  return d < 32 ? fmaf(head[d], t.x, -(head[d + 32] * t.y)) : fmaf(head[d], t.x, head[d - 32] * t.y);
+__device__ float rotated(const float* head, float2 turn, unsigned d) {
+  return d < 32 ? fmaf(head[d], turn.x, -(head[d + 32] * turn.y)) : fmaf(head[d], turn.x, head[d - 32] * turn.y);
 }
 
 __global__ void attend(const float* projected, const float2* rotation, float* keys, float* values, float* parts,
                        float2* weights, const unsigned* at_position, unsigned positions) {
+  constexpr unsigned vectors = head_width / 4, key_line = vectors + 1;
+  __shared__ float4 key[split_width * key_line], value[split_width * vectors];
   __shared__ __align__(16) float query[share * head_width];
-  __shared__ float score[share * split_width];
+  __shared__ float score[share * split_width], shares[share * split_width];
   const unsigned splits = positions / split_width, position = *at_position;
   const unsigned lane = threadIdx.x, shared = blockIdx.x / splits, split = blockIdx.x % splits;
-  const unsigned begin = split * split_width;
+  const float2 turn = rotation[position * 32 + lane % 32];
+  const unsigned begin = split * split_width, newest = position - begin;
   const unsigned count = position < begin ? 0 : min(position + 1 - begin, unsigned(split_width));
-  const float2* const turn = rotation + position * 32;
-  float* const key = keys + (shared * positions + begin) * head_width;
-  float* const value = values + (shared * positions + begin) * head_width;
-  if (position - begin < split_width && lane < head_width) {
-    const float* const now = projected + heads * head_width + shared * head_width;
-    key[(position - begin) * head_width + lane] = rotated(now, turn, lane);
-    value[(position - begin) * head_width + lane] = now[kv_heads * head_width + lane];
+  float* const own_keys = keys + (shared * positions + begin) * head_width;
+  float* const own_values = values + (shared * positions + begin) * head_width;
+  for (unsigned i = lane; i < split_width * vectors; i += lanes) {
+    const unsigned at = i / vectors;
+    const float4 none = make_float4(0, 0, 0, 0), k = at < count ? load(own_keys, i) : none, v = at < count ? load(own_values, i) : none;
+    if (at != newest) {
+      key[at * key_line + i % vectors] = k;
+      value[i] = v;
+    }
   }
   for (unsigned i = lane; i < share * head_width; i += lanes) {
     query[i] = rotated(projected + (shared * share + i / head_width) * head_width, turn, i % head_width) * 0.125f;
   }
+  if (newest < split_width && lane < head_width) {
+    const float* const now = projected + heads * head_width + shared * head_width;
+    const float k = rotated(now, turn, lane), v = now[kv_heads * head_width + lane];
+    reinterpret_cast<float*>(key + newest * key_line)[lane] = k;
+    reinterpret_cast<float*>(value + newest * vectors)[lane] = v;
+    own_keys[newest * head_width + lane] = k;
+    own_values[newest * head_width + lane] = v;
+  }
   __syncthreads();
-  for (unsigned i = lane; i < share * count; i += lanes) {
-    const unsigned head = i / count, at = i % count;
+  for (unsigned i = lane; i < share * split_width; i += lanes) {
     float4 sum = make_float4(0, 0, 0, 0);
-    for (unsigned d = 0; d < head_width / 4; ++d) {
-      sum = fused(reinterpret_cast<const float4*>(key)[at * 16 + d], reinterpret_cast<const float4*>(query)[head * 16 + d], sum);
+    for (unsigned d = 0; d < vectors; ++d) {
+      sum = fused(key[i % split_width * key_line + d], load(query, i / split_width * vectors + d), sum);
     }
-    score[head * split_width + at] = (sum.x + sum.y) + (sum.z + sum.w);
+    score[i] = i % split_width < count ? sum_of(sum) : -INFINITY;
+  }
+  __syncthreads();
+  for (unsigned i = lane; i < share * split_width; i += lanes) {
+    float most = -INFINITY;
+    for (unsigned at = 0; at < split_width; ++at) {
+      most = fmaxf(most, score[i / split_width * split_width + at]);
+    }
+    shares[i] = i % split_width < count ? expf(score[i] - most) : 0;
   }
   __syncthreads();
   for (unsigned i = lane; i < share * head_width; i += lanes) {
     const unsigned head = i / head_width, d = i % head_width;
     float most = -INFINITY, total = 0, sum = 0;
-    for (unsigned at = 0; at < count; ++at) {
+    for (unsigned at = 0; at < split_width; ++at) {
+      const float weight = shares[head * split_width + at];
       most = fmaxf(most, score[head * split_width + at]);
-    }
-    for (unsigned at = 0; at < count; ++at) {
-      const float weight = expf(score[head * split_width + at] - most);
       total += weight;
-      sum = fmaf(weight, value[at * head_width + d], sum);
+      sum = fmaf(weight, reinterpret_cast<const float*>(value)[at * head_width + d], sum);
     }
     const unsigned part = (shared * share + head) * splits + split;
     parts[part * head_width + d] = sum;
@@ -205,28 +232,23 @@ __global__ void join(const float* x, const float* parts, const float2* weights, 
   input.low[lane] = make_float4(a.x / total, a.y / total, a.z / total, a.w / total);
   input.high[lane] = make_float4(b.x / total, b.y / total, b.z / total, b.w / total);
   __syncthreads();
-  leave(sums, sum_of(times(words, input, lane)), nullptr, lane);
+  leave(sums, sum_of(times(words, input.low, input.high, lane)), lane / team_width, lane);
   __syncthreads();
   if (lane < 8) {
     joined[first + lane] = x[first + lane] + added_up(sums, lane);
   }
 }
 
-// Rows one after the other: while one is worked on, the next one is on its way.
-template <unsigned count, class Row, class Done>
-__device__ void rows_in_turn(const Input& input, float (*sums)[9 * line], const float* squares, unsigned lane, Row row_at,
-                             Done done) {
-  uint4 words[own_loads], next[own_loads];
-  ask(words, row_at(0), lane);
-  __syncthreads();
+// A team's rows one after the other: while one is worked on, the next one is on its way.
+template <unsigned count>
+__device__ void rows_in_turn(const Input& input, uint4* words, const uint4* own_row, unsigned stride, float* sums, unsigned lane) {
+#pragma unroll
   for (unsigned row = 0; row < count; ++row) {
+    uint4 next[own_loads];
     if (row + 1 < count) {
-      ask(next, row_at(row + 1), lane);
+      ask(next, own_row + (row + 1) * stride * row_loads, lane);
     }
-    float* const own = sums[row % 2];
-    leave(own, sum_of(times(words, input, lane)), squares, lane);
-    __syncthreads();
-    done(row, own);
+    leave(sums, sum_of(times(words, input.low, input.high, lane)), 8 * row + lane / team_width, lane);
 #pragma unroll
     for (unsigned i = 0; i < own_loads; ++i) {
       words[i] = next[i];
@@ -236,42 +258,50 @@ __device__ void rows_in_turn(const Input& input, float (*sums)[9 * line], const 
 
 __global__ void feed(const float* x, const uint4* norm, const uint4* gate, const uint4* up, float* fed) {
   __shared__ Input input;
-  __shared__ float squares[row_loads], sums[2][9 * line];
+  __shared__ float squares[row_loads], sums[(2 * feed_rows + 1) * line];
   const unsigned lane = threadIdx.x, first = feed_rows * blockIdx.x, team = lane / team_width;
   const uint4* const own_row = (team < 4 ? gate : up) + (first + team % 4) * row_loads;
+  uint4 words[own_loads];
+  ask(words, own_row, lane);
   normalise(x, norm, input, squares, lane);
-  rows_in_turn<feed_rows / 4>(
-      input, sums, squares, lane, [&](unsigned row) { return own_row + row * 4 * row_loads; },
-      [&](unsigned row, const float* own) {
-        if (lane < 4) {
-          const float scale = scale_of(own), opened = added_up(own, lane) * scale;
-          fed[first + row * 4 + lane] = opened / (1 + expf(-opened)) * (added_up(own, lane + 4) * scale);
-        }
-      });
+  __syncthreads();
+  leave_squares(sums + 2 * feed_rows * line, squares, lane);
+  rows_in_turn<feed_rows / 4>(input, words, own_row, 4, sums, lane);
+  __syncthreads();
+  if (lane < feed_rows) {
+    const unsigned own = lane / 4 * 8 + lane % 4;
+    const float scale = scale_of(sums, 2 * feed_rows), opened = added_up(sums, own) * scale;
+    fed[first + lane] = opened / (1 + expf(-opened)) * (added_up(sums, own + 4) * scale);
+  }
 }
 
 __global__ void down(const float* x, const float* fed, const uint4* back, float* out) {
-  __shared__ Input input[2];
+  __shared__ float4 low[feed_width / 8], high[feed_width / 8];
   __shared__ float sums[8 * line];
   const unsigned lane = threadIdx.x, first = 8 * blockIdx.x;
   const uint4* const own_row = back + (first + lane / team_width) * (feed_width / 8);
-  uint4 words[own_loads], next[own_loads];
+  uint4 words[own_loads];
   ask(words, own_row, lane);
+#pragma unroll
+  for (unsigned i = lane; i < feed_width / 8; i += lanes) {
+    low[i] = load(fed, 2 * i);
+    high[i] = load(fed, 2 * i + 1);
+  }
+  __syncthreads();
   float sum = 0;
+#pragma unroll
   for (unsigned part = 0; part < loads; ++part) {
+    uint4 next[own_loads];
     if (part + 1 < loads) {
       ask(next, own_row + (part + 1) * row_loads, lane);
     }
-    input[part % 2].low[lane] = load(fed, (part * row_loads + lane) * 2);
-    input[part % 2].high[lane] = load(fed, (part * row_loads + lane) * 2 + 1);
-    __syncthreads();
-    sum += sum_of(times(words, input[part % 2], lane));
+    sum += sum_of(times(words, low + part * row_loads, high + part * row_loads, lane));
 #pragma unroll
     for (unsigned i = 0; i < own_loads; ++i) {
       words[i] = next[i];
     }
   }
-  leave(sums, sum, nullptr, lane);
+  leave(sums, sum, lane / team_width, lane);
   __syncthreads();
   if (lane < 8) {
     out[first + lane] = x[first + lane] + added_up(sums, lane);
@@ -280,36 +310,26 @@ __global__ void down(const float* x, const float* fed, const uint4* back, float*
 
 __global__ void weigh(const float* x, const uint4* norm, const uint4* embedding, float* likely, unsigned* best) {
   __shared__ Input input;
-  __shared__ float squares[row_loads], sums[2][9 * line], each_most[8];
-  __shared__ unsigned each_at[8];
+  __shared__ float squares[row_loads], sums[choices * line], each[choices];
   const unsigned lane = threadIdx.x, first = choices * blockIdx.x;
   const uint4* const own_row = embedding + (first + lane / team_width) * row_loads;
+  uint4 words[own_loads];
+  ask(words, own_row, lane);
   normalise(x, norm, input, squares, lane);
-  float most = -INFINITY;
-  unsigned at = 0;
-  rows_in_turn<choices / 8>(
-      input, sums, nullptr, lane, [&](unsigned row) { return own_row + row * 8 * row_loads; },
-      [&](unsigned row, const float* own) {
-        if (lane < 8) {
-          const float found = added_up(own, lane);
-          at = found > most ? first + row * 8 + lane : at;
-          most = fmaxf(most, found);
-        }
-      });
-  if (lane < 8) {
-    each_most[lane] = most;
-    each_at[lane] = at;
+  __syncthreads();
+  rows_in_turn<choices / 8>(input, words, own_row, 8, sums, lane);
+  __syncthreads();
+  if (lane < choices) {
+    each[lane] = added_up(sums, lane);
   }
   __syncthreads();
   if (lane == 0) {
-    for (unsigned i = 1; i < 8; ++i) {
-      if (each_most[i] > most || (each_most[i] == most && each_at[i] < at)) {
-        most = each_most[i];
-        at = each_at[i];
-      }
+    unsigned at = 0;
+    for (unsigned i = 1; i < choices; ++i) {
+      at = each[i] > each[at] ? i : at;
     }
-    likely[blockIdx.x] = most;
-    best[blockIdx.x] = at;
+    likely[blockIdx.x] = each[at];
+    best[blockIdx.x] = first + at;
   }
 }
 
@@ -436,7 +456,7 @@ int main(int argc, char** argv) {
 
   const auto one_token = [&] {
     for (const Layer& layer : layers) {
-      project<<<(heads + 2 * kv_heads) * head_width / 8, lanes, 0, stream>>>(x, layer.norm1, layer.query, layer.key, layer.value, projected);
+      project<<<(heads + 2 * kv_heads) * head_width / 12, lanes, 0, stream>>>(x, layer.norm1, layer.query, layer.key, layer.value, projected);
       attend<<<kv_heads * splits, lanes, 0, stream>>>(projected, rotation, layer.keys, layer.values, parts, shares, position, positions);
       join<<<hidden / 8, lanes, 0, stream>>>(x, parts, shares, layer.output, joined, splits);
       feed<<<feed_width / feed_rows, lanes, 0, stream>>>(joined, layer.norm2, layer.gate, layer.up, fed);
