@@ -304,11 +304,12 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
   return densest >= TG_FULL_BPS || whole == 0u ? policy.vertices : TG_U32(((densest + 1u) * whole - 1u) / TG_FULL_BPS);
 }
 
-// The same for slim frontiers, which may have more vertices.
+// The same for slim frontiers, which may have more vertices, and for those that sssp never pulls.
 static inline tg_u32 tg_surely_slim(tg_policy policy, tg_u32 vertices, tg_u64 edges) {
+  const tg_u32 light = policy.lightest_first != 0u && policy.leaves_early == 0u && edges <= policy.edges / TG_LIGHT_EDGES;
   return policy.forced == TG_EMPTY && policy.pressure_bps < policy.memory_bps && policy.switch_rule == TG_BY_EDGES &&
                  policy.pushes_bitmaps == 0u && policy.always_pushes != TG_HYBRID
-             ? tg_is_slim(policy, vertices, edges)
+             ? (light != 0u ? 1u : tg_is_slim(policy, vertices, edges))
              : 0u;
 }
 

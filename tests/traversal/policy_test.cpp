@@ -151,6 +151,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
   std::mt19937 random(3);
   const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
   std::size_t tight = 0;
+  std::size_t slims = 0;
   for (int i = 0; i < 20'000; ++i) {
     ReplayPolicy policy{
         .switch_rule = below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges, .forced = {}};
@@ -161,6 +162,9 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     policy.edges = below(140'000);
     policy.alone_vertices = below(2) == 0 ? below(3000) : 0;
     policy.always_pushes = static_cast<Topology>(below(3)); // empty, sparse or hybrid
+    policy.leaves_early = below(2) == 0;
+    policy.lightest_first = below(2) == 0;
+    policy.pushes_bitmaps = below(4) == 0;
     policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
     policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
     const std::uint32_t sure = surely_sparse(policy);
@@ -171,10 +175,18 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
                     .unexplored_edges = below(1'000'000)};
     CAPTURE(i);
     REQUIRE(choose(policy, wave).topology == (sure == 0 ? Topology::empty : Topology::sparse_frontier));
+    WaveRecord slim = wave;
+    slim.vertices = 1 + below(policy.vertices);
+    slim.frontier_edges = below(140'000) >> below(12);
+    if (surely_slim(policy, slim.vertices, slim.frontier_edges)) {
+      ++slims;
+      REQUIRE(choose(policy, slim).topology == Topology::sparse_frontier);
+    }
     wave.vertices = sure + 1;
     tight += sure < policy.vertices && choose(policy, wave).topology != Topology::sparse_frontier ? 1 : 0;
   }
-  CHECK(tight > 8000);
+  CHECK(tight > 5000);
+  CHECK(slims > 300);
 }
 
 TEST_CASE("a replay finds the wave that was chosen otherwise") {

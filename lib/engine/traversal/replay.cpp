@@ -48,6 +48,10 @@ std::uint32_t surely_sparse(const ReplayPolicy& policy) {
   return tg_surely_sparse(policy_of(policy));
 }
 
+bool surely_slim(const ReplayPolicy& policy, std::uint32_t vertices, std::uint64_t edges) {
+  return tg_surely_slim(policy_of(policy), vertices, edges) != 0;
+}
+
 Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves) {
   Replay result{.waves = waves.size(), .first_difference = {}};
   policy::Topology previous = policy::Topology::empty;

@@ -65,6 +65,9 @@ WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
 // are few.
 std::uint32_t surely_sparse(const ReplayPolicy& policy);
 
+// True if a frontier after a sparse wave is certainly sparse, for one with few edges per vertex.
+bool surely_slim(const ReplayPolicy& policy, std::uint32_t vertices, std::uint64_t edges);
+
 struct Replay {
   std::uint64_t waves = 0;
   std::uint64_t agreed = 0;
