@@ -394,6 +394,33 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
                         engine::run_status_names[static_cast<std::size_t>(report.status)]));
 }
 
+void check_active(const engine::RunReport& report, Sums& sums) {
+  for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
+    const engine::ActiveReport& wave = (*report.active)[i];
+    const std::string pointer = fmt::format("/active/{}/", i);
+    std::uint64_t active_tiles = 0;
+    for (std::size_t k = 0; k < wave.choices.size(); ++k) {
+      active_tiles += wave.choices[k].active_tiles;
+      sums.hold(wave.choices[k].iteration == wave.iterations - wave.choices.size() + k,
+                fmt::format("{}choices/{}/iteration", pointer, k),
+                "the iterations are not the last ones, one after another");
+      sums.at_most(fmt::format("{}choices/{}/active_tiles", pointer, k), "active_tiles",
+                   wave.choices[k].active_tiles, "tiles", wave.tiles);
+    }
+    const auto different = engine::first_difference(wave);
+    sums.hold(!different, fmt::format("{}choices/{}", pointer, different.value_or(0)),
+              "the rules of the launch policy choose otherwise for this count after this topology");
+    sums.equal(pointer + "reproduced", "reproduced is", wave.reproduced, "choices:", wave.choices.size());
+    if (wave.choices.size() == wave.iterations) {
+      sums.equal(pointer + "active_tiles", "active_tiles is", wave.active_tiles, "those of the choices are",
+                 active_tiles);
+    } else {
+      sums.at_most(pointer + "active_tiles", "active_tiles of the choices", active_tiles, "active_tiles",
+                   wave.active_tiles);
+    }
+  }
+}
+
 void check_rounds(const engine::Comparison& comparison, Sums& sums) {
   const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
                         double most) {
@@ -524,6 +551,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
   check_counts(report, sums);
   check_items(report, sums);
   check_hits(report, evidence, sums);
+  check_active(report, sums);
   check_telemetry(report, sums);
   if (report.comparison) {
     check_rounds(*report.comparison, sums);

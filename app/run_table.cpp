@@ -204,6 +204,20 @@ std::string hits_text(const engine::HitsReport& hits) {
                      hits.grown_from ? fmt::format(", grown from {}", *hits.grown_from) : "");
 }
 
+std::string active_text(const engine::ActiveReport& active) {
+  std::array<std::size_t, engine::active_walk_names.size()> walks{};
+  for (const engine::ActiveChoice& choice : active.choices) {
+    ++walks[static_cast<std::size_t>(choice.walk)];
+  }
+  return fmt::format(
+      "wave {}: {:.2f} % of {}; of the last {} {} from a list, {} from blocks, {} over all tiles, {} with none",
+      active.wave,
+      100.0 * static_cast<double>(active.active_tiles) /
+          static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
+      plural(active.tiles, "tile"), plural(active.choices.size(), "iteration"), walks[1], walks[2], walks[3],
+      walks[0]);
+}
+
 std::string queue_text(const engine::QueueReport& queue, bool planned) {
   std::string text = fmt::format("{}: {}", queue.wave, plural(queue.items, "item"));
   if (queue.deduped_items != 0) {
@@ -408,6 +422,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
     rows.push_back({"  hits", hits_text(hits)});
+  }
+  for (const engine::ActiveReport& active : report.active.value_or(std::vector<engine::ActiveReport>())) {
+    rows.push_back({"  active", active_text(active)});
   }
   for (const engine::QueueReport& queue : report.queues) {
     rows.push_back({"  queue", queue_text(queue, planned)});

@@ -102,7 +102,9 @@ __attribute__((always_inline)) static bool tg_meet(tg_launch launch, tg_task tas
 // the launch ends here.
 __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task task, const tg_poll* polls,
                                                    tg_position* at TG_OBJECT_PARAMETERS) {
-  const tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, at->iteration * launch.steps + at->stage);
+  const uint sequence = at->iteration * launch.steps + at->stage;
+  uint all_tiles = launch.stages[at->stage].tiles;
+  tg_walk walk = tg_walk_of(task, at->turn, at->left, launch.mapping, sequence);
   const ulong asked = tg_now();
 #if TG_GATES
   tg_gate gate = {at->wait == TG_AS_LISTED && walk.count != 0 && (task.flags & TG_EVERYBODY) != 0 && (task.flags & TG_WAITS_INSIDE) != 0,
@@ -117,16 +119,28 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   }
   const ulong began = tg_now();
   tg_entry entry = task.entry;
+#if TG_HAS_LISTS
+  const tg_list list = tg_list_of(at->stage, at->iteration, launch.arena, TG_CLAIMS || launch.group == 0);
+  if (list.entries != 0) {
+    all_tiles = list.packs;
+    const tg_task listed = tg_share_of(all_tiles, launch.group, launch.groups, launch.mapping);
+    task.first = listed.first;
+    task.step = listed.step;
+    task.count = listed.count;
+    task.turns = listed.turns;
+    walk = tg_walk_of(task, at->turn, at->left, launch.mapping, sequence);
+  }
+#endif
 #if TG_CLAIMS
-  const uint tiles = tg_tiles_of_turns(launch.stages[at->stage].tiles, at->turn, walk.turns, task.turns, launch.groups);
+  const uint tiles = tg_tiles_of_turns(all_tiles, at->turn, walk.turns, task.turns, launch.groups);
   if (get_local_id(0) == 0) {
     tg_begin_claims(launch.claims, launch.budget - at->left, walk);
   }
   for (uint i = 0; i <= tiles; ++i) {
     barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); // the tile before is finished
     if (get_local_id(0) == 0) {
-      tg_claim_tile(launch.claims, launch.counters, launch.stages[at->stage].tiles, launch.group, launch.groups, launch.mapping,
-                    at->turn, at->left, at->iteration * launch.steps + at->stage);
+      tg_claim_tile(launch.claims, launch.counters, all_tiles, launch.group, launch.groups, launch.mapping, at->turn, at->left,
+                    sequence);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint tile = launch.claims->tile;
@@ -141,7 +155,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
                           launch.stages[at->stage].entry_count, tile);
     }
     tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
-                launch.words, launch.dynamic, launch.locals TG_OBJECT_ARGUMENTS TG_GATE_ARGUMENT);
+                launch.words, launch.dynamic, launch.locals TG_LIST_ARGUMENT TG_OBJECT_ARGUMENTS TG_GATE_ARGUMENT);
 #if TG_GATES
     if (gate.closed && *launch.gave_up != 0) {
       return false;
@@ -185,6 +199,13 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
 
 #if TG_LEAN
 TG_LEAN_STEP
+#endif
+
+// A late group still reads the counts of its iteration, whose places the others must not reach in this slice.
+#if TG_HAS_LISTS && TG_CLAIMS
+#define TG_MAY_GO_ON(iterations) ((iterations) < TG_ACTIVE_ENTRIES - 2)
+#else
+#define TG_MAY_GO_ON(iterations) true
 #endif
 
 #if TG_HAS_QUEUES
@@ -269,7 +290,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
 #if TG_LEAN
   tg_lean_tasks lean = tg_lean_tasks_of(group, groups, TG_MAPPING);
 #endif
-  while (at.left != 0 && at.stage != stage_end) {
+  while (at.left != 0 && at.stage != stage_end && TG_MAY_GO_ON(at.iteration - iteration)) {
 #if TG_LEAN
     const bool ended = tg_lean_step(launch, lean, &at TG_OBJECT_ARGUMENTS);
 #else

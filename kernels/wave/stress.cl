@@ -32,10 +32,15 @@ void tg_pause(volatile global tg_word* counters, ulong from) {
   }
 }
 
+#if TG_HAS_LISTS
+#define TG_FROM_LIST (list.entries != 0)
+#else
+#define TG_FROM_LIST 0
+#endif
 #define tg_run_tile(code_, descriptor_, tile_, iteration_, arena_, words_, dynamic_, locals_) \
   { \
     const ulong tg_bits = tg_stress_bits(launch.words[TG_STRESS_WORD], at->iteration, at->stage, launch.group); \
-    const uint tg_tile = task.first + task.step * tg_shuffled(at->turn + i, task.count, tg_bits); \
+    const uint tg_tile = TG_FROM_LIST ? (tile_) : task.first + task.step * tg_shuffled(at->turn + i, task.count, tg_bits); \
     entry = tg_entry_of(launch.entries + at->phase * launch.entries_per_phase + launch.stages[at->stage].first_entry, \
                         launch.stages[at->stage].entry_count, tg_tile); \
     tg_pause(launch.counters, tg_mixed(tg_bits + i)); \

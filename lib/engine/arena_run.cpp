@@ -331,7 +331,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size() && done; ++i) {
-    if (!program.buffers[i].is_result()) {
+    if (!program.buffers[i].is_read_back()) {
       continue;
     }
     if (program.buffers[i].image) {

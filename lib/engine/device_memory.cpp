@@ -113,7 +113,7 @@ HostContents output_room(const device::Session& session, const Job& program,
                          std::uint64_t most_pinned_bytes) {
   std::vector<std::uint64_t> sizes;
   for (const ProgramBuffer& buffer : program.buffers) {
-    sizes.push_back(buffer.is_result() ? buffer.bytes : 0);
+    sizes.push_back(buffer.is_read_back() ? buffer.bytes : 0);
   }
   return {session, sizes, most_pinned_bytes};
 }

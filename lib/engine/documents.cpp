@@ -46,6 +46,8 @@ constinit const Document DocumentOf<Error>::document{.kind = "error",
                                                      .direction = Direction::output,
                                                      .record = &Description<Error>::record,
                                                      .has_kind = false};
+using engine::ActiveChoice;
+using engine::ActiveReport;
 using engine::BaselineReport;
 using engine::BoundsReport;
 using engine::BoundsViolation;
@@ -420,6 +422,41 @@ constexpr Field hits_report_fields[] = {
 template <>
 constinit const Record Description<HitsReport>::record = record_of<HitsReport>(hits_report_fields);
 
+constexpr Field active_choice_fields[] = {
+    required<&ActiveChoice::iteration>("iteration", "counted from 0"),
+    required<&ActiveChoice::active_tiles>("active_tiles", "tiles whose flag was set"),
+    required<&ActiveChoice::density_bps>("density_bps", "their share of the wave's tiles"),
+    required<&ActiveChoice::previous_topology>(
+        "previous_topology", "topology of the iteration before; empty: there was none, or nothing to run"),
+    required<&ActiveChoice::topology>("topology", "topology by the rules of the launch policy"),
+    required<&ActiveChoice::rule>("rule", "rule that chose it"),
+    required<&ActiveChoice::threshold>("threshold", "bps that the rule compared with"),
+    required<&ActiveChoice::walk>(
+        "walk", "tiles that were gone over: none, those of a list, those of a list of blocks of 8, all"),
+};
+template <>
+constinit const Record Description<ActiveChoice>::record = record_of<ActiveChoice>(active_choice_fields);
+
+constexpr Field active_report_fields[] = {
+    required<&ActiveReport::wave>("wave", "index of the wave"),
+    required<&ActiveReport::flags>("flags", "buffer of its flags"),
+    required<&ActiveReport::tiles>("tiles", "its work-groups"),
+    required<&ActiveReport::pressure_bps>("pressure_bps", "memory of the program divided by its budget"),
+    required<&ActiveReport::sparse_bps>("sparse_bps", "the policy's sparse_frontier_threshold_bps"),
+    required<&ActiveReport::dense_bps>("dense_bps", "the policy's dense_frontier_threshold_bps"),
+    required<&ActiveReport::memory_bps>("memory_bps", "the policy's memory_pressure_threshold_bps"),
+    required<&ActiveReport::chosen_by_device>(
+        "chosen_by_device", "whether the device chose, as persistent launches with barriers do; "
+                            "otherwise all tiles were gone over, and topologies are recommendations"),
+    required<&ActiveReport::iterations>("iterations", "how often it ran"),
+    required<&ActiveReport::active_tiles>("active_tiles", "tiles whose flag was set, in all iterations"),
+    required<&ActiveReport::choices>("choices", "the last 255 iterations"),
+    required<&ActiveReport::reproduced>("reproduced",
+                                        "choices, from the first one on, that the host makes as well"),
+};
+template <>
+constinit const Record Description<ActiveReport>::record = record_of<ActiveReport>(active_report_fields);
+
 constexpr Field queue_fault_fields[] = {
     optional<&QueueFaultReport::item>(
         "item", "first item that failed, counted from 0 in the given order; left out if ops publish items"),
@@ -514,7 +551,7 @@ constexpr Field telemetry_fields[] = {
         "launch, or the waves of a traversal; 0 without a persistent launch"),
     required<&Telemetry::frontier_density_bps>(
         "frontier_density_bps",
-        "active tiles divided by all: all of a wave program are; of a traversal the widest frontier's vertices"),
+        "active tiles divided by all tiles of waves that name them; 10000 if no wave does; of a traversal the widest frontier's vertices"),
     required<&Telemetry::readback_buffers>("readback_buffers", "results that were read back"),
     required<&Telemetry::compiled_pipeline_cache_hit>("compiled_pipeline_cache_hit",
                                                       "whether the generated kernel came from the cache"),
@@ -664,6 +701,7 @@ constexpr Field run_report_fields[] = {
     run_head.stuck_groups,
     reported<&RunReport::fallbacks>("fallbacks", "waves that cannot share a launch"),
     reported<&RunReport::hits>("hits", "lists of hits; left out without one"),
+    reported<&RunReport::active>("active", "waves with active tiles; left out without one"),
     reported<&RunReport::queues>("queues", "waves of work items"),
     reported<&RunReport::priority>("priority", "requeue accounting of all queues, and whether to read it out "
                                                "and reset it now"),

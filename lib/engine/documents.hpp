@@ -49,6 +49,10 @@ inline constexpr Names Choices<engine::StressKind>::names = engine::stress_kind_
 template <>
 inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
 template <>
+inline constexpr Names Choices<policy::TopologyRule>::names = policy::topology_rule_names;
+template <>
+inline constexpr Names Choices<engine::ActiveWalk>::names = engine::active_walk_names;
+template <>
 inline constexpr Names Choices<engine::HitOverflow>::names = engine::hit_overflow_names;
 template <>
 inline constexpr Names Choices<engine::Side>::names = engine::side_names;

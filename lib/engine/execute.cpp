@@ -58,6 +58,17 @@ std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
   return counted;
 }
 
+std::vector<ActiveReport> read_active(const Job& program, const ArenaRun& run) {
+  std::vector<ActiveReport> reports;
+  for (const ProgramWave& wave : program.waves) {
+    if (wave.active && run.outcome.status == RunStatus::done) {
+      reports.push_back(
+          read_active(wave.active->report, run.outputs[wave.active->state], run.outcome.iterations));
+    }
+  }
+  return reports;
+}
+
 // Reads the user's own references, by buffer; empty without one.
 Result<BufferContents> read_expected(const Job& program) {
   BufferContents expected(program.buffers.size());
@@ -151,6 +162,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   monitor.deadline = limits.deadline;
 
   std::vector<HitsReport> hits = count_hits(compiled.program, run);
+  std::vector<ActiveReport> active = read_active(compiled.program, run);
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
@@ -187,6 +199,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
                          .residency = residency,
                          .run = std::move(run),
                          .hits = std::move(hits),
+                         .active = std::move(active),
                          .proof = std::move(proof),
                          .expected = std::move(expected),
                          .files_written = std::move(files_written)};

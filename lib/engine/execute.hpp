@@ -44,6 +44,7 @@ struct ExecutedProgram {
   Residency residency;
   ArenaRun run;
   std::vector<HitsReport> hits;         // of a run that was done
+  std::vector<ActiveReport> active;     // likewise
   std::optional<Proof> proof;           // if requested and the run was done
   std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;

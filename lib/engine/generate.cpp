@@ -74,6 +74,7 @@ public:
     part("common/virtual_ndrange.cl");
     part("wave/tables.h");
     progressions();
+    lists();
     if (is_persistent(request_.strategy)) {
       source_ += fmt::format("#define TG_CLAIMS {}\n", request_.claims ? 1 : 0);
       part("wave/progress.cl");
@@ -90,6 +91,7 @@ public:
     if (is_persistent(request_.strategy)) {
       until();
       queues();
+      list_of_stage();
       if (is_lean()) {
         lean_step();
       }
@@ -271,7 +273,7 @@ private:
         "__attribute__((always_inline)) static void tg_run_tile(uint code, uint descriptor, uint tile,\n"
         "    uint iteration, global uchar* arena, global const ulong* words, local uchar* dynamic, local "
         "tg_locals_union* "
-        "locals TG_OBJECT_PARAMETERS TG_GATE_PARAMETER) {\n"
+        "locals TG_LIST_PARAMETER TG_OBJECT_PARAMETERS TG_GATE_PARAMETER) {\n"
         "  global const ulong* const w = words + descriptor;\n";
     const std::size_t cases = tables_.cases.size();
     const auto promoted = static_cast<std::size_t>(std::ranges::count_if(tables_.cases, &Case::promoted));
@@ -293,32 +295,43 @@ private:
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
     source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
                            in_quotes(program_.ops[served.op].name), range_text(served));
+    const bool listed = !list_rows_.empty() && program_.waves[served.wave].active;
+    const auto tile = [listed](std::string_view place) {
+      return listed ? fmt::format("tg_listed(list, {})", place) : std::string(place);
+    };
     const bool whole = kernel.needs_whole_group || (range_is_constant(served) && fills_groups(served));
     if (served.side_by_side > 1) {
       // Concurrent tiles; the last ones may be missing.
-      source_ += fmt::format(
-          "    const uint lanes = tg_lanes(range);\n"
-          "    const uint lane = get_local_id(0) & (lanes - 1);\n"
-          "    const uint side = get_local_id(0) >> (31 - clz(lanes)); // it is a power of two\n"
-          "    const uint own = tile * (TG_GROUP_SIZE >> (31 - clz(lanes))) + side;\n"
-          "    {}{{\n"
-          "      const tg_item item = tg_place(range, own, lane, side);\n"
-          "      {}{};\n    }}\n",
-          packs_are_full(served) ? "" : "if ((side + 1) * lanes <= TG_GROUP_SIZE && own < tg_tiles(range)) ",
-          kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
-              ? ""
-              : "if (tg_inside(item)) ",
-          call(served, kernel));
+      source_ +=
+          fmt::format("    const uint lanes = tg_lanes(range);\n"
+                      "    const uint lane = get_local_id(0) & (lanes - 1);\n"
+                      "    const uint side = get_local_id(0) >> (31 - clz(lanes)); // it is a power of two\n"
+                      "    const uint own = {};\n"
+                      "    {}{{\n"
+                      "      const tg_item item = tg_place(range, own, lane, side);\n"
+                      "      {}{};\n    }}\n",
+                      tile("tile * (TG_GROUP_SIZE >> (31 - clz(lanes))) + side"),
+                      packs_are_full(served) && !listed
+                          ? ""
+                          : "if ((side + 1) * lanes <= TG_GROUP_SIZE && own < tg_tiles(range)) ",
+                      kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
+                          ? ""
+                          : "if (tg_inside(item)) ",
+                      call(served, kernel));
     } else if (whole) {
-      source_ += fmt::format("    {}tg_item item = tg_place(range, tile, get_local_id(0), 0);\n{}    {};\n",
-                             waits(served) ? "" : "const ", waits(served) ? "    item.gate = gate;\n" : "",
-                             call(served, kernel));
+      source_ += fmt::format(
+          "    const uint own = {};\n    {}{{\n"
+          "      {}tg_item item = tg_place(range, own, get_local_id(0), 0);\n{}      {};\n    }}\n",
+          tile("tile"), listed ? "if (own < tg_tiles(range)) " : "", waits(served) ? "" : "const ",
+          waits(served) ? "      item.gate = gate;\n" : "", call(served, kernel));
     } else {
       // Work-groups of another size: distributes their work-items to the existing ones.
-      source_ += "    const uint lanes = range.local_x * range.local_y * range.local_z;\n"
-                 "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {\n"
-                 "      const tg_item item = tg_place(range, tile, lane, 0);\n"
-                 "      if (tg_inside(item)) {\n";
+      source_ += fmt::format("    const uint own = {};\n"
+                             "    const uint lanes = {}range.local_x * range.local_y * range.local_z;\n"
+                             "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {{\n"
+                             "      const tg_item item = tg_place(range, own, lane, 0);\n"
+                             "      if (tg_inside(item)) {{\n",
+                             tile("tile"), listed ? "own >= tg_tiles(range) ? 0 : " : "");
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
     source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
@@ -489,9 +502,20 @@ private:
         in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));
   }
 
-  // Returns the shared stages that repeat until their queue is empty, each with its wave.
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> queue_rows() const {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> rows;
+  using Rows = std::vector<std::pair<std::uint32_t, std::uint32_t>>; // shared stages, each with its wave
+
+  // Emits an expression whose value depends on the stage.
+  template <class Text>
+  static std::string stage_expression(const Rows& rows, std::string otherwise, const Text& text) {
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+      otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
+    }
+    return otherwise;
+  }
+
+  // Returns the stages that repeat until their queue is empty.
+  [[nodiscard]] Rows queue_rows() const {
+    Rows rows;
     std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       if (!stage.plain && program_.waves[stage.waves.front()].in_rounds()) {
@@ -507,13 +531,10 @@ private:
     if (rows.empty()) {
       return;
     }
-    // Emits per-stage expressions. The function that advances a queue is called only once: with several calls
+    // The function that advances a queue is called only once: with several calls
     // under a condition, PoCL (3.1) lets every work-item run them.
     const auto by_stage = [&rows](std::string otherwise, const auto& text) {
-      for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-        otherwise = fmt::format("stage == {}u ? {} : {}", row->first, text(row->second), otherwise);
-      }
-      return otherwise;
+      return stage_expression(rows, std::move(otherwise), text);
     };
     const auto queue_of = [this](std::uint32_t wave) -> const ProgramQueue& {
       return *program_.waves[wave].queue;
@@ -539,6 +560,57 @@ private:
                  [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
         by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
         static_cast<int>(TG_QUEUE_MORE));
+  }
+
+  // Emits how stages of one wave with active tiles are walked at barriers. Groups that wait for others by their tiles
+  // would have to know which of them runs a tile.
+  void lists() {
+    std::uint32_t row = 0;
+    for (const Stage& stage : schedule_.stages) {
+      const ProgramWave& wave = program_.waves[stage.waves.front()];
+      if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 && wave.active) {
+        list_rows_.emplace_back(row, stage.waves.front());
+      }
+      row += stage.plain ? 0 : 1;
+    }
+    source_ +=
+        fmt::format("#define TG_HAS_LISTS {0}\n#define TG_LIST_PARAMETER {1}\n#define TG_LIST_ARGUMENT {2}\n",
+                    list_rows_.empty() ? 0 : 1, list_rows_.empty() ? "" : ", tg_list list",
+                    list_rows_.empty() ? "" : ", list");
+    if (!list_rows_.empty()) {
+      const ActiveReport& rules = program_.waves[list_rows_.front().second].active->report;
+      source_ += fmt::format("#define TG_ACTIVE_PRESSURE_BPS {}u\n#define TG_ACTIVE_SPARSE_BPS {}u\n"
+                             "#define TG_ACTIVE_DENSE_BPS {}u\n#define TG_ACTIVE_MEMORY_BPS {}u\n",
+                             rules.pressure_bps, rules.sparse_bps, rules.dense_bps, rules.memory_bps);
+      part("wave/active.cl");
+    }
+  }
+
+  void list_of_stage() {
+    if (list_rows_.empty()) {
+      return;
+    }
+    const auto by_stage = [this](std::string otherwise, const auto& text) {
+      return stage_expression(list_rows_, std::move(otherwise), text);
+    };
+    const auto place = [&](std::uint32_t ActiveTiles::*buffer) {
+      return by_stage("0ul", [&](std::uint32_t wave) {
+        return fmt::format("{}ul", memory_.offsets[(*program_.waves[wave].active).*buffer]);
+      });
+    };
+    source_ += fmt::format(
+        "// Walks of waves with active tiles.\n"
+        "static tg_list tg_list_of(uint stage, uint iteration, global uchar* arena, bool records) {{\n"
+        "  tg_list all = {{0, 0, 0, 0}};\n"
+        "  if (!({})) {{\n    return all;\n  }}\n"
+        "  return tg_list_for((global uint*)(arena + ({})), (global const uint*)(arena + ({})),\n"
+        "                     (global const uint*)(arena + ({})), {}, {}, iteration, records);\n}}\n",
+        by_stage("false", [](std::uint32_t) { return std::string("true"); }), place(&ActiveTiles::state),
+        place(&ActiveTiles::list), place(&ActiveTiles::blocks),
+        by_stage("1u",
+                 [&](std::uint32_t wave) { return fmt::format("{}u", program_.waves[wave].range.tiles()); }),
+        by_stage("1u",
+                 [&](std::uint32_t wave) { return fmt::format("{}u", schedule_.tiles_per_pack[wave]); }));
   }
 
   // Returns the user's options without those of the preprocessor; atomics with scopes require OpenCL C 2.0.
@@ -567,6 +639,7 @@ private:
   const LaunchTables& tables_;
   const MemoryLayout& memory_;
   const KernelRequest& request_;
+  Rows list_rows_; // those that lists can walk
   std::string source_;
 };
 

@@ -109,7 +109,9 @@ Result<void> check_order(const Job& program) {
 std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves) {
   std::vector<std::uint32_t> order(waves.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) { return waves[wave].section; });
+  std::ranges::stable_sort(order, {}, [&waves](std::uint32_t wave) {
+    return std::tuple(waves[wave].section, waves[wave].prepares.value_or(wave), !waves[wave].prepares);
+  });
   return order;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "core/files.hpp"
 #include "core/npy.hpp"
+#include "engine/active.hpp"
 #include "engine/image_shape.hpp"
 #include "engine/progression.hpp"
 #include "opencl_c/preprocessor.hpp"
@@ -138,9 +139,10 @@ struct ProgramBuffer {
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};
   std::optional<ExpectedOutput> expected{};
   std::shared_ptr<const ProgramHits> hits = {};
+  bool log = false; // its last contents are for the report alone
 
-  // True if its last contents are read back.
   [[nodiscard]] bool is_result() const { return output || hits; }
+  [[nodiscard]] bool is_read_back() const { return is_result() || log; }
   // Neither its first nor its last contents matter.
   [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
   // Images have separate memory.
@@ -245,6 +247,14 @@ struct ProgramQueue {
   std::uint64_t seen_bytes = 0;          // and the tables of items of pure ops
 };
 
+// A wave that runs only tiles whose flags are set, which another wave counts before it (kernels/wave/count_flags.cl).
+struct ActiveTiles {
+  std::uint32_t state = 0; // buffers
+  std::uint32_t list = 0;  // of active tiles
+  std::uint32_t blocks = 0;
+  ActiveReport report; // before a run
+};
+
 struct ProgramWave {
   std::string name;  // empty without one
   std::string title; // for sentences, if its index is not the one in the document; may be empty
@@ -257,6 +267,9 @@ struct ProgramWave {
   std::uint32_t rules = 0;                // bit n: source rule n
   std::vector<std::uint32_t> window = {}; // the waves of the document that a window replaces
   std::shared_ptr<const ProgramQueue> queue = {};
+  std::shared_ptr<const ActiveTiles> active = {};
+  std::optional<std::uint32_t> prepares =
+      {}; // the wave right after it in the program's order, whatever its index
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
 
   // Returns true if it repeats, in rounds, until its queue is empty.

@@ -173,9 +173,10 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::
       steady.insert(i);
     }
   }
-  const bool runs_items =
-      std::ranges::any_of(program.waves, [&](const ProgramWave& wave) { return uses(wave) && wave.queue; });
-  return runs_items || std::ranges::none_of(program.waves, uses) ? std::nullopt : std::optional(steady);
+  const bool waits_first = std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
+    return uses(wave) && (wave.queue || wave.active); // counts say which tiles run
+  });
+  return waits_first || std::ranges::none_of(program.waves, uses) ? std::nullopt : std::optional(steady);
 }
 
 } // namespace

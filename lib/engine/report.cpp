@@ -638,6 +638,42 @@ RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_tim
   return report;
 }
 
+// Active tiles of all tiles of such waves; all are if there is no such wave.
+std::uint64_t density_of(const std::vector<ActiveReport>& active) {
+  std::uint64_t part = 0;
+  std::uint64_t whole = 0;
+  for (const ActiveReport& wave : active) {
+    part += wave.active_tiles;
+    whole += wave.iterations * wave.tiles;
+  }
+  return whole == 0 ? full_bps : part * full_bps / whole;
+}
+
+// Tiles that did not run have processed no items.
+void report_active(RunReport& report, const CompiledProgram& compiled,
+                   const std::vector<ActiveReport>& active, std::vector<WaveProgress>& progress) {
+  if (active.empty()) {
+    return;
+  }
+  report.active = active;
+  for (const ActiveReport& of : active) {
+    const NdRange& range = compiled.written.waves[of.wave].range;
+    if (!range.ragged()) {
+      WaveProgress& wave = progress[of.wave];
+      wave.processed = wave.in_all = of.active_tiles * range.group_size();
+      wave.counted = true;
+    }
+    if (of.reproduced != of.choices.size()) {
+      report.warnings.push_back(
+          {.message = fmt::format(
+               "in iteration {} the device chose another topology for {} than the launch policy does",
+               of.choices[of.reproduced].iteration, compiled.written.wave_text(of.wave)),
+           .fix = "outputs do not depend on it; please report it",
+           .pointer = fmt::format("/waves/{}/active", of.wave)});
+    }
+  }
+}
+
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns) {
@@ -646,8 +682,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.device = device_report(device);
   report.status = outcome.status;
-  const std::vector<WaveProgress> progress =
+  std::vector<WaveProgress> progress =
       progress_of(compiled, outcome.reached, residency.workers, executed.run.queues);
+  report_active(report, compiled, executed.active, progress);
   report_progress(report, compiled, progress, true);
   report.iterations = outcome.iterations;
   report.until = until_report(compiled, executed);
@@ -667,7 +704,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report_dispatch(report, outcome);
   report_calls(telemetry, executed.run.calls, outcome.calls);
   telemetry.occupancy_proxy_bps = occupancy_bps(compiled, outcome.reached, residency, executed.run.queues);
-  telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : full_bps; // no tile is inactive
+  telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : density_of(executed.active);
   telemetry.readback_buffers = executed.run.buffers_read;
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;
   telemetry.resident_input_cache_hit = executed.inputs_kept;

@@ -1,8 +1,12 @@
 // Waves that run only their active tiles: those whose flag in a buffer is not 0. Such a wave runs a copy of its kernel
 // that takes the flags as one more argument and returns at once where the work-group's flag is 0, so that the wave is
-// right under every strategy and in plain launches.
+// right under every strategy and in plain launches. If it repeats, another wave counts and lists the active tiles before
+// it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does not.
+#include "engine/active.hpp"
+
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/rewriting.hpp"
+#include "wave/active_state.h"
 #include "work/arguments.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
@@ -12,6 +16,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -60,7 +67,9 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
     copy(kernel.parameter_list.begin, kernel.parameter_list.end);
   }
   TIDEGATE_CHECK(
-      add(fmt::format("{}global const {}* tg_flags", kernel.parameters.empty() ? "" : ", ", flag_type),
+      add(fmt::format("{}global const {}* tg_flags, global uint* tg_state, global const uint* tg_list, "
+                      "global const uint* tg_blocks",
+                      kernel.parameters.empty() ? "" : ", ", flag_type),
           kernel.parameter_list.end));
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
   TIDEGATE_CHECK(
@@ -74,6 +83,50 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
       .write({.begin = 0, .end = unit.unit.source.tokens.size()}, {});
   unit.rewritten += '\n';
   return static_cast<std::uint32_t>(unit.unit.functions.size() - 1);
+}
+
+ProgramArgument buffer_argument(std::uint32_t buffer, Access access) {
+  return {.kind = ProgramArgument::Kind::buffer,
+          .buffer = buffer,
+          .access = access,
+          .access_stated = true,
+          .value = {}};
+}
+
+ProgramArgument number_argument(std::uint32_t number) {
+  ProgramArgument argument{.kind = ProgramArgument::Kind::value,
+                           .value = std::vector<std::byte>(sizeof number)};
+  std::memcpy(argument.value.data(), &number, sizeof number);
+  return argument;
+}
+
+// Returns the op that counts flags.
+Result<std::uint32_t> counting_op(ProgramOps& ops) {
+  constexpr std::string_view kernel = "count_flags";
+  for (std::uint32_t op = 0; op < ops.ops.size(); ++op) {
+    if (ops.ops[op].name == kernel && !ops.unit(op).built_in.empty()) {
+      return op;
+    }
+  }
+  TIDEGATE_TRY(ProgramUnit unit, built_in_unit("wave/count_flags.cl"));
+  const auto found = std::ranges::find(unit.unit.functions, kernel, &opencl_c::Function::name);
+  ops.ops.push_back({.name = std::string(kernel),
+                     .unit = static_cast<std::uint32_t>(ops.units.size()),
+                     .function = static_cast<std::uint32_t>(found - unit.unit.functions.begin())});
+  ops.units.push_back(std::move(unit));
+  return static_cast<std::uint32_t>(ops.ops.size() - 1);
+}
+
+// The share of the program's budget that its buffers take; 0 without a budget.
+std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memory) {
+  const std::uint64_t budget = input.program.device_memory_budget_bytes;
+  double bytes = 0;
+  for (const ProgramBuffer& buffer : memory.buffers) {
+    bytes += static_cast<double>(buffer.bytes);
+  }
+  return budget == 0
+             ? 0
+             : static_cast<std::uint32_t>(std::min(bytes / static_cast<double>(budget), 1.0) * 10'000);
 }
 
 } // namespace
@@ -114,12 +167,67 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
     ops.ops.push_back(std::move(op));
   }
   wave.users_kernel = false;
-  wave.arguments.push_back({.kind = ProgramArgument::Kind::buffer,
-                            .buffer = flags,
-                            .access = Access::read,
-                            .access_stated = true,
-                            .value = {}});
+  wave.arguments.push_back(buffer_argument(flags, Access::read));
+  for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
+    wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
+  }
   return {};
+}
+
+Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
+                                                ProgramOps& ops, std::uint32_t index,
+                                                const std::string& flags, ProgramWave& wave) {
+  if (wave.section != Section::each) {
+    return std::nullopt;
+  }
+  const policy::LaunchPolicy& policy = input.program.policy;
+  const std::uint32_t tiles = wave.range.tiles();
+  ActiveTiles active{.report = {.wave = index,
+                                .flags = flags,
+                                .tiles = tiles,
+                                .pressure_bps = pressure_bps(input, memory),
+                                .sparse_bps = policy.sparse_frontier_threshold_bps,
+                                .dense_bps = policy.dense_frontier_threshold_bps,
+                                .memory_bps = policy.memory_pressure_threshold_bps}};
+  const auto add = [&](std::string_view what, std::uint64_t words) {
+    memory.buffers.push_back({.name = fmt::format("{}: {} of wave {}", flags, what, index),
+                              .type = ElementType::u32,
+                              .count = words,
+                              .bytes = words * sizeof(std::uint32_t)});
+    return static_cast<std::uint32_t>(memory.buffers.size() - 1);
+  };
+  active.state = add("counts", TG_ACTIVE_SIZE);
+  memory.buffers.back().log = true;
+  memory.buffers.back().first = [] {
+    return Result<std::vector<std::byte>>(std::vector<std::byte>(TG_ACTIVE_SIZE * sizeof(std::uint32_t)));
+  };
+  active.list = add("active tiles", tiles);
+  active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);
+
+  const std::size_t own = wave.arguments.size() - 4;
+  const std::uint32_t flag_buffer = wave.arguments[own].buffer;
+  wave.arguments[own + 1] = buffer_argument(active.state, Access::read_write);
+  wave.arguments[own + 2] = buffer_argument(active.list, Access::read);
+  wave.arguments[own + 3] = buffer_argument(active.blocks, Access::read);
+
+  ProgramWave count{.title = fmt::format("the count of {}", in_quotes(flags)), .users_kernel = false};
+  TIDEGATE_TRY(count.op, counting_op(ops));
+  constexpr std::uint32_t lanes = 64;
+  const std::uint32_t groups = (tiles + lanes * TG_ACTIVE_ITEM - 1) / (lanes * TG_ACTIVE_ITEM);
+  count.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};
+  count.arguments = {
+      buffer_argument(flag_buffer, Access::read),
+      buffer_argument(active.state, Access::read_write),
+      buffer_argument(active.list, Access::write),
+      buffer_argument(active.blocks, Access::write),
+      number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
+      number_argument(tiles),
+      number_argument(0)};
+  count.arguments.back().progression =
+      Progression{.type = ElementType::u32, .form = Progression::Form::add, .first = 0, .by = 1};
+  count.prepares = index;
+  wave.active = std::make_shared<const ActiveTiles>(std::move(active));
+  return count;
 }
 
 } // namespace tidegate::engine

@@ -186,8 +186,9 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const J
                                               std::size_t index) {
   const std::string pointer = fmt::format("/dependencies/{}", index);
   ErrorList errors;
-  const auto before = wave_of(names, program.waves.size(), dependency.before, pointer + "/before");
-  const auto after = wave_of(names, program.waves.size(), dependency.after, pointer + "/after");
+  const std::size_t waves = input.program.waves.size();
+  const auto before = wave_of(names, waves, dependency.before, pointer + "/before");
+  const auto after = wave_of(names, waves, dependency.after, pointer + "/after");
   errors.check(before);
   errors.check(after);
   TIDEGATE_CHECK(errors.result());
@@ -250,6 +251,17 @@ std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, 
     if (errors.check(made)) {
       dependencies.push_back(*made);
     }
+  }
+  for (auto wave = static_cast<std::uint32_t>(input.program.waves.size()); wave < program.waves.size();
+       ++wave) {
+    const std::uint32_t after = *program.waves[wave].prepares;
+    const std::size_t stated = dependencies.size();
+    for (std::size_t i = 0; i < stated; ++i) {
+      if (dependencies[i].after == after) {
+        dependencies.push_back({.before = dependencies[i].before, .after = wave});
+      }
+    }
+    dependencies.push_back({.before = wave, .after = after});
   }
   return dependencies;
 }

@@ -162,8 +162,8 @@ Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function
 
 inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};
 
-// Reads the source of both ops.
-Result<ProgramUnit> transfer_unit();
+// Reads one of tidegate's sources; it depends on no macro of a device.
+Result<ProgramUnit> built_in_unit(const char* file);
 
 // Error: invalid_program if a fill, copy or queue wave has a range or arguments.
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
@@ -180,6 +180,11 @@ Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const Progr
 Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> buffers,
                         const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
                         const std::string& pointer);
+
+// Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
+Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
+                                                ProgramOps& ops, std::uint32_t index,
+                                                const std::string& flags, ProgramWave& wave);
 
 // Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from kernels.
 

@@ -275,6 +275,7 @@ Result<void> files_in_scope(const ResolveInput& input, const std::optional<Buffe
 // Gives the buffer the count that its shape or its file says.
 Result<void> complete_count(const ResolveInput& input, const std::string& name, BufferSpec& spec,
                             const std::string& pointer) {
+  TIDEGATE_CHECK(input.wholly_read(pointer + "/shape"));
   const bool by_file = spec.count == 0 && !spec.shape && spec.init && spec.init->file;
   if (by_file) {
     TIDEGATE_CHECK(input.wholly_read(pointer));

@@ -259,7 +259,7 @@ Result<ProgramWave> transfer_wave(const ResolveInput& input, const ProgramMemory
     return wave;
   }
   if (!ops.transfers) {
-    auto unit = transfer_unit();
+    auto unit = built_in_unit("wave/transfers.cl");
     if (!unit) {
       return tl::unexpected(std::move(unit.error()));
     }
@@ -389,9 +389,17 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
   }
   if (errors.result()) { // otherwise waves or lists may be missing
     size_lists(input, memory, resolved.waves, errors);
+    for (std::uint32_t i = 0; i < input.program.waves.size(); ++i) {
+      if (const auto& active = input.program.waves[i].active) {
+        auto count = count_active(input, memory, ops, i, active->buffer, resolved.waves[i]);
+        if (errors.check(count) && *count) {
+          resolved.waves.push_back(std::move(**count));
+        }
+      }
+    }
   }
   for (std::size_t i = 0; i < resolved.waves.size(); ++i) {
-    const auto& stated = input.program.waves[i].bytes;
+    const auto stated = i < input.program.waves.size() ? input.program.waves[i].bytes : std::nullopt;
     resolved.waves[i].bytes = stated ? *stated : envelope(memory.buffers, resolved.waves[i]);
   }
   resolved.buffers = std::move(memory.buffers);

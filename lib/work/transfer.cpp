@@ -132,11 +132,11 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
 
 } // namespace
 
-Result<ProgramUnit> transfer_unit() {
-  const std::string path = "tidegate/kernels/wave/transfers.cl";
+Result<ProgramUnit> built_in_unit(const char* file) {
+  const std::string path = fmt::format("tidegate/kernels/{}", file);
   const opencl_c::PreprocessorOptions options{
-      .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [](const std::string&) {
-        return Result<std::string>(device::kernel_source("wave/transfers.cl"));
+      .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [file](const std::string&) {
+        return Result<std::string>(device::kernel_source(file));
       }};
   TIDEGATE_TRY(opencl_c::TranslationUnit unit,
                opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
@@ -144,7 +144,7 @@ Result<ProgramUnit> transfer_unit() {
                      .options = "",
                      .parsed_options = {},
                      .unit = std::move(unit),
-                     .built_in = device::kernel_source("wave/transfers.cl")};
+                     .built_in = device::kernel_source(file)};
 }
 
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer) {

@@ -8,6 +8,7 @@ import json
 import random
 import shutil
 
+import reference_policy
 from support import EXAMPLES, Document, run, unplaced
 from test_run import Programs, buffer, environment, program, raw, wave
 from test_run_hits import WAYS
@@ -24,7 +25,7 @@ kernel void reverse(global uint* out, uint by) {
   out[at] = lanes[last - lane] + by;
 }
 kernel void add(global uint* out, uint by) { out[get_global_id(0)] += by; }
-kernel void nothing(void) {}
+kernel void pick(global const uchar* all, global uchar* flags, uint first) { flags[get_global_id(0)] = all[first + get_global_id(0)]; }
 kernel void choose(global uint* flags, uint iteration, global const uint* shares) {
   const uint tile = get_global_id(0), mixed = (tile * 2654435761u ^ iteration * 40503u) * 2246822519u >> 8;
   flags[tile] = mixed % 1000 < shares[iteration] ? tile + 1 : 0;
@@ -124,6 +125,49 @@ class Chosen(Active):
             with self.subTest(way=way):
                 self.report_of(document, "--verify", *way)
                 self.assertEqual(self.output("out.npy", "u8"), cells)
+
+
+class Reported(Active):
+    def test_choices(self) -> None:
+        """The topologies of the policy, as the reference in Python has them, with hysteresis; `check` makes the choices again."""
+        tiles, shares = 2003, [1000, 20, 300, 300, 60, 40, 80, 20, 0, 410, 390, 30, 30, 0, 20]
+        self.file("flags.raw", bytes(int((tile * 7919 + 13) % 1000 < share) for share in shares for tile in range(tiles)))
+        document = program({"out": buffer(count=tiles * 4, init={"fill": 0}, output="out.npy"), "flags": buffer("u8", tiles),
+                            "all": buffer("u8", tiles * len(shares), init={"file": "flags.raw"})},
+                           wave("pick", "all", "flags", {"u32": 0, "iteration": {"add": tiles}}, size=tiles, local=1),
+                           wave("add", "out", 1, size=tiles * 4, local=4, active={"buffer": "flags"}), repeat=len(shares))
+        counts = [sum((tile * 7919 + 13) % 1000 < share for tile in range(tiles)) for share in shares]
+        policy = reference_policy.full_policy(None)
+        expected, previous = [], "empty"
+        for count in counts:
+            request = {"queue_len": count, "frontier_density_bps": min(max(count * 10000 // tiles, 1 if count else 0), 10000),
+                       "memory_pressure_bps": 0, "graph_node_count": 0, "graph_edge_count": 0, "hot_opcode_count": 0, "hot_window_count": 0}
+            raw = reference_policy.raw_topology(request, policy)
+            topology = reference_policy.held_topology(raw, None if previous == "empty" else previous, request, policy)
+            lists = previous not in ("dense_frontier", "memory_constrained")
+            walk = {"empty": "nothing", "sparse_frontier": "list" if lists else "all", "hybrid_frontier": "blocks" if lists else "all"}
+            expected.append((count, request["frontier_density_bps"], previous, topology, walk.get(topology, "all")))
+            previous = topology
+        self.assertEqual({row[4] for row in expected}, {"nothing", "list", "blocks", "all"})
+        self.assertEqual(len({row[3] for row in expected}), 4)
+        for way in (("--strategy", "barrier", "--mode", "jit"), ("--strategy", "barrier", "--mode", "interpreter"), ("--strategy", "launch")):
+            report = self.report_of(document, "--verify", *way)
+            runs = [sum((tile * 7919 + 13) % 1000 < share for share in shares) for tile in range(tiles)]
+            self.assertEqual(self.output("out.npy"), [runs[i // 4] for i in range(tiles * 4)])
+            active, = report["active"]
+            device = "barrier" in way
+            self.assertEqual((active["wave"], active["flags"], active["tiles"], active["iterations"], active["chosen_by_device"],
+                              active["active_tiles"], active["reproduced"]), (1, "flags", tiles, len(shares), device, sum(counts), len(shares)))
+            self.assertEqual([(row["active_tiles"], row["density_bps"], row["previous_topology"], row["topology"], row["walk"])
+                              for row in active["choices"]], [(*row[:4], row[4] if device else "all") for row in expected])
+            self.assertEqual(report["telemetry"]["frontier_density_bps"], sum(counts) * 10000 // (tiles * len(shares)))
+            path = self.file("report.json", json.dumps(report))
+            self.assertEqual(run("check", str(path)).rc, 0)
+            for at, field, value in ((4, "topology", "dense_frontier"), (5, "active_tiles", 999), (6, "previous_topology", "empty")):
+                wrong = json.loads(json.dumps(report))
+                wrong["active"][0]["choices"][at][field] = value
+                path = self.file("report.json", json.dumps(wrong))
+                self.assertNotEqual(run("check", str(path)).rc, 0)
 
 
 class Refused(Active):

@@ -94,7 +94,7 @@ TEST_CASE("transfers that are refused") {
 }
 
 TEST_CASE("their kernels are in our own source") {
-  const auto unit = transfer_unit();
+  const auto unit = built_in_unit("wave/transfers.cl");
   REQUIRE_MESSAGE(unit, describe(unit.error()));
   CHECK_FALSE(unit->built_in.empty());
   for (const std::string_view kernel : transfer_kernels) {

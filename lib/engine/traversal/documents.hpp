@@ -68,8 +68,6 @@ inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32"
 template <>
 inline constexpr Names Choices<graphs::WeightType>::names = weight_type_names;
 template <>
-inline constexpr Names Choices<policy::TopologyRule>::names = policy::topology_rule_names;
-template <>
 inline constexpr Names Choices<traversal::Trend>::names = traversal::trend_names;
 
 template <>

@@ -1,0 +1,61 @@
+// A persistent launch walks the tiles of a wave with active tiles as the rules of the launch policy say for the count
+// of its flags, with hysteresis:
+//
+//   empty            nothing
+//   sparse_frontier  the list of active tiles
+//   hybrid_frontier  the list of blocks that have some; the kernel tests the flags of their tiles
+//   others           all tiles; the kernel tests their flags
+//
+// Each group makes the choice itself, from counts that do not change while the wave runs. Group 0 records it; where
+// tiles are claimed any group does, as each may be the first to go on.
+typedef uint tg_u32;
+typedef ulong tg_u64;
+#define TG_U32(value) ((tg_u32)(value))
+#include "frontier/policy.h"
+#include "wave/active_state.h"
+
+typedef struct {
+  global const uint* entries; // 0: all tiles
+  uint bits;                  // an entry has 1 << bits consecutive tiles
+  uint places;                // tiles of all entries
+  uint packs;                 // of places
+} tg_list;
+
+// Returns the tile at a place of the walk; 0xffffffff past its end.
+uint tg_listed(tg_list list, uint place) {
+  if (list.entries == 0) {
+    return place;
+  }
+  return place >= list.places ? 0xffffffffu
+                              : (list.entries[place >> list.bits] << list.bits) + (place & ((1u << list.bits) - 1));
+}
+
+tg_list tg_list_for(global uint* state, global const uint* active, global const uint* blocks, uint tiles, uint pack,
+                    uint iteration, bool records) {
+  const uint entry = TG_ACTIVE_ENTRY(iteration);
+  const uint previous = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE] & 0xff;
+  tg_densities of;
+  of.queue_len = state[entry + TG_ACTIVE_TILES];
+  of.density_bps = tg_density_bps(of.queue_len, tiles);
+  of.pressure_bps = TG_ACTIVE_PRESSURE_BPS;
+  of.sparse_bps = TG_ACTIVE_SPARSE_BPS;
+  of.dense_bps = TG_ACTIVE_DENSE_BPS;
+  of.memory_bps = TG_ACTIVE_MEMORY_BPS;
+  of.may_fuse = 0;
+  of.has_graph = 0;
+  const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous);
+  if (records) {
+    state[entry + TG_ACTIVE_CHOICE] = choice.topology | choice.rule << 8 | previous << 16 | 1u << 24;
+  }
+  tg_list list = {0, 0, tiles, 0};
+  if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(previous))) {
+    list.entries = active;
+    list.places = of.queue_len;
+  } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(previous)) {
+    list.entries = blocks;
+    list.bits = TG_ACTIVE_BLOCK_BITS;
+    list.places = state[entry + TG_ACTIVE_BLOCKS] << TG_ACTIVE_BLOCK_BITS;
+  }
+  list.packs = (list.places + pack - 1) / pack;
+  return list;
+}

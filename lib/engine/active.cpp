@@ -1,0 +1,92 @@
+#include "engine/active.hpp"
+
+#include "policy/topology_layout.hpp"
+#include "wave/active_state.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidegate::engine {
+namespace {
+
+ActiveWalk walk_of(const ActiveReport& report, const ActiveChoice& choice) {
+  const bool lists = TG_ACTIVE_LISTS(static_cast<std::uint32_t>(choice.previous_topology));
+  if (!report.chosen_by_device) {
+    return ActiveWalk::all;
+  }
+  switch (choice.topology) {
+  case policy::Topology::empty: return ActiveWalk::nothing;
+  case policy::Topology::sparse_frontier: return lists ? ActiveWalk::list : ActiveWalk::all;
+  case policy::Topology::hybrid_frontier: return lists ? ActiveWalk::blocks : ActiveWalk::all;
+  default: return ActiveWalk::all;
+  }
+}
+
+} // namespace
+
+ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
+  ActiveChoice chosen = numbers;
+  chosen.density_bps = policy::tg_density_bps(numbers.active_tiles, rules.tiles);
+  const policy::tg_densities of{.queue_len = numbers.active_tiles,
+                                .density_bps = chosen.density_bps,
+                                .pressure_bps = rules.pressure_bps,
+                                .sparse_bps = rules.sparse_bps,
+                                .dense_bps = rules.dense_bps,
+                                .memory_bps = rules.memory_bps,
+                                .may_fuse = 0,
+                                .has_graph = 0};
+  const policy::tg_choice choice = policy::tg_with_hysteresis(
+      of, policy::tg_raw_topology(of), static_cast<std::uint32_t>(numbers.previous_topology));
+  chosen.topology = static_cast<policy::Topology>(choice.topology);
+  chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
+  chosen.threshold = choice.threshold;
+  chosen.walk = walk_of(rules, chosen);
+  return chosen;
+}
+
+std::optional<std::size_t> first_difference(const ActiveReport& report) {
+  for (std::size_t i = 0; i < report.choices.size(); ++i) {
+    const ActiveChoice& choice = report.choices[i];
+    const bool follows = i != 0
+                             ? choice.previous_topology == report.choices[i - 1].topology
+                             : choice.iteration != 0 || choice.previous_topology == policy::Topology::empty;
+    if (!follows || choose(report, choice) != choice) {
+      return i;
+    }
+  }
+  return {};
+}
+
+ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations) {
+  std::array<std::uint32_t, TG_ACTIVE_SIZE> words{};
+  std::memcpy(words.data(), state.data(), std::min(state.size(), sizeof words));
+  const std::uint64_t kept = std::min<std::uint64_t>(iterations, TG_ACTIVE_ENTRIES - 1);
+  report.iterations = iterations;
+  report.active_tiles = words[TG_ACTIVE_TOTAL] + (std::uint64_t{words[TG_ACTIVE_TOTAL + 1]} << 32U);
+  report.chosen_by_device = iterations != 0 && words[TG_ACTIVE_ENTRY(iterations - 1) + TG_ACTIVE_CHOICE] != 0;
+  for (std::uint64_t i = iterations - kept; i < iterations; ++i) {
+    const std::size_t entry = TG_ACTIVE_ENTRY(i);
+    const std::uint32_t recorded = words[entry + TG_ACTIVE_CHOICE];
+    ActiveChoice choice{.iteration = static_cast<std::uint32_t>(i),
+                        .active_tiles = words[entry + TG_ACTIVE_TILES]};
+    if (report.chosen_by_device) {
+      choice.previous_topology = static_cast<policy::Topology>(recorded >> 16U & 0xffU);
+      const ActiveChoice again = choose(report, choice);
+      choice.topology = static_cast<policy::Topology>(recorded & 0xffU);
+      choice.rule = static_cast<policy::TopologyRule>(recorded >> 8U & 0xffU);
+      choice.density_bps = again.density_bps;
+      choice.threshold = again.threshold;
+      choice.walk = walk_of(report, choice);
+    } else {
+      choice.previous_topology =
+          report.choices.empty() ? policy::Topology::empty : report.choices.back().topology;
+      choice = choose(report, choice);
+    }
+    report.choices.push_back(choice);
+  }
+  report.active_tiles += report.choices.empty() ? 0 : report.choices.back().active_tiles;
+  report.reproduced = first_difference(report).value_or(report.choices.size());
+  return report;
+}
+
+} // namespace tidegate::engine

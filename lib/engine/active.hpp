@@ -1,0 +1,61 @@
+// Waves with active tiles: what the device counted and chose in each iteration, and the same choices by the host.
+#pragma once
+#include "core/npy.hpp"
+#include <tidegate/policy/launch_request.hpp>
+#include <tidegate/policy/topology.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidegate::engine {
+
+// The tiles that a wave goes over; the flag of each is tested as well.
+enum class ActiveWalk : std::uint8_t { nothing, list, blocks, all };
+inline constexpr std::array<std::string_view, 4> active_walk_names{"nothing", "list", "blocks", "all"};
+
+// An iteration.
+struct ActiveChoice {
+  std::uint32_t iteration = 0;
+  std::uint32_t active_tiles = 0;
+  std::uint32_t density_bps = 0;
+  policy::Topology previous_topology = policy::Topology::empty;
+  policy::Topology topology = policy::Topology::empty;
+  policy::TopologyRule rule = policy::TopologyRule::queue_empty;
+  std::uint64_t threshold = 0; // bps that the rule compared with
+  ActiveWalk walk = ActiveWalk::all;
+
+  friend bool operator==(const ActiveChoice&, const ActiveChoice&) = default;
+};
+
+// A wave. Counts and choices are known after a run.
+struct ActiveReport {
+  std::uint32_t wave = 0;
+  std::string flags; // the buffer
+  std::uint32_t tiles = 0;
+  std::uint32_t pressure_bps = 0; // of the memory
+  std::uint32_t sparse_bps = 0;   // thresholds of the policy
+  std::uint32_t dense_bps = 0;
+  std::uint32_t memory_bps = 0;
+  bool chosen_by_device = false; // otherwise all tiles were walked
+  std::uint64_t iterations = 0;
+  std::uint64_t active_tiles = 0;    // of all iterations
+  std::vector<ActiveChoice> choices; // of the last 255
+  std::uint64_t reproduced = 0;      // of these by the host
+};
+
+// Computes density, topology, rule, threshold and walk from the other numbers of an iteration.
+ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
+
+// Returns the first choice that does not follow from its count and the choice before it; nothing if all do.
+std::optional<std::size_t> first_difference(const ActiveReport& report);
+
+// Reads the state of a wave after a number of iterations (layout: kernels/wave/active_state.h).
+ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations);
+
+} // namespace tidegate::engine
