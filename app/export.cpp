@@ -25,7 +25,9 @@ Result<void> check_folder(const std::string& folder, bool force) {
                                 .fix = "give -o FOLDER"});
   }
   std::error_code unknown;
-  const std::filesystem::path path(folder);
+  // "new/.." means the folder that it is once "new" has been made.
+  std::filesystem::path path = std::filesystem::weakly_canonical(folder, unknown);
+  path = path.empty() ? std::filesystem::path(folder) : path;
   const bool there = std::filesystem::exists(path, unknown);
   const bool is_folder = std::filesystem::is_directory(path, unknown);
   if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {

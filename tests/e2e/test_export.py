@@ -51,6 +51,14 @@ class Export(Small):
         self.assertEqual((result.rc, result.stdout), (code, ""))
         self.assertEqual(unplaced(result.stderr).replace(str(self.folder), "F"), text)
 
+    def test_folder_by_way_of_a_new_one(self) -> None:
+        """"new/.." is the folder itself, also where "new" is yet to be made."""
+        self.file("Makefile", "mine")
+        self.refused(phases_program(5), 'tidegate: error: "F/new/.." is not empty [invalid_usage]\n'
+                     "  fix: name another folder, or give --force to replace an earlier export\n",
+                     "-o", f"{self.folder}/new/..", code=2)
+        self.assertEqual((self.folder / "Makefile").read_text(), "mine")
+
     def test_errors(self) -> None:
         self.refused(phases_program(5), "tidegate: error: export writes a folder, and none is named [invalid_usage]\n"
                      "  fix: give -o FOLDER\n", code=2)
