@@ -6,6 +6,6 @@ CPUs) and returns a `Program`.
 """
 
 from .program import PROGRAMS, Program
-from . import algebra, particles, sorting, sparse, stencils
+from . import algebra, particles, recurrences, sorting, sparse, stencils
 
 __all__ = ["PROGRAMS", "Program"]

@@ -1,0 +1,363 @@
+"""Recurrences along lines and diagonals, sweeps in colours, and networks: each step needs the one before."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import float32 as f32, int32 as i32, uint32 as u32
+
+from .program import Program, blocks, program, stepping
+
+
+@program
+def thomas_batch(small: bool) -> Program:
+    """Alternating directions: tridiagonal systems along all rows, a transpose, and again. A work-item solves a system."""
+    p = Program("""
+kernel void solve(global const float* in, global float* out, global float* c, int n, float a) {
+  const int s = get_global_id(0);
+  const float b = 1 + 2 * a;
+  float before = -a / b;
+  float value = in[s] / b;
+  c[s] = before;
+  out[s] = value;
+  for (int i = 1; i < n; ++i) {
+    const float m = 1 / (b + a * before);
+    before = -a * m;
+    value = (in[i * n + s] + a * value) * m;
+    c[i * n + s] = before;
+    out[i * n + s] = value;
+  }
+  for (int i = n - 2; i >= 0; --i) {
+    value = out[i * n + s] - c[i * n + s] * value;
+    out[i * n + s] = value;
+  }
+}
+
+kernel void transpose(global const float* in, global float* out, int n) {
+  local float tile[16][17];
+  const int x = get_local_id(0), y = get_local_id(1);
+  tile[y][x] = in[(get_group_id(1) * 16 + y) * n + get_group_id(0) * 16 + x];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  out[(get_group_id(0) * 16 + y) * n + get_group_id(1) * 16 + x] = tile[x][y];
+}
+""")
+    n, steps, a = (64, 4, 0.4) if small else (1024, 20, 0.4)
+    field = np.random.default_rng(61).random((n, n), f32)
+    p.array("field", field)
+    for name in ("solved", "factors"):
+        p.room(name, "f32", n * n)
+    p.wave("solve", n, 64, "field", "solved", "factors", i32(n), f32(a))
+    p.wave("transpose", (n, n), (16, 16), "solved", "field", i32(n))
+    p.repeat(2 * steps)
+
+    def oracle() -> np.ndarray:
+        matrix = np.diag(np.full(n, 1 + 2 * a)) - np.diag(np.full(n - 1, a), 1) - np.diag(np.full(n - 1, a), -1)
+        inverse = np.linalg.inv(matrix)
+        u = field.astype(np.float64)
+        for _ in range(2 * steps):
+            u = (inverse @ u).T
+        return u
+
+    p.expect("field", oracle, 1e-4)
+    return p
+
+
+@program
+def red_black(small: bool) -> Program:
+    """Gauss-Seidel for Poisson's equation: cells of one colour in place, then the others."""
+    p = Program("""
+kernel void relax(global float* u, global const float* f, int n, int colour) {
+  const int x = get_global_id(0), y = get_global_id(1);
+  if (x > 0 && y > 0 && x < n - 1 && y < n - 1 && ((x + y) & 1) == colour) {
+    const int i = y * n + x;
+    u[i] = 0.25f * (u[i - 1] + u[i + 1] + u[i - n] + u[i + n] + f[i]);
+  }
+}
+""")
+    n, sweeps = (64, 20) if small else (1024, 100)
+    rng = np.random.default_rng(62)
+    u, f = rng.random((n, n), f32), rng.random((n, n), f32)
+    p.array("u", u)
+    p.array("f", f)
+    for colour in (0, 1):
+        p.wave("relax", (n, n), (32, 8), "u", "f", i32(n), i32(colour))
+    p.repeat(sweeps)
+
+    def oracle() -> np.ndarray:
+        at = np.add.outer(np.arange(n), np.arange(n))[1:-1, 1:-1] % 2
+        v = u.astype(np.float64)
+        for _ in range(sweeps):
+            for colour in (0, 1):
+                new = 0.25 * (v[1:-1, :-2] + v[1:-1, 2:] + v[:-2, 1:-1] + v[2:, 1:-1] + f[1:-1, 1:-1])
+                v[1:-1, 1:-1] = np.where(at == colour, new, v[1:-1, 1:-1])
+        return v
+
+    p.expect("u", oracle, 1e-5)
+    return p
+
+
+@program
+def smith_waterman(small: bool) -> Program:
+    """Local alignment with affine gaps, one diagonal of cells a wave, and the best score so far of each row."""
+    p = Program("""
+kernel void diagonal(global const char* a, global const char* b, global const int* h2, global const int* h1, global int* h,
+                     global int* e, global int* f, global int* best, int n, int d) {
+  const int row = get_global_id(0), column = d - row;
+  if (row >= n || column < 0 || column >= n) return;
+  const int up = row > 0 ? h1[row - 1] : 0, left = column > 0 ? h1[row] : 0;
+  const int corner = row > 0 && column > 0 ? h2[row - 1] : 0;
+  const int gap_left = max(left - 5, (column > 0 ? e[row] : -1000) - 1);
+  const int gap_up = max(up - 5, (row > 0 ? f[column] : -1000) - 1);
+  const int score = max(max(0, corner + (a[row] == b[column] ? 3 : -2)), max(gap_left, gap_up));
+  e[row] = gap_left;
+  f[column] = gap_up;
+  h[row] = score;
+  best[row] = max(best[row], score);
+}
+""")
+    n = 96 if small else 4096
+    rng = np.random.default_rng(63)
+    a, b = rng.integers(0, 4, n, np.int8), rng.integers(0, 4, n, np.int8)
+    p.array("a", a)
+    p.array("b", b)
+    for name in ("older", "old", "new", "gaps_left", "gaps_up", "best"):
+        p.room(name, "i32", n, 0)
+    p.wave("diagonal", blocks(n, 64) * 64, 64, "a", "b", "older", "old", "new", "gaps_left", "gaps_up", "best", i32(n),
+           stepping(i32(0), add=1))
+    p.repeat(2 * n - 1, swap=[["older", "old"], ["old", "new"]])
+
+    def oracle() -> np.ndarray:
+        rows = np.arange(n)
+        older, old = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        left, up, best = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for d in range(2 * n - 1):
+            r = rows[max(0, d - n + 1):min(n, d + 1)]
+            c = d - r
+            above, beside = np.where(r > 0, old[r - 1], 0), np.where(c > 0, old[r], 0)
+            corner = np.where((r > 0) & (c > 0), older[r - 1], 0)
+            gap_left = np.maximum(beside - 5, np.where(c > 0, left[r], -1000) - 1)
+            gap_up = np.maximum(above - 5, np.where(r > 0, up[c], -1000) - 1)
+            score = np.maximum(np.maximum(0, corner + np.where(a[r] == b[c], 3, -2)), np.maximum(gap_left, gap_up))
+            new = older.copy()
+            new[r], left[r], up[c] = score, gap_left, gap_up
+            best[r] = np.maximum(best[r], score)
+            older, old = old, new
+        return best
+
+    p.expect("best", oracle)
+    return p
+
+
+@program
+def viterbi(small: bool) -> Program:
+    """The likeliest path of a hidden Markov model, in whole numbers: all states of a step at once, then the way back."""
+    p = Program("""
+kernel void advance(global const int* before, global int* after, global const int* moves, global const int* emits,
+                 global const int* seen, global int* from, int states, int t) {
+  const int s = get_global_id(0);
+  if (s >= states) return;
+  int best = INT_MIN, source = 0;
+  for (int k = 0; k < states; ++k) {
+    const int score = before[k] + moves[k * states + s];
+    if (score > best) {
+      best = score;
+      source = k;
+    }
+  }
+  after[s] = best + emits[s * 16 + seen[t]];
+  from[t * states + s] = source;
+}
+
+kernel void walk_back(global const int* last, global const int* from, global int* path, int states, int steps) {
+  int at = 0;
+  for (int s = 1; s < states; ++s) at = last[s] > last[at] ? s : at;
+  for (int t = steps - 1; t >= 0; --t) {
+    path[t] = at;
+    at = from[t * states + at];
+  }
+}
+""")
+    states, steps = (48, 20) if small else (512, 200)
+    rng = np.random.default_rng(64)
+    moves, emits = rng.integers(-999, 0, (states, states), i32), rng.integers(-999, 0, (states, 16), i32)
+    seen, start = rng.integers(0, 16, steps, i32), rng.integers(-999, 0, states, i32)
+    for name, contents in (("before", start), ("moves", moves), ("emits", emits), ("seen", seen)):
+        p.array(name, contents)
+    p.room("after", "i32", states)
+    p.room("from", "i32", steps * states)
+    p.room("path", "i32", steps)
+    p.wave("advance", blocks(states, 64) * 64, 64, "before", "after", "moves", "emits", "seen", "from", i32(states),
+           stepping(i32(0), add=1))
+    p.wave("walk_back", 1, 1, "before", "from", "path", i32(states), i32(steps), phase="after")
+    p.repeat(steps, swap=[["before", "after"]])
+
+    def oracle() -> np.ndarray:
+        score, sources = start.astype(np.int64), []
+        for t in range(steps):
+            all_ = score[:, None] + moves
+            sources.append(all_.argmax(0))
+            score = all_.max(0) + emits[:, seen[t]]
+        at, path = int(score.argmax()), []
+        for source in reversed(sources):
+            path.append(at)
+            at = int(source[at])
+        return np.array(path[::-1])
+
+    p.expect("path", oracle)
+    return p
+
+
+@program
+def power_csr(small: bool) -> Program:
+    """A sparse matrix in compressed rows times a vector, again and again, modulo 2^32. Rows are of very different length."""
+    p = Program("""
+kernel void multiply(global const int* starts, global const int* columns, global const uint* values, global const uint* x,
+                     global uint* y, int n) {
+  const int row = get_global_id(0);
+  if (row >= n) return;
+  uint sum = 0;
+  for (int k = starts[row]; k < starts[row + 1]; ++k) sum += values[k] * x[columns[k]];
+  y[row] = sum;
+}
+""")
+    n, times = (500, 10) if small else (100_000, 40)
+    rng = np.random.default_rng(65)
+    lengths = np.minimum((rng.pareto(1.5, n) * 4).astype(i32) + 1, 200)
+    starts = np.zeros(n + 1, i32)
+    np.cumsum(lengths, out=starts[1:])
+    columns, values = rng.integers(0, n, starts[-1], i32), rng.integers(0, 2**32, starts[-1], u32)
+    x = rng.integers(0, 2**32, n, u32)
+    for name, contents in (("starts", starts), ("columns", columns), ("values", values), ("x", x)):
+        p.array(name, contents)
+    p.room("y", "u32", n)
+    p.wave("multiply", blocks(n, 128) * 128, 128, "starts", "columns", "values", "x", "y", i32(n))
+    p.repeat(times, swap=[["x", "y"]])
+
+    def oracle() -> np.ndarray:
+        v = x
+        for _ in range(times):
+            v = np.add.reduceat(values * v[columns], starts[:-1], dtype=u32)
+        return v
+
+    p.expect("x", oracle)
+    return p
+
+
+@program
+def segmented_scan(small: bool) -> Program:
+    """Sums within segments: each step adds what is a power of two before, unless a segment begins between."""
+    p = Program("""
+kernel void scan(global const uint* sums, global const uchar* heads, global uint* next, global uchar* next_heads, uint n, uint d) {
+  const uint i = get_global_id(0);
+  if (i >= n) return;
+  next[i] = sums[i] + (i >= d && !heads[i] ? sums[i - d] : 0);
+  next_heads[i] = i < d || heads[i] || heads[i - d];
+}
+""")
+    n = 5000 if small else 1 << 20
+    rng = np.random.default_rng(66)
+    values, heads = rng.integers(0, 1000, n, u32), (rng.random(n) < 0.003).astype(np.uint8)
+    p.array("sums", values)
+    p.array("heads", heads)
+    p.room("next", "u32", n)
+    p.room("next_heads", "u8", n)
+    p.wave("scan", blocks(n, 256) * 256, 256, "sums", "heads", "next", "next_heads", u32(n), stepping(u32(1), shift_left=1))
+    p.repeat(int(n - 1).bit_length(), swap=[["sums", "next"], ["heads", "next_heads"]])
+
+    def oracle() -> np.ndarray:
+        total = np.cumsum(values, dtype=np.uint64)
+        begin = np.maximum.accumulate(np.where(heads == 1, np.arange(n), 0))
+        return (total - np.where(begin > 0, total[begin - 1], 0)).astype(u32)
+
+    p.expect("sums", oracle)
+    return p
+
+
+@program
+def level_set(small: bool) -> Program:
+    """A front that moves along its normal: upwind differences, the largest change of each group, and the largest of all."""
+    p = Program("""
+kernel void move(global const float* phi, global float* next, global const float* speed, global float* change, int n) {
+  local float changes[256];
+  const int x = get_global_id(0), y = get_global_id(1), l = get_local_id(1) * 32 + get_local_id(0), i = y * n + x;
+  const float here = phi[i];
+  const float west = here - phi[y * n + max(x - 1, 0)], east = phi[y * n + min(x + 1, n - 1)] - here;
+  const float south = here - phi[max(y - 1, 0) * n + x], north = phi[min(y + 1, n - 1) * n + x] - here;
+  const float dx = fmax(fmax(west, 0.0f), -fmin(east, 0.0f)), dy = fmax(fmax(south, 0.0f), -fmin(north, 0.0f));
+  const float moved = 0.5f * speed[i] * sqrt(dx * dx + dy * dy);
+  next[i] = here - moved;
+  changes[l] = fabs(moved);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int s = 128; s > 0; s >>= 1) {
+    if (l < s) changes[l] = fmax(changes[l], changes[l + s]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (l == 0) change[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = changes[0];
+}
+
+kernel void largest(global const float* change, global float* most, int groups) {
+  local float best[64];
+  const int l = get_local_id(0);
+  best[l] = 0;
+  for (int i = l; i < groups; i += 64) best[l] = fmax(best[l], change[i]);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (l == 0) {
+    for (int i = 1; i < 64; ++i) best[0] = fmax(best[0], best[i]);
+    most[0] = fmax(most[0], best[0]);
+  }
+}
+""")
+    n, steps = (64, 10) if small else (1024, 60)
+    at = np.arange(n, dtype=f32)
+    phi = (np.hypot.outer(at - n / 2, at - n / 3) - n / 6).astype(f32)
+    speed = np.random.default_rng(67).random((n, n), f32)
+    groups = n // 32 * (n // 8)
+    p.array("phi", phi)
+    p.array("speed", speed)
+    p.room("next", "f32", n * n)
+    p.room("change", "f32", groups)
+    p.room("most", "f32", 1, 0)
+    p.wave("move", (n, n), (32, 8), "phi", "next", "speed", "change", i32(n))
+    p.wave("largest", 64, 64, "change", "most", i32(groups))
+    p.repeat(steps, swap=[["phi", "next"]])
+
+    def oracle() -> np.ndarray:
+        v = phi.astype(np.float64)
+        for _ in range(steps):
+            wide = np.pad(v, 1, mode="edge")
+            west, east = v - wide[1:-1, :-2], wide[1:-1, 2:] - v
+            south, north = v - wide[:-2, 1:-1], wide[2:, 1:-1] - v
+            dx = np.maximum(np.maximum(west, 0), -np.minimum(east, 0))
+            dy = np.maximum(np.maximum(south, 0), -np.minimum(north, 0))
+            v = v - 0.5 * speed * np.hypot(dx, dy)
+        return v
+
+    p.expect("phi", oracle, 1e-4)
+    return p
+
+
+@program
+def odd_even_merge(small: bool) -> Program:
+    """Batcher's network: a wave for each of its layers, which compares keys at one distance."""
+    p = Program("""
+kernel void layer(global uint* keys, uint n, uint run, uint distance) {
+  const uint i = get_global_id(0), first = distance % run + i / distance * 2 * distance + i % distance;
+  const uint second = first + distance;
+  if (second < n && first / (2 * run) == second / (2 * run)) {
+    const uint a = keys[first], b = keys[second];
+    keys[first] = min(a, b);
+    keys[second] = max(a, b);
+  }
+}
+""")
+    n = 256 if small else 1 << 16
+    keys = np.random.default_rng(68).integers(0, 2**32, n, u32)
+    p.array("keys", keys)
+    run = 1
+    while run < n:
+        distance = run
+        while distance:
+            p.wave("layer", n // 2, 64, "keys", u32(n), u32(run), u32(distance))
+            distance //= 2
+        run *= 2
+    p.expect("keys", lambda: np.sort(keys))
+    return p
