@@ -513,9 +513,29 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     return chosen;
   }
   tuning::MeasureProgress progress;
+  device::DeviceInfo tried = *device;
+  if (settings.crashes != 0) {
+    chosen.warning =
+        engine::Warning{.message = "the OpenCL driver crashed when it built or ran candidates of the "
+                                   "first run, so they were left out",
+                        .fix = "outputs are not affected; --strategy barrier shows what the driver says",
+                        .pointer = ""};
+    if (settings.crashes > 1) {
+      options.compile.tuning.strategy = device::PreferredStrategy::plain;
+      options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
+      chosen.report = engine::FirstRun{.reason = options.compile.why};
+      return chosen;
+    }
+    if (tried.profile) {
+      tried.profile->ordering.reset(); // then nothing persistent is tried
+    }
+  }
   auto found = tuning::first_run(
-      program, program_folder(settings.program), *device, options, options.first_run_budget_ns,
+      program, program_folder(settings.program), tried, options, options.first_run_budget_ns,
       settings.measure && !settings.profile && !settings.policy, monitor, progress);
+  if (monitor.trying != nullptr) {
+    monitor.trying->set(false);
+  }
   if (!found) {
     return tl::unexpected(std::move(found.error()));
   }
@@ -826,8 +846,13 @@ Result<ExitCode> run_program(RunSettings& settings) {
     }
   }
   device::SharedFlag ran; // kernels of the user's
+  device::SharedFlag trying;
   if (needs_device(settings)) {
-    TIDEGATE_CHECK(device::isolate_drivers(&ran));
+    const bool reads_input = settings.stream ||
+                             settings.program == standard_stream || // which is gone after a crash
+                             settings.profile == standard_stream || settings.policy == standard_stream ||
+                             settings.plan == standard_stream;
+    TIDEGATE_TRY(settings.crashes, device::isolate_drivers(&ran, reads_input ? nullptr : &trying));
   }
   if (settings.stream) {
     return run_stream(settings, ran);
@@ -854,6 +879,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
     return finish(run_frontier(settings, monitor), settings, progress);
   }
   monitor.before_kernels = [&ran] { ran.set(); };
+  monitor.trying = &trying;
   return finish(run_waves(settings, monitor), settings, progress);
 }
 

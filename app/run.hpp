@@ -49,6 +49,7 @@ struct RunSettings {
   std::optional<std::uint64_t> alone_up_to;
   bool no_cache = false;
   bool measure = true;
+  std::uint32_t crashes = 0; // of the driver while an earlier process of this run tried candidates
   bool help_settings = false;
   bool quiet = false;
   bool verbose = false;

@@ -94,6 +94,10 @@ void tell_captured_errors() {
   print_error(take_captured());
 }
 
+void forget_captured_errors() {
+  (void)take_captured();
+}
+
 CapturedErrors::CapturedErrors() {
   share_captured_errors();
   std::fflush(stderr);

@@ -38,6 +38,7 @@ public:
 // what a crashed child left in it.
 void share_captured_errors();
 void tell_captured_errors();
+void forget_captured_errors();
 
 // Finds error locations in the build logs of drivers. All of them follow clang's format:
 //

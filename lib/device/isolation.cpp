@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -59,9 +61,9 @@ SharedFlag::~SharedFlag() {
   }
 }
 
-void SharedFlag::set() {
+void SharedFlag::set(bool value) {
   if (flag_ != nullptr) {
-    flag_->store(true);
+    flag_->store(value);
   }
 }
 
@@ -92,46 +94,61 @@ static Error crash(int signal, bool kernels_ran) {
   return error;
 }
 
-Result<void> isolate_drivers(const SharedFlag* kernels_ran) {
+Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran, SharedFlag* trying) {
+  constexpr std::uint32_t most_crashes = 2;
+  constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
   ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
   share_captured_errors();
   const pid_t parent = ::getpid();
-  std::optional<InterruptsBlocked> blocked(
-      std::in_place); // until both processes know what to do with signals
-  const pid_t child = ::fork();
-  if (child < 0) {
-    return {}; // then without the protection
+  std::array<struct sigaction, passed_on.size()> before{};
+  for (std::size_t i = 0; i < passed_on.size(); ++i) {
+    ::sigaction(passed_on[i], nullptr, &before[i]);
   }
-  if (child == 0) {
-    // Whoever ends the parent ends the work.
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != parent) {
-      ::_exit(static_cast<int>(ExitCode::interrupted));
+  for (std::uint32_t crashes = 0;; ++crashes) {
+    std::optional<InterruptsBlocked> blocked(
+        std::in_place); // until both processes know what to do with signals
+    const pid_t child = ::fork();
+    if (child < 0) {
+      return crashes; // then without the protection
     }
-    keep_threads_on_cores();
-    return {};
-  }
-  isolated_child = child;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
-      action = {};
-      action.sa_handler = pass_on;
-      ::sigaction(number, &action, nullptr);
+    if (child == 0) {
+      for (std::size_t i = 0; i < passed_on.size(); ++i) {
+        ::sigaction(passed_on[i], &before[i], nullptr);
+      }
+      // Whoever ends the parent ends the work.
+      ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (::getppid() != parent) {
+        ::_exit(static_cast<int>(ExitCode::interrupted));
+      }
+      keep_threads_on_cores();
+      return crashes;
     }
+    isolated_child = child;
+    for (std::size_t i = 0; i < passed_on.size(); ++i) {
+      if (before[i].sa_handler != SIG_IGN) {
+        struct sigaction action {};
+        action.sa_handler = pass_on;
+        ::sigaction(passed_on[i], &action, nullptr);
+      }
+    }
+    blocked.reset();
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFSIGNALED(status)) {
+      ::_exit(WEXITSTATUS(status));
+    }
+    const int number = WTERMSIG(status);
+    if (is_interrupt(number)) {
+      end_interrupted();
+    }
+    if (trying == nullptr || !trying->is_set() || number == SIGKILL || crashes == most_crashes) {
+      tell_captured_errors();
+      return tl::unexpected(crash(number, kernels_ran != nullptr && kernels_ran->is_set()));
+    }
+    trying->set(false);
+    forget_captured_errors();
   }
-  blocked.reset();
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFSIGNALED(status)) {
-    ::_exit(WEXITSTATUS(status));
-  }
-  if (is_interrupt(WTERMSIG(status))) {
-    end_interrupted();
-  }
-  tell_captured_errors();
-  return tl::unexpected(crash(WTERMSIG(status), kernels_ran != nullptr && kernels_ran->is_set()));
 }
 
 } // namespace tidegate::device

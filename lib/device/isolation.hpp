@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace tidegate::device {
 
@@ -16,7 +17,7 @@ public:
   SharedFlag& operator=(const SharedFlag&) = delete;
   ~SharedFlag();
 
-  void set();
+  void set(bool value = true);
   [[nodiscard]] bool is_set() const;
 
 private:
@@ -27,6 +28,9 @@ private:
 // code. Returns to the caller in the parent only if a signal ended the child, with driver_crash; its fix
 // depends on whether kernels of the user had started. Call before the first use of OpenCL, and before
 // reading, writing or starting anything.
-Result<void> isolate_drivers(const SharedFlag* kernels_ran = nullptr);
+//
+// If a driver crashes while `trying` is set, another child takes the crashed one's place, at most twice, and begins
+// anew: it is told how many have crashed, and tries less.
+Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran = nullptr, SharedFlag* trying = nullptr);
 
 } // namespace tidegate::device

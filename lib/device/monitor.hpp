@@ -15,6 +15,10 @@
 #include <thread>
 #include <utility>
 
+namespace tidegate::device {
+class SharedFlag;
+}
+
 namespace tidegate::engine {
 
 enum class Activity : std::uint8_t {
@@ -93,6 +97,8 @@ struct Monitor {
   // Called in the run's thread at the start of each activity; may be empty.
   std::function<void()> began;
   std::function<void()> before_kernels; // may be empty; called before kernels of the user's run
+  device::SharedFlag* trying =
+      nullptr; // if given, set while a crash of the driver costs a candidate and no more
 
   void begin(Activity next) {
     activity = next;
