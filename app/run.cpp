@@ -545,7 +545,12 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     }
     chosen.warning = difference_warning(found->report, found->fault_at);
   }
-  if (found->report.compared && found->report.measured) {
+  // The next run goes on where the budget ended this one, with the kernels that are built: once.
+  std::error_code unwritable;
+  const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() &&
+                       !std::filesystem::remove(files.unfinished, unwritable) &&
+                       write_text(files.unfinished.string(), "");
+  if (!goes_on && found->report.compared && found->report.measured) {
     device::DeviceProfile profile = device->profile.value_or(
         device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});
     profile.tuning = found->settings.tuning;

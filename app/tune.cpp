@@ -78,7 +78,8 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   const std::string name = "tuned-" + hash_of(device, program_key);
   return {.profile = folder / (name + ".profile.json"),
           .policy = folder / (name + ".policy.json"),
-          .difference = folder / (name + ".difference.json")};
+          .difference = folder / (name + ".difference.json"),
+          .unfinished = folder / (name + ".unfinished")};
 }
 
 std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
@@ -168,7 +169,9 @@ Result<void> write_difference(const std::filesystem::path& file, std::string_vie
 }
 
 engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer) {
-  std::string message = "outputs differ from those of plain launches, so plain launches are taken: ";
+  std::string message =
+      first_run.equal ? "outputs differ from those of plain launches with a candidate, which is left out: "
+                      : "outputs differ from those of plain launches, so plain launches are taken: ";
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
     message += fmt::format("element {} of {} is {}, plain launches make it {}", first.element,

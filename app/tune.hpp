@@ -22,7 +22,9 @@ namespace tidegate::app {
 struct TunedFiles {
   std::filesystem::path profile;
   std::filesystem::path policy;
-  std::filesystem::path difference; // there is one where outputs were not those of plain launches
+  std::filesystem::path difference;
+  std::filesystem::path
+      unfinished; // says that the last first run had no time for all candidates // there is one where outputs were not those of plain launches
 };
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 

@@ -69,6 +69,9 @@ struct StandInRun : Run {
   std::set<int> wrong;                  // calls of the op `advance` that get the last element wrong, from 1
   std::function<void(int call)> then{}; // called by each
   bool wrong_persistent = false;        // persistent launches get it wrong
+  int last_wrong = 1 << 30;             // of the persistent launches that get it wrong, from 1
+  int persistent_runs = 0;
+  std::uint32_t wrong_bit = 1U << 24U; // of the element
   int calls = 0;
   std::vector<device::test::StandIn::Failure> failures;
   std::shared_ptr<std::map<std::string, int>> calls_of_sessions =
@@ -99,7 +102,7 @@ struct StandInRun : Run {
       x[i] += 1;
     }
     ++calls;
-    x[63] ^= wrong.contains(calls) ? 1U << 24U : 0U;
+    x[63] ^= wrong.contains(calls) ? wrong_bit : 0U;
     if (then) {
       then(calls);
     }
@@ -118,7 +121,7 @@ struct StandInRun : Run {
   }
 
   // The whole program in one launch; without iterations the number of resident groups.
-  void persistent(const device::test::StandInLaunch& launch) const {
+  void persistent(const device::test::StandInLaunch& launch) {
     constexpr std::uint32_t progress = 6;
     constexpr std::uint32_t poll = 7;
     constexpr std::uint32_t stage_end = 10;
@@ -132,7 +135,7 @@ struct StandInRun : Run {
     for (std::size_t i = 0; i < 64; ++i) {
       arena[i] += repeat;
     }
-    arena[63] ^= wrong_persistent ? 1U << 24U : 0U;
+    arena[63] ^= wrong_persistent && ++persistent_runs <= last_wrong ? wrong_bit : 0U;
     std::ranges::copy(arena.first(64), arena.begin() + 64);
     const auto head = launch.buffer<std::uint32_t>(progress);
     head[0] = repeat;

@@ -210,10 +210,12 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::compared>("compared",
                                   "whether the chosen way was compared with plain launches, or the "
                                   "result of a frontier program with the serial algorithm's"),
-    required<&FirstRun::equal>(
-        "equal", "whether all comparisons were equal: byte for byte; ranks within their rounding"),
+    required<&FirstRun::equal>("equal",
+                               "whether what runs was equal: byte for byte; ranks within their rounding"),
     required<&FirstRun::measured>("measured", "whether candidates were timed"),
-    required<&FirstRun::kept>("kept", "whether later runs of the same program reuse the choice"),
+    required<&FirstRun::kept>(
+        "kept",
+        "whether later runs reuse the choice; else, with a cache, the next run goes on with what was built"),
     required<&FirstRun::reason>(
         "reason", "reason of the choice; for a frontier program, what was compared or why it was not"),
     required<&FirstRun::iterations>(
@@ -225,7 +227,8 @@ constexpr Field first_run_fields[] = {
     optional<&FirstRun::plain_ns>("plain_ns", "median of a dispatch as plain launches"),
     optional<&FirstRun::taken_ns>("taken_ns", "time of the adopted way, from the measured ratios"),
     required<&FirstRun::tried>("tried", "every configuration that was tried"),
-    optional<&FirstRun::difference>("difference", "how the outputs differed from those of plain launches"),
+    optional<&FirstRun::difference>("difference",
+                                    "how a candidate's outputs differed from those of plain launches"),
     optional<&FirstRun::difference_file>(
         "difference_file", "file with program, sources, kernel and difference, for a bug report"),
 };

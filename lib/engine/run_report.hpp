@@ -391,8 +391,8 @@ struct TriedWay {
 // The choice of a launch plan by the first run of a program on a device: candidates were compared with plain
 // launches on the program's data, and timed. Later runs reuse the result.
 struct FirstRun {
-  bool compared = false;        // with plain launches, all possible choices
-  bool equal = false;           // in every byte of the outputs
+  bool compared = false;        // with plain launches
+  bool equal = false;           // what runs, in every byte of the outputs
   bool measured = false;        // candidates were timed
   bool kept = false;            // in the user's folder, for later runs
   std::string reason;           // for people

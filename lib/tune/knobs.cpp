@@ -121,7 +121,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
                                const engine::WaveProgram& program, const device::DeviceInfo& device,
                                Persistent among) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool persistent = among.counters && compiled.persistent() && incumbent.workers != 0;
+  const bool persistent = among.shaped && compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
@@ -155,6 +155,18 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
         one.value += ", 1 tile in a work-group";
         one.settings.tuning.side_by_side = 1;
         found.options.push_back(std::move(one));
+      }
+    }
+    // Registers, and what the compiler makes of arguments, decide which strategy is fastest: each in the other mode, too.
+    const auto& evidence = compiled.recommendation.promotion_evidence;
+    const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
+    const PromotionRoute other = interprets ? PromotionRoute::queue_jit : PromotionRoute::interpreter;
+    for (std::size_t i = 0; i < strategies; ++i) {
+      Option option = found.options[i];
+      if (among.in_both_modes && option.settings.tuning.strategy != plain) {
+        option.value += interprets ? ", jit" : ", interpreter";
+        option.settings.policy = policy_for(other, evidence, settings.policy);
+        found.options.push_back(std::move(option));
       }
     }
     break;

@@ -27,7 +27,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
 constexpr std::uint64_t more_duel_rounds = 22; // where times scatter, 11 leave gains of a tenth in doubt
-constexpr std::uint64_t first_run_budget_parts = 100; // plain launches may take one part
+constexpr std::uint64_t first_run_budget_parts = 200; // plain launches may take one part
 
 constexpr std::uint64_t fewest_rounds =
     7; // with fewer rounds no configuration can reach the required confidence
@@ -38,7 +38,11 @@ public:
          MeasureProgress& progress)
       : bench_(bench), max_wall_time_ns_(max_wall_time_ns), progress_(progress),
         // The rest of the budget pays for the final comparison with the first settings.
-        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
+        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)),
+        least_timing_(budget_ns / 5) {}
+
+  // Returns true if each alternative of a knob was built, or refused; otherwise time was up.
+  [[nodiscard]] bool complete() const { return complete_; }
 
   Result<TuningReport> run(const Settings& first) {
     TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
@@ -53,6 +57,7 @@ public:
     }
     incumbent_ = beginning;
     dispatch_ns_ = median(times);
+    bench_.begin_candidates();
     TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
     for (const Knob knob : bench_.knobs()) {
       report.knobs.push_back(turn(knob));
@@ -79,10 +84,11 @@ private:
   [[nodiscard]] Timer timer() {
     return [this](std::size_t configuration) {
       const auto ns = bench_.time(configuration, most_ns());
-      if (ns) {
-        times_[configuration].push_back(*ns);
+      if (!ns) {
+        return ns;
       }
-      return ns;
+      times_[configuration].push_back(*ns);
+      return std::optional(*ns * bench_.handicap(configuration));
     };
   }
   // Upper bound on a timed run: one second plus ten times the first run, including the time to fill memory.
@@ -115,8 +121,9 @@ private:
     std::map<std::size_t, std::string> values;
     std::vector<std::size_t> added;
     bool in_time = true;
+    const auto building_end = Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for timing
     for (std::size_t i = 0; i < options.size() && in_time; ++i) {
-      in_time = Clock::now() + longest_add_ < search_end_ && !InterruptWatch::interrupted();
+      in_time = Clock::now() + longest_add_ < building_end && !InterruptWatch::interrupted();
       if (in_time) {
         progress_.configuration = static_cast<std::uint32_t>(i + 1);
         if (const auto configuration = add(options[i], report)) {
@@ -125,8 +132,14 @@ private:
         }
       }
     }
+    complete_ &= in_time;
     progress_.configuration = 0;
     report.configurations = added.size();
+    if (!added.empty() &&
+        std::exchange(first_turn_, false)) { // builds that took longer than the budget were for nothing else
+      search_end_ = std::max(search_end_, Clock::now() + least_timing_);
+      end_ = std::max(end_, search_end_);
+    }
     if (options.empty()) {
       return report;
     }
@@ -139,10 +152,13 @@ private:
       report.verdict = report.thrown_out.empty() ? Verdict::nothing_to_try : Verdict::kept;
       return report;
     }
-    const Halving halving = halve(incumbent_, added, timer(), time_is_up);
+    const auto halving_end = Clock::now() + (search_end_ - Clock::now()) / 3 * 2; // the rest is for the duel
+    const Halving halving = halve(incumbent_, added, timer(), up_at(halving_end));
     for (const Contender& contender : halving.contenders) {
       if (!contender.ratios.empty()) {
-        report.timed.push_back({values[contender.configuration], median(contender.ratios)});
+        report.timed.push_back(
+            {values[contender.configuration], median(contender.ratios) * bench_.handicap(incumbent_) /
+                                                  bench_.handicap(contender.configuration)});
       }
     }
     std::size_t best = halving.best;
@@ -166,6 +182,7 @@ private:
     if (report.duel->won()) {
       report.verdict = Verdict::adopted;
       incumbent_ = best;
+      first_adopted_ = first_adopted_ == 0 ? best : first_adopted_;
       dispatch_ns_ *= report.duel->ratio;
     } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
       report.verdict = Verdict::out_of_time;
@@ -202,31 +219,41 @@ private:
     return halve(incumbent_, {best, *configuration}, timer(), up_at(search_end_)).best;
   }
 
-  // Compares all adopted settings with the first ones; together they must win too.
+  // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
   void conclude(std::size_t beginning, TuningReport& report) {
     const auto adopted = std::ranges::count(report.knobs, Verdict::adopted, &KnobReport::verdict);
     if (adopted == 1) {
       report.overall = std::ranges::find(report.knobs, Verdict::adopted, &KnobReport::verdict)->duel;
     } else if (adopted > 1) {
-      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_));
-      if (!report.overall->won()) {
-        incumbent_ = beginning;
+      report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_), more_duel_rounds);
+      if (!report.overall->won()) { // the first of them has won against the first settings by itself
+        incumbent_ = first_adopted_;
+        bool later = false;
         for (KnobReport& knob : report.knobs) {
-          knob.verdict = knob.verdict == Verdict::adopted ? Verdict::kept : knob.verdict;
+          if (knob.verdict == Verdict::adopted && std::exchange(later, true)) {
+            knob.verdict = Verdict::kept;
+          } else if (knob.verdict == Verdict::adopted) {
+            report.overall = knob.duel;
+          }
         }
       }
     }
-    report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
+    report.after_ns = report.before_ns *
+                      (incumbent_ == beginning ? 1 : report.overall->ratio / bench_.handicap(incumbent_));
   }
 
   Bench& bench_;
   const std::uint64_t max_wall_time_ns_; // per run
   MeasureProgress& progress_;
-  const Clock::time_point search_end_;
-  const Clock::time_point end_;
+  Clock::time_point search_end_;
+  Clock::time_point end_;
+  const nanoseconds least_timing_; // of the first knob
+  bool first_turn_ = true;
   Clock::duration longest_add_{};
+  bool complete_ = true;
   Times times_;
   std::size_t incumbent_ = 0;
+  std::size_t first_adopted_ = 0; // 0: none
   double dispatch_ns_ = 0;
   double run_ns_ = 0; // longest of the first runs, including the time to fill memory
 };
@@ -323,6 +350,7 @@ std::string last_writer(const engine::Job& program, const std::string& buffer) {
 // Compares the cost model's choice with plain launches, without timing it.
 Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uint64_t most_ns) {
   TIDEGATE_TRY(const std::size_t plain, bench.add_first(plain_launches(open)));
+  bench.begin_candidates();
   TIDEGATE_TRY(const std::optional<std::size_t> chosen, bench.add(open, most_ns));
   if (!chosen) {
     return bench.settings(plain);
@@ -379,6 +407,7 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
     if (measure) {
       Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
       const auto report = search.run(plain_launches(open));
+      result.complete = search.complete();
       compared = report.map([&](const TuningReport& found) {
         result.settings = {.tuning = found.profile.tuning, .traversal = {}, .policy = found.policy};
         if (device.type == device::DeviceType::cpu) {
@@ -407,9 +436,14 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
     result.different = bench->different();
     result.fault_at =
         last_writer(bench->compiled(0).written, result.different->parity.first_difference->buffer);
+    report.difference = result.different->parity;
+  }
+  // A candidate that rounds differently is left out, and says nothing of the others, which are equal.
+  const bool rounds =
+      report.difference && report.difference->likely_cause == engine::DifferenceCause::rounding;
+  if (report.difference && !(rounds && compared)) {
     result.settings = plain_launches(open);
     report.compared = true;
-    report.difference = result.different->parity;
     report.reason = fmt::format("plain launches: outputs differ from theirs with {}", result.different->way);
   } else if (!compared) {
     report.reason = "plain launches: nothing could be compared with them: " + compared.error().message;
@@ -419,8 +453,11 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
   } else {
     report.compared = true;
     report.equal = true;
-    report.reason = measure ? "the fastest on its first run here, equal to plain launches"
-                            : "by the cost model; equal to plain launches on its first run here";
+    report.reason = !measure ? "by the cost model; equal to plain launches on its first run here"
+                    : !result.complete && report.tried.empty()
+                        ? "plain launches: the time for the first run was up before others were built"
+                    : rounds ? "the fastest on its first run here of those equal to plain launches"
+                             : "the fastest on its first run here, equal to plain launches";
   }
   return result;
 }

@@ -50,14 +50,16 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 struct FirstRunResult {
   engine::FirstRun report;
   Settings settings;
-  std::optional<Different> different; // a difference from plain launches, which the settings then select
-  std::string fault_at;               // RFC 6901 pointer to the last wave that writes the buffer
+  std::optional<Different>
+      different;        // a difference from plain launches, which the settings select unless it is rounding
+  std::string fault_at; // RFC 6901 pointer to the last wave that writes the buffer
+  bool complete = true; // false if time was up before all candidates were built
 };
 
 // Compares the cost model's choice with plain launches on the program's data and, with `measure`, times the
 // configurations that the cost model does not rule out. Ends within the budget, except for builds that have
-// started; runs as many iterations as keep plain launches within a hundredth of the budget. If outputs differ
-// or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
+// started; runs as many iterations as keep plain launches within a part of 200 of the budget. If outputs differ by more
+// than rounding or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
                                  const device::DeviceInfo& device, const engine::RunOptions& options,
                                  std::uint64_t budget_ns, bool measure, engine::Monitor& monitor,

@@ -57,7 +57,19 @@ Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, c
 
 namespace {
 
-constexpr std::size_t first_turns = 2;
+constexpr std::size_t first_turns = 3; // of which one may be an outlier
+constexpr std::size_t last_turns = 24;
+
+// Returns true unless nearly all rounds say that a contender is slower than another in the same round.
+bool may_be_as_fast(const Contender& contender, const Contender& other) {
+  constexpr double chance = 0.1;
+  std::uint64_t slower = 0;
+  std::uint64_t rounds = 0;
+  for (; rounds < std::min(contender.ratios.size(), other.ratios.size()); ++rounds) {
+    slower += contender.ratios[rounds] > other.ratios[rounds] ? 1 : 0;
+  }
+  return at_least(slower, rounds) > chance;
+}
 
 // Runs one round; returns false if the incumbent did not finish. The order rotates from round to round.
 bool run_round(std::size_t round, std::size_t incumbent, const std::vector<Contender*>& left,
@@ -100,7 +112,7 @@ Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurati
     left.push_back(&contender);
   }
   std::size_t round = 0;
-  for (std::size_t rounds = first_turns; left.size() > 1; rounds *= 2) {
+  for (std::size_t rounds = first_turns; left.size() > 1 && rounds <= last_turns; rounds *= 2) {
     std::size_t ran = 0;
     for (; ran < rounds && !time_is_up() && run_round(round, incumbent, left, time); ++ran) {
       ++round;
@@ -111,7 +123,10 @@ Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurati
     if (ran < rounds) {
       break;
     }
-    left.resize((left.size() + 1) / 2);
+    // Of the two in the final both go on while their times overlap.
+    if (left.size() != 2 || !may_be_as_fast(*left[1], *left[0])) {
+      left.resize((left.size() + 1) / 2);
+    }
   }
   std::erase_if(left, [&](const Contender* contender) {
     return contender->failed || (configurations.size() > 1 && contender->ratios.empty());

@@ -57,8 +57,9 @@ struct Halving {
   std::vector<std::size_t> rounds_by_rung; // rounds that each remaining contender ran in each rung
 };
 
-// Each round times the incumbent and all remaining contenders in a rotated order. `tidegate tune choose` has
-// the rule that selects the last one: the median of the ratios.
+// Each round times the incumbent and all remaining contenders in a rotated order. The last two go on, for up to 24 rounds
+// more, while it is not clear which is slower. `tidegate tune choose` has the rule that selects the last one: the median of
+// the ratios.
 Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurations, const Timer& time,
               const TimeIsUp& time_is_up);
 

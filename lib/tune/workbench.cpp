@@ -230,7 +230,8 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
         engine::compare_outputs(program, done.outputs, rerun.outputs).equal, program.publishes());
   }
   Error error = different_from_plain(parity);
-  if (!different_) {
+  if (!different_ ||
+      different_->parity.likely_cause == engine::DifferenceCause::rounding) { // the gravest is reported
     const bool generated = !configuration.compiled.tables.cases.empty();
     different_ = Different{.parity = std::move(parity),
                            .way = way_text(configuration),
@@ -344,15 +345,27 @@ std::string Workbench::value_of(Knob knob, std::size_t configuration) const {
 
 std::vector<Option> Workbench::options_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which happens
-  // on idle machines, too, and a first run does not foresee it.
   const engine::CompiledProgram& plain = configurations_.front().compiled;
   const bool may_wait = !is_first_run() || !plain.model.cpu;
-  const Persistent among{.barrier = passed && (may_wait || engine::may_claim(plain.program, &device_)),
-                         .counters = passed && may_wait,
-                         .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns)};
+  const bool meets = passed && (may_wait || engine::may_claim(plain.program, &device_));
+  const Persistent among{.barrier = meets,
+                         .counters = meets,
+                         .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
+                         .in_both_modes = is_first_run(),
+                         .shaped = passed && may_wait};
   return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns), program_,
                             device_, among);
+}
+
+// On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which happens on
+// idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim tiles.
+double Workbench::handicap(std::size_t configuration) const {
+  constexpr double of_waits = 1.05;
+  const Configuration& measured = configurations_[configuration];
+  return is_first_run() && measured.compiled.model.cpu && measured.residency.workers > 1 &&
+                 measured.compiled.strategy.strategy == engine::Strategy::counters
+             ? of_waits
+             : 1.0;
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores

@@ -1,6 +1,7 @@
 // Candidates of a wave program on one device. Each is compiled and built once, its first run is compared with
 // plain launches, and then configurations can be timed in any order.
 #pragma once
+#include "device/isolation.hpp"
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/execute.hpp"
@@ -63,7 +64,17 @@ public:
     return settings(configuration);
   }
 
+  // Returns the factor by which a configuration's times count as longer than they are, because it may lose more later.
+  [[nodiscard]] virtual double handicap(std::size_t /*configuration*/) const { return 1; }
+
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
+
+  // Says that the program as it is has run, so that a crash of the driver from now on comes from a candidate.
+  void begin_candidates() {
+    if (monitor_.trying != nullptr) {
+      monitor_.trying->set();
+    }
+  }
 
 protected:
   // Throws device::Refused.
@@ -118,7 +129,7 @@ public:
   // Iterations of each run; set by add_first.
   [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
   [[nodiscard]] std::size_t outputs() const; // number of compared outputs
-  // The first configuration whose outputs differed from plain launches.
+  // A configuration whose outputs differed from plain launches, and by more than rounding if there is one.
   [[nodiscard]] const std::optional<Different>& different() const { return different_; }
   [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t configuration) const {
     return configurations_[configuration].compiled;
@@ -129,6 +140,7 @@ public:
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }
+  [[nodiscard]] double handicap(std::size_t configuration) const override;
   [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
     return configurations_[configuration].residency.workers;
   }

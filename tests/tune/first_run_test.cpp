@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <thread>
 
 using namespace tidegate;
@@ -23,11 +24,15 @@ struct Measured : StandInRun {
 
   Measured() { options.compile.strategy.reset(); }
 
-  Result<FirstRunResult> first(bool measure, std::uint64_t repeat = 3) {
-    const auto program = documents::decode<engine::WaveProgram>(document(repeat));
+  Result<FirstRunResult> first(bool measure, std::uint64_t repeat = 3, std::uint64_t budget = budget_ns,
+                               std::string_view type = "u32") {
+    std::string text = document(repeat);
+    for (auto at = text.find("u32"); at != std::string::npos; at = text.find("u32", at + 3)) {
+      text.replace(at, 3, type);
+    }
+    const auto program = documents::decode<engine::WaveProgram>(text);
     REQUIRE(program);
-    return first_run(*program, folder.path().string(), device, options, budget_ns, measure, monitor,
-                     progress);
+    return first_run(*program, folder.path().string(), device, options, budget, measure, monitor, progress);
   }
 
   Result<TuningReport> tune() {
@@ -82,13 +87,39 @@ TEST_CASE("a way with other outputs is thrown out, and plain launches are taken"
   }
 }
 
+TEST_CASE("a way that rounds differently is left out, and others that are equal are taken") {
+  Measured run;
+  run.wrong_persistent = true;
+  run.wrong_bit = 1;
+  run.last_wrong = 2; // the first candidate, which runs twice
+  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  const auto found = run.first(true, 3, budget_ns, "f32");
+  REQUIRE(found);
+  CHECK(found->report.equal);
+  CHECK(found->report.taken_ns < found->report.plain_ns);
+  CHECK(found->settings.tuning.strategy != PreferredStrategy::plain);
+  REQUIRE(found->different);
+  CHECK(found->report.difference->likely_cause == engine::DifferenceCause::rounding);
+  CHECK(found->report.reason == "the fastest on its first run here of those equal to plain launches");
+}
+
+TEST_CASE("a first run without time for any candidate says so, and is not complete") {
+  Measured run;
+  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+  const auto found = run.first(true, 1, 200'000'000);
+  REQUIRE(found);
+  CHECK_FALSE(found->complete);
+  CHECK(found->report.tried.empty());
+  CHECK(found->report.reason == "plain launches: the time for the first run was up before others were built");
+}
+
 TEST_CASE("of a long repetition as much is compared as fits") {
   Measured run;
   run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   const auto found = run.first(false, 10'000);
   REQUIRE(found);
   CHECK(found->report.iterations >= 1);
-  CHECK(found->report.iterations < 1000); // of 1 ms, in a hundredth of 10 s, with steps of 8
+  CHECK(found->report.iterations < 1000); // of 1 ms, in a 200th of 10 s, with steps of 8
 }
 
 TEST_CASE("a configuration that the device refuses is thrown out with the reason") {

@@ -31,13 +31,32 @@ TEST_CASE("the fastest is left, and most runs go to the last ones") {
     std::vector<std::size_t> configurations(8);
     std::iota(configurations.begin(), configurations.end(), 1);
     const Halving halving = halve(0, configurations, time, time_is_left);
-    CHECK(halving.rounds_by_rung == std::vector<std::size_t>{2, 4, 8});
-    CHECK(runs[0] == 14); // the incumbent is in every round
-    CHECK(std::accumulate(runs.begin() + 1, runs.end(), 0) == 8 * 2 + 4 * 4 + 2 * 8);
-    CHECK(runs[halving.best] == 14);
+    CHECK(halving.rounds_by_rung == std::vector<std::size_t>{3, 6, 12});
+    CHECK(runs[0] == 21); // the incumbent is in every round
+    CHECK(std::accumulate(runs.begin() + 1, runs.end(), 0) == 8 * 3 + 4 * 6 + 2 * 12);
+    CHECK(runs[halving.best] == 21);
     right += means[halving.best] == 60 ? 1 : 0;
   }
   CHECK(right >= 95);
+}
+
+TEST_CASE("the last two go on while it is not clear which is slower") {
+  std::mt19937_64 random(12);
+  int right = 0;
+  constexpr int searches = 200;
+  for (int search = 0; search < searches; ++search) {
+    const std::vector<double> means{100, 70, 73};
+    const Timer time = [&](std::size_t configuration) {
+      return std::optional(means[configuration] * std::lognormal_distribution<double>(0, 0.05)(random));
+    };
+    const Halving halving = halve(0, {1, 2}, time, time_is_left);
+    const std::vector<std::size_t> all{3, 6, 12, 24};
+    CHECK(halving.rounds_by_rung ==
+          std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(halving.rounds_by_rung.size())));
+    CHECK(halving.rounds_by_rung.size() > 1); // three rounds show nothing
+    right += halving.best == 1 ? 1 : 0;
+  }
+  CHECK(right >= 180);
 }
 
 TEST_CASE("what drifts drifts for all: ratios are taken in a round") {
