@@ -22,9 +22,8 @@ namespace tidegate::app {
 struct TunedFiles {
   std::filesystem::path profile;
   std::filesystem::path policy;
-  std::filesystem::path difference;
-  std::filesystem::path
-      unfinished; // says that the last first run had no time for all candidates // there is one where outputs were not those of plain launches
+  std::filesystem::path difference; // there is one where outputs were not those of plain launches
+  std::filesystem::path unfinished; // there is one where the last first run had no time for all candidates
 };
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 

@@ -121,7 +121,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
                                const engine::WaveProgram& program, const device::DeviceInfo& device,
                                Persistent among) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool persistent = among.shaped && compiled.persistent() && incumbent.workers != 0;
+  const bool persistent = among.counters && compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {

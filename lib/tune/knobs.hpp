@@ -75,14 +75,13 @@ struct Incumbent {
 };
 
 // Persistent launches among the alternatives: none if the device has not passed its self-test. A first run on a CPU tries
-// them where work-groups may claim tiles, and perhaps one work-group, which waits for no other. First runs have no time to
-// come back to the strategy once a mode has won, so they try both modes.
+// no counters, barriers where work-groups claim tiles, and perhaps one work-group, which waits for no other. First runs have
+// no time to come back to the strategy once a mode has won, so they try both modes.
 struct Persistent {
   bool barrier = false;
   bool counters = false;
   bool of_one_group = false;
   bool in_both_modes = false;
-  bool shaped = false; // in other shapes: number of work-groups, tiles side by side, mapping, slices
 };
 
 // The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.

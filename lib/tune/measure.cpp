@@ -84,11 +84,10 @@ private:
   [[nodiscard]] Timer timer() {
     return [this](std::size_t configuration) {
       const auto ns = bench_.time(configuration, most_ns());
-      if (!ns) {
-        return ns;
+      if (ns) {
+        times_[configuration].push_back(*ns);
       }
-      times_[configuration].push_back(*ns);
-      return std::optional(*ns * bench_.handicap(configuration));
+      return ns;
     };
   }
   // Upper bound on a timed run: one second plus ten times the first run, including the time to fill memory.
@@ -156,9 +155,7 @@ private:
     const Halving halving = halve(incumbent_, added, timer(), up_at(halving_end));
     for (const Contender& contender : halving.contenders) {
       if (!contender.ratios.empty()) {
-        report.timed.push_back(
-            {values[contender.configuration], median(contender.ratios) * bench_.handicap(incumbent_) /
-                                                  bench_.handicap(contender.configuration)});
+        report.timed.push_back({values[contender.configuration], median(contender.ratios)});
       }
     }
     std::size_t best = halving.best;
@@ -238,8 +235,7 @@ private:
         }
       }
     }
-    report.after_ns = report.before_ns *
-                      (incumbent_ == beginning ? 1 : report.overall->ratio / bench_.handicap(incumbent_));
+    report.after_ns = report.before_ns * (incumbent_ == beginning ? 1 : report.overall->ratio);
   }
 
   Bench& bench_;

@@ -64,9 +64,6 @@ public:
     return settings(configuration);
   }
 
-  // Returns the factor by which a configuration's times count as longer than they are, because it may lose more later.
-  [[nodiscard]] virtual double handicap(std::size_t /*configuration*/) const { return 1; }
-
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
   // Says that the program as it is has run, so that a crash of the driver from now on comes from a candidate.
@@ -140,7 +137,6 @@ public:
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }
-  [[nodiscard]] double handicap(std::size_t configuration) const override;
   [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
     return configurations_[configuration].residency.workers;
   }

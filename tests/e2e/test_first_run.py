@@ -87,8 +87,7 @@ class FirstRun(Programs):
             report = self.report(self.file("program.json", json.dumps(document)), *args)
             self.assertTrue(report["first_run"]["equal"])
             if "measure-budget=60s" in args:
-                values = [way["value"] for way in report["first_run"]["tried"]]
-                self.assertTrue({"barrier", "counters"} <= set(values), values)
+                self.assertIn("barrier", [way["value"] for way in report["first_run"]["tried"]])
             one = [way for way in report["first_run"]["tried"] if way["value"] == "barrier, 1 work-group"]
             self.assertLessEqual(len(one), 1)
             if one and one[0]["taken"]:
