@@ -295,7 +295,8 @@ private:
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
     source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
                            in_quotes(program_.ops[served.op].name), range_text(served));
-    const bool listed = !list_rows_.empty() && program_.waves[served.wave].active;
+    const bool listed =
+        std::ranges::any_of(list_rows_, [&served](const auto& row) { return row.second == served.wave; });
     const auto tile = [listed](std::string_view place) {
       return listed ? fmt::format("tg_listed(list, {})", place) : std::string(place);
     };
@@ -568,7 +569,10 @@ private:
     std::uint32_t row = 0;
     for (const Stage& stage : schedule_.stages) {
       const ProgramWave& wave = program_.waves[stage.waves.front()];
-      if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 && wave.active) {
+      // Past the end of a list nothing is called, which is a condition around the barriers of a kernel.
+      const bool may_skip = request_.conditional_barriers || !ops_.kernels[wave.op].needs_whole_group;
+      if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 && wave.active &&
+          may_skip) {
         list_rows_.emplace_back(row, stage.waves.front());
       }
       row += stage.plain ? 0 : 1;
