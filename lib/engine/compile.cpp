@@ -223,8 +223,8 @@ std::vector<std::uint32_t> op_numbers(const std::vector<HotOp>& hot) {
 
 // Returns how many work-groups a compute unit has to hold if every tile of a stage is to run at once, or 0 if they have
 // too many work-items to gain registers by it. Half of the tiles that repeat are in smaller stages than that one, half
-// in larger ones: one large stage among many small ones would leave NVIDIA's assembler to take so many registers that
-// a unit holds one group. The language model of examples/ takes 0.93 of the time with the two that are stated.
+// in larger ones. By the largest stage alone, NVIDIA's assembler took so many registers for the language model of
+// examples/ that a unit held one group; with two it takes 0.93 of the time.
 std::uint32_t groups_per_unit(const Schedule& schedule, const LaunchTables& tables, std::uint32_t workers,
                               const device::DeviceInfo& device) {
   constexpr std::uint64_t most_work_items = 1024; // at which NVIDIA's GPUs have 64 registers for each

@@ -55,7 +55,7 @@ struct RegisterCopy {
   friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
 };
 
-// By kernel: parameters that point to memory that nobody writes while the kernel may run.
+// By kernel: parameters that point to memory that stays as it is while the kernel may run.
 using SteadyParameters = std::map<std::string, std::set<std::size_t>>;
 
 // True for a parameter of the form `global T* name`, which a copy can keep in a register.

@@ -123,7 +123,7 @@ Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurati
     if (ran < rounds) {
       break;
     }
-    // Of the two in the final both go on while their times overlap.
+    // The last two both go on while their times overlap.
     if (left.size() != 2 || !may_be_as_fast(*left[1], *left[0])) {
       left.resize((left.size() + 1) / 2);
     }
