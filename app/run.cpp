@@ -547,8 +547,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   }
   // The next run goes on where the budget ended this one, with the kernels that are built: once.
   std::error_code unwritable;
-  const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() &&
-                       !std::filesystem::remove(files.unfinished, unwritable) &&
+  const bool went_on = std::filesystem::remove(files.unfinished, unwritable);
+  const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() && !went_on &&
                        write_text(files.unfinished.string(), "");
   if (!goes_on && found->report.compared && found->report.measured) {
     device::DeviceProfile profile = device->profile.value_or(
