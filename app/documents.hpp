@@ -99,17 +99,11 @@ struct VersionReport {
   std::vector<std::string> environment; // "NAME=value" of variables that affect the tool
 };
 
-template <>
-const Document DocumentOf<StreamError>::document;
-template <>
-const Document DocumentOf<RunRequest>::document;
-template <>
-const Document DocumentOf<CheckReport>::document;
-template <>
-const Document DocumentOf<SchemaList>::document;
-template <>
-const Document DocumentOf<ReportComparison>::document;
-template <>
-const Document DocumentOf<VersionReport>::document;
+TIDEGATE_HAS_DOCUMENT(StreamError);
+TIDEGATE_HAS_DOCUMENT(RunRequest);
+TIDEGATE_HAS_DOCUMENT(CheckReport);
+TIDEGATE_HAS_DOCUMENT(SchemaList);
+TIDEGATE_HAS_DOCUMENT(ReportComparison);
+TIDEGATE_HAS_DOCUMENT(VersionReport);
 
 } // namespace tidegate::documents

@@ -1,18 +1,16 @@
 // Describes a document type by one constexpr table of fields; decoding, encoding, range checks, defaults,
 // JSON Schema and reference text all follow from it.
 //
-//   template <>                                                  // header, if other files describe its users
-//   const Record Description<SizingPolicy>::record;
+//   TIDEGATE_HAS_RECORD(SizingPolicy);                   // header, if other files describe its users
 //
-//   constexpr Field sizing_fields[] = {                                                // source
-//       defaulted<&SizingPolicy::default_worker_count>("default_worker_count", "workers when …"), …};
-//   template <>
-//   constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>(sizing_fields);
+//   constexpr Field sizing_fields[] = {                  // source
+//       defaulted<&SizingPolicy::default_worker_count>("workers when …"), …};
+//   TIDEGATE_RECORD(SizingPolicy, sizing_fields);
 //
 // A source describes the parts of a struct before the struct.
 //
-// The JSON type of a field follows from the type of its C++ member, its default from the member's
-// initialiser, so the table and the struct always agree.
+// The key of a field is the name of its C++ member, its JSON type follows from the member's type and its default
+// from the member's initialiser, so the table and the struct always agree.
 #pragma once
 #include <tidegate/core/text.hpp>
 
@@ -133,6 +131,13 @@ struct Field {
   const void* (*read)(const void* object) = nullptr; // nullptr for an empty std::optional
   void (*fill)(void* object) = nullptr;              // set if the default is another field's value
   std::string_view same_as{};                        // name of that field
+
+  // A key that differs from the member's name.
+  [[nodiscard]] constexpr Field named(std::string_view key) const {
+    Field renamed = *this;
+    renamed.name = key;
+    return renamed;
+  }
 
   // Narrows an integer's range below that of its C++ type.
   [[nodiscard]] constexpr Field between(std::uint64_t minimum, std::uint64_t maximum) const {
@@ -311,17 +316,28 @@ struct MemberPointer<T C::*> {
   using Member = T;
 };
 
+// The name of a member, cut out of the compiler's spelling of this function: "… [with auto Member =
+// &tidegate::Error::code; …]".
+template <auto Member>
+constexpr std::string_view member_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text = text.substr(0, text.find_first_of(";]", text.find("Member = ")));
+  return text.substr(text.rfind(':') + 1);
+}
+
 // A path of member pointers to a nested member, so that a flat JSON object can fill nested structs.
 template <auto First, auto... Rest>
 struct Path {
   using Object = typename MemberPointer<decltype(First)>::Object;
   using Member = typename Path<Rest...>::Member;
+  static constexpr std::string_view name = Path<Rest...>::name;
   static constexpr auto& follow(auto& object) { return Path<Rest...>::follow(object.*First); }
 };
 template <auto Last>
 struct Path<Last> {
   using Object = typename MemberPointer<decltype(Last)>::Object;
   using Member = typename MemberPointer<decltype(Last)>::Member;
+  static constexpr std::string_view name = member_name<Last>();
   static constexpr auto& follow(auto& object) { return object.*Last; }
 };
 
@@ -329,10 +345,10 @@ struct Path<Last> {
 
 // `Object` is the struct at the path's start, or one that derives from it.
 template <class Object, auto... Members>
-constexpr Field field_of(std::string_view name, std::string_view meaning, Presence presence) {
+constexpr Field field_of(std::string_view meaning, Presence presence) {
   using Path = detail::Path<Members...>;
   using Member = typename Path::Member;
-  Field result{.name = name,
+  Field result{.name = Path::name,
                .meaning = meaning,
                .type = detail::type_of<typename detail::Value<Member>::type>(),
                .presence = detail::is_optional<Member> ? Presence::optional : presence};
@@ -356,30 +372,30 @@ constexpr Field field_of(std::string_view name, std::string_view meaning, Presen
 }
 
 template <auto... Members>
-constexpr Field field(std::string_view name, std::string_view meaning, Presence presence) {
-  return field_of<typename detail::Path<Members...>::Object, Members...>(name, meaning, presence);
+constexpr Field field(std::string_view meaning, Presence presence) {
+  return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, presence);
 }
 
 template <auto... Members>
-constexpr Field required(std::string_view name, std::string_view meaning) {
-  return field<Members...>(name, meaning, Presence::required);
+constexpr Field required(std::string_view meaning) {
+  return field<Members...>(meaning, Presence::required);
 }
 
 template <auto... Members>
-constexpr Field defaulted(std::string_view name, std::string_view meaning) {
-  return field<Members...>(name, meaning, Presence::defaulted);
+constexpr Field defaulted(std::string_view meaning) {
+  return field<Members...>(meaning, Presence::defaulted);
 }
 
 template <auto... Members>
-constexpr Field optional(std::string_view name, std::string_view meaning) {
-  return field<Members...>(name, meaning, Presence::optional);
+constexpr Field optional(std::string_view meaning) {
+  return field<Members...>(meaning, Presence::optional);
 }
 
-// If missing, `defaulting` takes the value of the field at path Members…; `other` is that field's name.
+// If missing, `defaulting`, the field of Target, takes the value of Source; both are members at the path Outer….
 template <auto Target, auto Source, auto... Outer>
-constexpr Field same_as(Field defaulting, std::string_view other) {
+constexpr Field same_as(Field defaulting) {
   defaulting.presence = Presence::defaulted;
-  defaulting.same_as = other;
+  defaulting.same_as = detail::member_name<Source>();
   defaulting.fill = [](void* object) {
     using Root = typename detail::Path<Outer..., Target>::Object;
     auto& root = *static_cast<Root*>(object);
@@ -430,6 +446,23 @@ struct DocumentOf {
   static const Document document;
 };
 
+// The specialisations above. Headers say that a type has them, sources define them; names of enumerations are in headers.
+#define TIDEGATE_CHOICES(E, list)                                                                            \
+  template <>                                                                                                \
+  inline constexpr Names Choices<E>::names = list
+#define TIDEGATE_HAS_RECORD(T)                                                                               \
+  template <>                                                                                                \
+  const Record Description<T>::record
+#define TIDEGATE_RECORD(T, list)                                                                             \
+  template <>                                                                                                \
+  constinit const Record Description<T>::record = record_of<T>(list)
+#define TIDEGATE_HAS_DOCUMENT(T)                                                                             \
+  template <>                                                                                                \
+  const Document DocumentOf<T>::document
+#define TIDEGATE_DOCUMENT(T, ...)                                                                            \
+  template <>                                                                                                \
+  constinit const Document DocumentOf<T>::document = document_of<T>(__VA_ARGS__)
+
 // A note about a value of an output. JSON has no infinities and no NaN: non-finite values are null, and a
 // diagnostic names the original value.
 
@@ -439,8 +472,7 @@ struct Diagnostic {
   std::string message;
 };
 
-template <>
-const Record Description<Diagnostic>::record;
+TIDEGATE_HAS_RECORD(Diagnostic);
 
 inline constexpr std::string_view parameters_meaning =
     "numbers by name; {\"parameter\": \"n * 4\"} stands for a number, with + - * / and brackets";

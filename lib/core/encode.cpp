@@ -236,12 +236,11 @@ std::string default_json(const Record& record, const Field& field) {
 // Diagnostics: the notes on non-finite values of outputs.
 
 constexpr Field diagnostic_fields[] = {
-    required<&Diagnostic::code>("code", "stable name"),
-    required<&Diagnostic::pointer>("pointer", "the value, as an RFC 6901 pointer into this document"),
-    required<&Diagnostic::message>("message", "the original value"),
+    required<&Diagnostic::code>("stable name"),
+    required<&Diagnostic::pointer>("the value, as an RFC 6901 pointer into this document"),
+    required<&Diagnostic::message>("the original value"),
 };
-template <>
-constinit const Record Description<Diagnostic>::record = record_of<Diagnostic>(diagnostic_fields);
+TIDEGATE_RECORD(Diagnostic, diagnostic_fields);
 
 std::optional<std::vector<Diagnostic>> non_finite_diagnostics(std::string_view pointer,
                                                               std::span<const double> values) {

@@ -2,211 +2,167 @@
 
 namespace tidegate::documents {
 
-using device::BrokenDriver;
-using device::CostParts;
-using device::DeviceCosts;
-using device::DeviceInfo;
-using device::DeviceList;
-using device::DeviceProfile;
-using device::Megakernel;
-using device::OrderingTrial;
-using device::TraversalProfile;
-using device::Tuning;
+using namespace device;
 
 constexpr Field megakernel_fields[] = {
-    required<&Megakernel::supported>("supported", "whether the device's limits allow one"),
-    optional<&Megakernel::max_worker_count>("max_worker_count",
-                                            "work-groups that can run concurrently, where that is known"),
-    required<&Megakernel::reason>("reason", "reason in words"),
+    required<&Megakernel::supported>("whether the device's limits allow one"),
+    optional<&Megakernel::max_worker_count>("work-groups that can run concurrently, where that is known"),
+    required<&Megakernel::reason>("reason in words"),
 };
-template <>
-constinit const Record Description<Megakernel>::record = record_of<Megakernel>(megakernel_fields);
+TIDEGATE_RECORD(Megakernel, megakernel_fields);
 
 constexpr Field trial_fields[] = {
-    required<&OrderingTrial::ordering>("ordering", "how work-groups publish and observe writes"),
-    required<&OrderingTrial::verdict>("verdict", "whether the litmus test passed"),
-    optional<&OrderingTrial::barrier_ns>("barrier_ns", "time of one barrier of all resident work-groups"),
+    required<&OrderingTrial::ordering>("how work-groups publish and observe writes"),
+    required<&OrderingTrial::verdict>("whether the litmus test passed"),
+    optional<&OrderingTrial::barrier_ns>("time of one barrier of all resident work-groups"),
 };
-template <>
-constinit const Record Description<OrderingTrial>::record = record_of<OrderingTrial>(trial_fields);
+TIDEGATE_RECORD(OrderingTrial, trial_fields);
 
 constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::strategy>(
-        "strategy",
         "launch by launch, or persistent with barriers; left out, launch on a CPU, barrier elsewhere"),
-    optional<&TraversalProfile::workers>("workers", "work-groups; left out, by the device's compute units")
+    optional<&TraversalProfile::workers>("work-groups; left out, by the device's compute units")
         .between(1, ~std::uint32_t{0}),
     optional<&TraversalProfile::alone_up_to>(
-        "alone_up_to",
         "largest frontier that one work-group processes alone, in vertices; left out, 2048 on a CPU and "
         "256 elsewhere"),
-    optional<&TraversalProfile::switch_rule>("switch_rule", "rule that switches topologies; left out, edges"),
+    optional<&TraversalProfile::switch_rule>("rule that switches topologies; left out, edges"),
 };
-template <>
-constinit const Record Description<TraversalProfile>::record = record_of<TraversalProfile>(traversal_fields);
+TIDEGATE_RECORD(TraversalProfile, traversal_fields);
 
 constexpr Field tuning_fields[] = {
-    defaulted<&Tuning::strategy>("strategy", "launch strategy of programs; auto: chosen by estimates"),
-    defaulted<&Tuning::mapping>("order", "which work-group runs which tiles; auto: chosen by estimates"),
+    defaulted<&Tuning::strategy>("launch strategy of programs; auto: chosen by estimates"),
+    defaulted<&Tuning::mapping>("which work-group runs which tiles; auto: chosen by estimates")
+        .named("order"),
     defaulted<&Tuning::side_by_side>(
-        "side_by_side",
         "tiles that a work-group of a persistent launch runs at a time; 0: chosen by estimates")
         .between(0, 1024),
-    defaulted<&Tuning::workers>("workers",
-                                "most work-groups of a persistent launch; 0: derived from the tiles"),
+    defaulted<&Tuning::workers>("most work-groups of a persistent launch; 0: derived from the tiles"),
     defaulted<&Tuning::open_workgroup_size>(
-        "open_workgroup_size", "most work-items per work-group where a program leaves local_size open")
+        "most work-items per work-group where a program leaves local_size open")
         .between(1, 65'536),
-    defaulted<&Tuning::slice_ns>("slice_ns", "longest time that one persistent launch should take")
+    defaulted<&Tuning::slice_ns>("longest time that one persistent launch should take")
         .between(1, 10'000'000'000),
     defaulted<&Tuning::plain_iteration_ns>(
-        "plain_iteration_ns",
         "what plain launches took for an iteration where a first run chose a persistent launch on a CPU; a run "
         "that takes far longer is ended and repeated by plain launches; 0 for no such limit"),
-    defaulted<&Tuning::scales>("scales",
-                               "measured time of each part of a run divided by the cost model's estimate"),
+    defaulted<&Tuning::scales>("measured time of each part of a run divided by the cost model's estimate"),
     defaulted<&Tuning::most_pinned_bytes>(
-        "most_pinned_bytes", "most host memory to pin for inputs of a GPU, and again for its outputs"),
-    defaulted<&Tuning::queue_lanes>("queue_lanes", "work-items of a work-group that drains a queue")
-        .between(1, 1024),
-    defaulted<&Tuning::queue_items_per_lane>("queue_items_per_lane",
-                                             "items of a long queue that each work-item processes")
+        "most host memory to pin for inputs of a GPU, and again for its outputs"),
+    defaulted<&Tuning::queue_lanes>("work-items of a work-group that drains a queue").between(1, 1024),
+    defaulted<&Tuning::queue_items_per_lane>("items of a long queue that each work-item processes")
         .between(1, 32),
-    defaulted<&Tuning::queue_many_items>("queue_many_items", "number of items from which a queue is long")
+    defaulted<&Tuning::queue_many_items>("number of items from which a queue is long")
         .between(1, ~std::uint32_t{0}),
     defaulted<&Tuning::persistent_margin>(
-        "persistent_margin",
         "weight of starts and barriers of a persistent launch against separate launches"),
     defaulted<&Tuning::side_by_side_work_items>(
-        "side_by_side_work_items", "most work-items of a work-group that runs tiles side by side")
+        "most work-items of a work-group that runs tiles side by side")
         .between(1, 65'536),
 };
-template <>
-constinit const Record Description<Tuning>::record = record_of<Tuning>(tuning_fields);
+TIDEGATE_RECORD(Tuning, tuning_fields);
 
 constexpr Field parts_fields[] = {
-    required<&CostParts::start>("start", "start of the run, and detection of its end by the host"),
-    required<&CostParts::launches>("launches", "launches of kernels"),
-    required<&CostParts::barriers>("barriers", "barriers of all work-groups of a persistent launch"),
-    required<&CostParts::waits>("waits", "waits of a work-group for a few others"),
-    required<&CostParts::work>("work", "execution of tiles that launches do not hide"),
+    required<&CostParts::start>("start of the run, and detection of its end by the host"),
+    required<&CostParts::launches>("launches of kernels"),
+    required<&CostParts::barriers>("barriers of all work-groups of a persistent launch"),
+    required<&CostParts::waits>("waits of a work-group for a few others"),
+    required<&CostParts::work>("execution of tiles that launches do not hide"),
 };
-template <>
-constinit const Record Description<CostParts>::record = record_of<CostParts>(parts_fields);
+TIDEGATE_RECORD(CostParts, parts_fields);
 
 constexpr Field costs_fields[] = {
-    defaulted<&DeviceCosts::persistent_start_ns>("persistent_start_ns",
-                                                 "a persistent launch and the wait for its end"),
-    defaulted<&DeviceCosts::barrier_ns>("barrier_ns", "fixed time of a barrier of all work-groups"),
-    defaulted<&DeviceCosts::barrier_group_ns>("barrier_group_ns", "additional barrier time per work-group"),
-    defaulted<&DeviceCosts::wait_ns>("wait_ns", "a wait for a neighbour that arrives at the same time"),
-    defaulted<&DeviceCosts::tile_ns>("tile_ns", "time of a tile from its first read to its last write"),
-    defaulted<&DeviceCosts::next_tile_ns>("next_tile_ns",
-                                          "additional time per further tile of the same work-group"),
-    defaulted<&DeviceCosts::descriptor_ns>("descriptor_ns",
-                                           "time to read a tile's arguments in an interpreter"),
-    defaulted<&DeviceCosts::cached_bytes_per_ns>("cached_bytes_per_ns",
-                                                 "bandwidth (reads and writes) of data that fits the caches"),
-    defaulted<&DeviceCosts::memory_bytes_per_ns>("memory_bytes_per_ns",
-                                                 "bandwidth (reads and writes) of data that does not"),
-    defaulted<&DeviceCosts::cache_bytes>("cache_bytes", "capacity of the caches"),
+    defaulted<&DeviceCosts::persistent_start_ns>("a persistent launch and the wait for its end"),
+    defaulted<&DeviceCosts::barrier_ns>("fixed time of a barrier of all work-groups"),
+    defaulted<&DeviceCosts::barrier_group_ns>("additional barrier time per work-group"),
+    defaulted<&DeviceCosts::wait_ns>("a wait for a neighbour that arrives at the same time"),
+    defaulted<&DeviceCosts::tile_ns>("time of a tile from its first read to its last write"),
+    defaulted<&DeviceCosts::next_tile_ns>("additional time per further tile of the same work-group"),
+    defaulted<&DeviceCosts::descriptor_ns>("time to read a tile's arguments in an interpreter"),
+    defaulted<&DeviceCosts::cached_bytes_per_ns>("bandwidth (reads and writes) of data that fits the caches"),
+    defaulted<&DeviceCosts::memory_bytes_per_ns>("bandwidth (reads and writes) of data that does not"),
+    defaulted<&DeviceCosts::cache_bytes>("capacity of the caches"),
 };
-template <>
-constinit const Record Description<DeviceCosts>::record = record_of<DeviceCosts>(costs_fields);
+TIDEGATE_RECORD(DeviceCosts, costs_fields);
 
 constexpr Field profile_fields[] = {
-    required<&DeviceProfile::device>("device", "name of the device"),
-    required<&DeviceProfile::driver_version>("driver_version", "version of its driver"),
-    required<&DeviceProfile::tidegate>("tidegate", "version of the tool that measured"),
-    required<&DeviceProfile::workgroup_size>("workgroup_size", "work-items of each measured work-group"),
-    required<&DeviceProfile::co_resident_groups>("co_resident_groups",
-                                                 "work-groups that can run concurrently"),
-    optional<&DeviceProfile::ordering>("ordering", "the ordering that passed with the fastest barrier"),
-    required<&DeviceProfile::trials>("trials", "every memory ordering that was tried"),
+    required<&DeviceProfile::device>("name of the device"),
+    required<&DeviceProfile::driver_version>("version of its driver"),
+    required<&DeviceProfile::tidegate>("version of the tool that measured"),
+    required<&DeviceProfile::workgroup_size>("work-items of each measured work-group"),
+    required<&DeviceProfile::co_resident_groups>("work-groups that can run concurrently"),
+    optional<&DeviceProfile::ordering>("the ordering that passed with the fastest barrier"),
+    required<&DeviceProfile::trials>("every memory ordering that was tried"),
     defaulted<&DeviceProfile::barrier_kernels_share>(
-        "barrier_kernels_share",
         "whether kernels with barriers compute the same as cases of one kernel as they do "
         "alone; otherwise each is launched separately"),
-    required<&DeviceProfile::launch_ns>("launch_ns", "time of one launch in a long series"),
-    required<&DeviceProfile::launch_round_trip_ns>("launch_round_trip_ns",
-                                                   "time of a launch and the wait for it"),
+    required<&DeviceProfile::launch_ns>("time of one launch in a long series"),
+    required<&DeviceProfile::launch_round_trip_ns>("time of a launch and the wait for it"),
     required<&DeviceProfile::claimed_items_per_second>(
-        "claimed_items_per_second", "items of a queue claimed per second, in batches of 256"),
-    defaulted<&DeviceProfile::costs>("costs", "times of waits and memory accesses, for the cost model"),
-    optional<&DeviceProfile::traversal>("traversal", "settings of traversals"),
-    defaulted<&DeviceProfile::tuning>("tuning", "settings of a run's choices"),
-    optional<&DeviceProfile::tuned_for>("tuned_for", "the program that the tuning was measured with"),
+        "items of a queue claimed per second, in batches of 256"),
+    defaulted<&DeviceProfile::costs>("times of waits and memory accesses, for the cost model"),
+    optional<&DeviceProfile::traversal>("settings of traversals"),
+    defaulted<&DeviceProfile::tuning>("settings of a run's choices"),
+    optional<&DeviceProfile::tuned_for>("the program that the tuning was measured with"),
 };
-template <>
-constinit const Record Description<DeviceProfile>::record = record_of<DeviceProfile>(profile_fields);
+TIDEGATE_RECORD(DeviceProfile, profile_fields);
 
 constexpr Field device_fields[] = {
-    required<&DeviceInfo::index>("index", "number of the device, counted over all platforms"),
-    required<&DeviceInfo::name>("name", "name, as the driver reports it"),
-    required<&DeviceInfo::type>("type", "kind of device"),
-    optional<&DeviceInfo::uuid>("uuid", "universally unique identifier"),
-    required<&DeviceInfo::vendor>("vendor", "vendor"),
-    required<&DeviceInfo::platform>("platform", "OpenCL platform that it belongs to"),
-    required<&DeviceInfo::opencl_version>("opencl_version", "version of OpenCL"),
-    required<&DeviceInfo::opencl_c_version>("opencl_c_version", "version of OpenCL C"),
-    required<&DeviceInfo::driver_version>("driver_version", "version of the driver"),
-    required<&DeviceInfo::available>("available", "whether it can be used now"),
-    required<&DeviceInfo::compiler_available>("compiler_available", "whether the driver compiles kernels"),
-    required<&DeviceInfo::compute_units>("compute_units", "parallel compute units"),
-    required<&DeviceInfo::max_clock_mhz>("max_clock_mhz", "highest clock, in MHz"),
-    required<&DeviceInfo::max_workgroup_size>("max_workgroup_size", "most work-items of a work-group"),
-    required<&DeviceInfo::max_work_item_sizes>("max_work_item_sizes",
-                                               "most work-items of a work-group in each dimension"),
-    required<&DeviceInfo::global_memory_bytes>("global_memory_bytes", "global memory"),
-    required<&DeviceInfo::max_allocation_bytes>("max_allocation_bytes", "largest buffer"),
-    required<&DeviceInfo::local_memory_bytes>("local_memory_bytes", "local memory of a work-group"),
-    required<&DeviceInfo::dedicated_local_memory>("dedicated_local_memory",
-                                                  "whether local memory is separate from global memory"),
-    required<&DeviceInfo::constant_memory_bytes>("constant_memory_bytes", "largest constant argument"),
-    required<&DeviceInfo::global_cache_bytes>("global_cache_bytes", "cache of global memory"),
-    required<&DeviceInfo::cache_line_bytes>("cache_line_bytes", "line of that cache"),
-    required<&DeviceInfo::base_alignment_bytes>("base_alignment_bytes", "alignment of a sub-buffer's start"),
-    required<&DeviceInfo::max_argument_bytes>("max_argument_bytes",
-                                              "most bytes of all arguments of a kernel"),
-    required<&DeviceInfo::timer_resolution_ns>("timer_resolution_ns", "resolution of event profiling"),
-    required<&DeviceInfo::double_precision>("double_precision", "whether kernels can use double"),
-    required<&DeviceInfo::half_precision>("half_precision", "whether kernels can use half"),
-    required<&DeviceInfo::int64_atomics>("int64_atomics", "whether kernels can use 64-bit atomics"),
-    required<&DeviceInfo::images>("images", "whether kernels can use images and samplers"),
-    required<&DeviceInfo::max_read_images>("max_read_images", "most images that a kernel can read"),
-    required<&DeviceInfo::max_write_images>("max_write_images", "most images that a kernel can write"),
-    required<&DeviceInfo::max_read_write_images>("max_read_write_images",
-                                                 "most images that a kernel can both read and write"),
-    required<&DeviceInfo::max_samplers>("max_samplers", "most samplers of a kernel"),
+    required<&DeviceInfo::index>("number of the device, counted over all platforms"),
+    required<&DeviceInfo::name>("name, as the driver reports it"),
+    required<&DeviceInfo::type>("kind of device"),
+    optional<&DeviceInfo::uuid>("universally unique identifier"),
+    required<&DeviceInfo::vendor>("vendor"),
+    required<&DeviceInfo::platform>("OpenCL platform that it belongs to"),
+    required<&DeviceInfo::opencl_version>("version of OpenCL"),
+    required<&DeviceInfo::opencl_c_version>("version of OpenCL C"),
+    required<&DeviceInfo::driver_version>("version of the driver"),
+    required<&DeviceInfo::available>("whether it can be used now"),
+    required<&DeviceInfo::compiler_available>("whether the driver compiles kernels"),
+    required<&DeviceInfo::compute_units>("parallel compute units"),
+    required<&DeviceInfo::max_clock_mhz>("highest clock, in MHz"),
+    required<&DeviceInfo::max_workgroup_size>("most work-items of a work-group"),
+    required<&DeviceInfo::max_work_item_sizes>("most work-items of a work-group in each dimension"),
+    required<&DeviceInfo::global_memory_bytes>("global memory"),
+    required<&DeviceInfo::max_allocation_bytes>("largest buffer"),
+    required<&DeviceInfo::local_memory_bytes>("local memory of a work-group"),
+    required<&DeviceInfo::dedicated_local_memory>("whether local memory is separate from global memory"),
+    required<&DeviceInfo::constant_memory_bytes>("largest constant argument"),
+    required<&DeviceInfo::global_cache_bytes>("cache of global memory"),
+    required<&DeviceInfo::cache_line_bytes>("line of that cache"),
+    required<&DeviceInfo::base_alignment_bytes>("alignment of a sub-buffer's start"),
+    required<&DeviceInfo::max_argument_bytes>("most bytes of all arguments of a kernel"),
+    required<&DeviceInfo::timer_resolution_ns>("resolution of event profiling"),
+    required<&DeviceInfo::double_precision>("whether kernels can use double"),
+    required<&DeviceInfo::half_precision>("whether kernels can use half"),
+    required<&DeviceInfo::int64_atomics>("whether kernels can use 64-bit atomics"),
+    required<&DeviceInfo::images>("whether kernels can use images and samplers"),
+    required<&DeviceInfo::max_read_images>("most images that a kernel can read"),
+    required<&DeviceInfo::max_write_images>("most images that a kernel can write"),
+    required<&DeviceInfo::max_read_write_images>("most images that a kernel can both read and write"),
+    required<&DeviceInfo::max_samplers>("most samplers of a kernel"),
     required<&DeviceInfo::max_sub_groups>(
-        "max_sub_groups", "most sub-groups of a work-group; 0 if the driver does not report it"),
-    required<&DeviceInfo::extensions>("extensions", "extensions, separated by spaces"),
-    required<&DeviceInfo::megakernel>("megakernel", "whether a persistent launch is possible"),
-    optional<&DeviceInfo::profile>("profile", "result of the self-test, with --probe"),
+        "most sub-groups of a work-group; 0 if the driver does not report it"),
+    required<&DeviceInfo::extensions>("extensions, separated by spaces"),
+    required<&DeviceInfo::megakernel>("whether a persistent launch is possible"),
+    optional<&DeviceInfo::profile>("result of the self-test, with --probe"),
 };
-template <>
-constinit const Record Description<DeviceInfo>::record = record_of<DeviceInfo>(device_fields);
+TIDEGATE_RECORD(DeviceInfo, device_fields);
 
 constexpr Field broken_fields[] = {
-    required<&BrokenDriver::file>("file", "the .icd file that names the driver"),
-    required<&BrokenDriver::problem>("problem", "why it cannot be used"),
+    required<&BrokenDriver::file>("the .icd file that names the driver"),
+    required<&BrokenDriver::problem>("why it cannot be used"),
 };
-template <>
-constinit const Record Description<BrokenDriver>::record = record_of<BrokenDriver>(broken_fields);
+TIDEGATE_RECORD(BrokenDriver, broken_fields);
 
 constexpr Field list_fields[] = {
-    required<&DeviceList::devices>("devices", "every device, platform by platform"),
-    required<&DeviceList::broken_drivers>("broken_drivers", "drivers that the loader skips"),
-    required<&DeviceList::notes>("notes", "other remarks, such as platforms without devices"),
+    required<&DeviceList::devices>("every device, platform by platform"),
+    required<&DeviceList::broken_drivers>("drivers that the loader skips"),
+    required<&DeviceList::notes>("other remarks, such as platforms without devices"),
 };
-template <>
-constinit const Record Description<DeviceList>::record = record_of<DeviceList>(list_fields);
+TIDEGATE_RECORD(DeviceList, list_fields);
 
-template <>
-constinit const Document DocumentOf<DeviceProfile>::document =
-    document_of<DeviceProfile>("device_profile", "Measurements of a device", Direction::output);
-template <>
-constinit const Document DocumentOf<DeviceList>::document =
-    document_of<DeviceList>("device_list", "The OpenCL devices of this machine", Direction::output);
+TIDEGATE_DOCUMENT(DeviceProfile, "device_profile", "Measurements of a device", Direction::output);
+TIDEGATE_DOCUMENT(DeviceList, "device_list", "The OpenCL devices of this machine", Direction::output);
 
 } // namespace tidegate::documents

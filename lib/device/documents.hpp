@@ -5,31 +5,20 @@
 
 namespace tidegate::documents {
 
-template <>
-inline constexpr Names Choices<device::DeviceType>::names = device::device_type_names;
+TIDEGATE_CHOICES(device::DeviceType, device::device_type_names);
 
-template <>
-inline constexpr Names Choices<device::MemoryOrdering>::names = device::ordering_names;
-template <>
-inline constexpr Names Choices<device::PreferredStrategy>::names = device::preferred_strategy_names;
-template <>
-inline constexpr Names Choices<device::PreferredMapping>::names = device::preferred_mapping_names;
-template <>
-inline constexpr Names Choices<device::TrialVerdict>::names = device::trial_verdict_names;
+TIDEGATE_CHOICES(device::MemoryOrdering, device::ordering_names);
+TIDEGATE_CHOICES(device::PreferredStrategy, device::preferred_strategy_names);
+TIDEGATE_CHOICES(device::PreferredMapping, device::preferred_mapping_names);
+TIDEGATE_CHOICES(device::TrialVerdict, device::trial_verdict_names);
 
-template <>
-inline constexpr Names Choices<device::TraversalStrategy>::names = device::traversal_strategy_names;
+TIDEGATE_CHOICES(device::TraversalStrategy, device::traversal_strategy_names);
 
-template <>
-inline constexpr Names Choices<policy::SwitchRule>::names = policy::switch_rule_names;
-template <>
-const Record Description<device::CostParts>::record;
-template <>
-const Record Description<device::DeviceProfile>::record;
+TIDEGATE_CHOICES(policy::SwitchRule, policy::switch_rule_names);
+TIDEGATE_HAS_RECORD(device::CostParts);
+TIDEGATE_HAS_RECORD(device::DeviceProfile);
 
-template <>
-const Document DocumentOf<device::DeviceProfile>::document;
-template <>
-const Document DocumentOf<device::DeviceList>::document;
+TIDEGATE_HAS_DOCUMENT(device::DeviceProfile);
+TIDEGATE_HAS_DOCUMENT(device::DeviceList);
 
 } // namespace tidegate::documents

@@ -21,18 +21,13 @@ inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incompl
 // Removes and returns the further errors of an error, which documents list separately.
 std::optional<std::vector<Error>> take_others(Error& error);
 
-template <>
-inline constexpr Names Choices<ErrorCode>::names = error_code_names;
-template <>
-inline constexpr Names Choices<Verdict>::names = verdict_names;
+TIDEGATE_CHOICES(ErrorCode, error_code_names);
+TIDEGATE_CHOICES(Verdict, verdict_names);
 
-template <>
-const Record Description<Error>::record;
-template <>
-const Record Description<engine::Warning>::record;
+TIDEGATE_HAS_RECORD(Error);
+TIDEGATE_HAS_RECORD(engine::Warning);
 
-template <>
-const Document DocumentOf<Error>::document;
+TIDEGATE_HAS_DOCUMENT(Error);
 
 struct RunReportDocument {
   engine::RunReport report;
@@ -40,110 +35,80 @@ struct RunReportDocument {
   Evidence evidence;
 };
 
-template <>
-inline constexpr Names Choices<engine::RunStatus>::names = engine::run_status_names;
-template <>
-inline constexpr Names Choices<SpeedVerdict>::names = speed_verdict_names;
-template <>
-inline constexpr Names Choices<engine::StressKind>::names = engine::stress_kind_names;
-template <>
-inline constexpr Names Choices<engine::DifferenceCause>::names = engine::difference_cause_names;
-template <>
-inline constexpr Names Choices<policy::TopologyRule>::names = policy::topology_rule_names;
-template <>
-inline constexpr Names Choices<engine::ActiveWalk>::names = engine::active_walk_names;
-template <>
-inline constexpr Names Choices<engine::HitOverflow>::names = engine::hit_overflow_names;
-template <>
-inline constexpr Names Choices<engine::Side>::names = engine::side_names;
-template <>
-inline constexpr Names Choices<engine::Strategy>::names = engine::strategy_names;
-template <>
-inline constexpr Names Choices<engine::TileMapping>::names = engine::tile_mapping_names;
-template <>
-inline constexpr Names Choices<engine::Promotion>::names = engine::promotion_names;
+TIDEGATE_CHOICES(engine::RunStatus, engine::run_status_names);
+TIDEGATE_CHOICES(SpeedVerdict, speed_verdict_names);
+TIDEGATE_CHOICES(engine::StressKind, engine::stress_kind_names);
+TIDEGATE_CHOICES(engine::DifferenceCause, engine::difference_cause_names);
+TIDEGATE_CHOICES(policy::TopologyRule, policy::topology_rule_names);
+TIDEGATE_CHOICES(engine::ActiveWalk, engine::active_walk_names);
+TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
+TIDEGATE_CHOICES(engine::Side, engine::side_names);
+TIDEGATE_CHOICES(engine::Strategy, engine::strategy_names);
+TIDEGATE_CHOICES(engine::TileMapping, engine::tile_mapping_names);
+TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 
-template <>
-const Record Description<engine::DeviceReport>::record;
-template <>
-const Record Description<engine::FirstRun>::record;
-template <>
-const Record Description<engine::StuckGroup>::record;
-template <>
-const Record Description<engine::TraceReport>::record;
-template <>
-const Record Description<engine::WrittenFile>::record;
-template <>
-const Record Description<engine::Geometry>::record;
-template <>
-const Record Description<engine::Telemetry>::record;
+TIDEGATE_HAS_RECORD(engine::DeviceReport);
+TIDEGATE_HAS_RECORD(engine::FirstRun);
+TIDEGATE_HAS_RECORD(engine::StuckGroup);
+TIDEGATE_HAS_RECORD(engine::TraceReport);
+TIDEGATE_HAS_RECORD(engine::WrittenFile);
+TIDEGATE_HAS_RECORD(engine::Geometry);
+TIDEGATE_HAS_RECORD(engine::Telemetry);
 
 // The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
 // Each document lists them in its order.
 template <class Report, auto... Outer>
 struct HeadFields {
   template <auto... Members>
-  static constexpr Field of(std::string_view name, std::string_view meaning) {
-    return field_of<Report, Outer..., Members...>(name, meaning, Presence::required);
+  static constexpr Field of(std::string_view meaning) {
+    return field_of<Report, Outer..., Members...>(meaning, Presence::required);
   }
 
   using Head = engine::ReportHead;
-  Field id = of<&Head::id>("id", "id of the request, in a stream");
-  Field status = of<&Head::status>("status", "how the run ended");
-  Field error = of<&Head::error>("error", "why the run was not completed");
-  Field device = of<&Head::device>("device", "device of the run");
+  Field id = of<&Head::id>("id of the request, in a stream");
+  Field status = of<&Head::status>("how the run ended");
+  Field error = of<&Head::error>("why the run was not completed");
+  Field device = of<&Head::device>("device of the run");
   Field strategy = of<&Head::strategy>(
-      "strategy", "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
-  Field strategy_reason = of<&Head::strategy_reason>("strategy_reason", "reason of the choice");
-  Field ordering = of<&Head::ordering>("ordering", "the proved memory ordering of persistent launches");
-  Field warnings = of<&Head::warnings>("warnings", "likely mistakes in the program");
-  Field wall_time_ns = of<&Head::wall_time_ns>("wall_time_ns", "total time");
-  Field build_ns =
-      of<&Head::build_ns>("build_ns", "time of building or loading kernels, of compilation in first "
-                                      "launches, and of counting resident groups");
-  Field slices_ns =
-      of<&Head::slices_ns>("slices_ns", "time of every persistent launch; of a traversal also of "
-                                        "every series of launches that the host waited for");
-  Field profile_file = of<&Head::profile_file>("profile_file", "device profile whose tuning was used");
-  Field policy_file = of<&Head::policy_file>("policy_file", "launch policy that replaced the program's");
-  Field files_written = of<&Head::files_written>("files_written", "further files that were written");
+      "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
+  Field strategy_reason = of<&Head::strategy_reason>("reason of the choice");
+  Field ordering = of<&Head::ordering>("the proved memory ordering of persistent launches");
+  Field warnings = of<&Head::warnings>("likely mistakes in the program");
+  Field wall_time_ns = of<&Head::wall_time_ns>("total time");
+  Field build_ns = of<&Head::build_ns>("time of building or loading kernels, of compilation in first "
+                                       "launches, and of counting resident groups");
+  Field slices_ns = of<&Head::slices_ns>("time of every persistent launch; of a traversal also of "
+                                         "every series of launches that the host waited for");
+  Field profile_file = of<&Head::profile_file>("device profile whose tuning was used");
+  Field policy_file = of<&Head::policy_file>("launch policy that replaced the program's");
+  Field files_written = of<&Head::files_written>("further files that were written");
   Field items_processed = of<&Head::items_processed>(
-      "items_processed",
       "items that were completed: each is the work of one lane (a work-item of a wave, an item of a "
       "queue, a vertex of a frontier)");
   Field published_items = of<&Head::published_items>(
-      "published_items",
       "items of the waves, each counted once, those of queues without duplicates, and items that ops "
       "published; of a traversal the vertices of all frontiers");
-  Field deduped_items =
-      of<&Head::deduped_items>("deduped_items", "items of queues that were identical to others");
+  Field deduped_items = of<&Head::deduped_items>("items of queues that were identical to others");
   Field queue_plan_ns = of<&Head::queue_plan_ns>(
-      "queue_plan_ns",
       "time of planning: removing duplicates, finding windows, asking the policy, grouping waves, laying "
       "out memory, choosing a strategy and its geometry");
-  Field queue_publish_ns =
-      of<&Head::queue_publish_ns>("queue_publish_ns", "time of allocating and filling device memory");
-  Field read_back_ns = of<&Head::read_back_ns>(
-      "read_back_ns", "time of reading back results, the state of persistent launches and of queues");
-  Field lineage_ns = of<&Head::lineage_ns>("lineage_ns", "time of tracing source rules");
-  Field lineage_items =
-      of<&Head::lineage_items>("lineage_items", "processed items that derive from a source rule, by their "
-                                                "own wave or an ancestor, also of an earlier iteration");
+  Field queue_publish_ns = of<&Head::queue_publish_ns>("time of allocating and filling device memory");
+  Field read_back_ns =
+      of<&Head::read_back_ns>("time of reading back results, the state of persistent launches and of queues");
+  Field lineage_ns = of<&Head::lineage_ns>("time of tracing source rules");
+  Field lineage_items = of<&Head::lineage_items>("processed items that derive from a source rule, by their "
+                                                 "own wave or an ancestor, also of an earlier iteration");
   Field lineage_iterations = of<&Head::lineage_iterations>(
-      "lineage_iterations",
       "iterations that region_lineage lists; all others are like the last of them, of the same swap phase");
   Field region_lineage = of<&Head::region_lineage>(
-      "region_lineage",
       "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
       "their ancestors; empty without rules");
-  Field recommended_geometry =
-      of<&Head::recommended_geometry>("recommended_geometry", "geometry recommended by the policy");
-  Field telemetry = of<&Head::telemetry>("telemetry", "counts of the run");
-  Field stuck_groups = of<&Head::stuck_groups>(
-      "stuck_groups", "after a hang: waiting work-groups and the counters they waited for");
+  Field recommended_geometry = of<&Head::recommended_geometry>("geometry recommended by the policy");
+  Field telemetry = of<&Head::telemetry>("counts of the run");
+  Field stuck_groups =
+      of<&Head::stuck_groups>("after a hang: waiting work-groups and the counters they waited for");
 };
 
-template <>
-const Document DocumentOf<RunReportDocument>::document;
+TIDEGATE_HAS_DOCUMENT(RunReportDocument);
 
 } // namespace tidegate::documents

@@ -74,27 +74,17 @@ struct ArenaPlanDocument {
   std::vector<ArenaOffset> buffers;
 };
 
-template <>
-inline constexpr Names Choices<Planner>::names = planner_names;
-template <>
-inline constexpr Names Choices<PlanObjective>::names = plan_objective_names;
-template <>
-inline constexpr Names Choices<planning::ArenaProof>::names = planning::arena_proof_names;
+TIDEGATE_CHOICES(Planner, planner_names);
+TIDEGATE_CHOICES(PlanObjective, plan_objective_names);
+TIDEGATE_CHOICES(planning::ArenaProof, planning::arena_proof_names);
 
-template <>
-const Record Description<Barriers>::record;
-template <>
-const Record Description<FrontierMemoryPlan>::record;
-template <>
-const Record Description<ArenaPlanDocument>::record;
+TIDEGATE_HAS_RECORD(Barriers);
+TIDEGATE_HAS_RECORD(FrontierMemoryPlan);
+TIDEGATE_HAS_RECORD(ArenaPlanDocument);
 
-template <>
-const Document DocumentOf<NamedWaveDag>::document;
-template <>
-const Document DocumentOf<FrontierMemoryPlan>::document;
-template <>
-const Document DocumentOf<BufferLifetimes>::document;
-template <>
-const Document DocumentOf<ArenaPlanDocument>::document;
+TIDEGATE_HAS_DOCUMENT(NamedWaveDag);
+TIDEGATE_HAS_DOCUMENT(FrontierMemoryPlan);
+TIDEGATE_HAS_DOCUMENT(BufferLifetimes);
+TIDEGATE_HAS_DOCUMENT(ArenaPlanDocument);
 
 } // namespace tidegate::documents

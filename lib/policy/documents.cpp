@@ -3,345 +3,249 @@
 
 namespace tidegate::documents {
 
-using policy::LaunchGeometry;
-using policy::LaunchPolicy;
-using policy::LaunchRecommendation;
-using policy::LaunchRequest;
-using policy::PromotionEvidence;
-using policy::SizingPolicy;
-using policy::TopologyEvidence;
-using policy::TraceNumber;
-using policy::TraceStep;
+using namespace policy;
 
 constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
 
 constexpr Field sizing_fields[] = {
-    defaulted<&SizingPolicy::default_worker_count>("default_worker_count",
-                                                   "workers when nothing else decides"),
+    defaulted<&SizingPolicy::default_worker_count>("workers when nothing else decides"),
     defaulted<&SizingPolicy::occupancy_worker_divisor>(
-        "occupancy_worker_divisor", "derived worker groups are the per-dimension limit over this")
+        "derived worker groups are the per-dimension limit over this")
         .between(1, u32_max),
     defaulted<&SizingPolicy::max_dispatch_workgroups>(
-        "max_dispatch_workgroups", "ceiling of the dispatch grid and of derived worker groups")
+        "ceiling of the dispatch grid and of derived worker groups")
         .between(1, u32_max),
     defaulted<&SizingPolicy::powerful_invocation_threshold>(
-        "powerful_invocation_threshold",
         "invocations per work-group from which an adapter counts as powerful"),
     defaulted<&SizingPolicy::powerful_min_worker_groups>(
-        "powerful_min_worker_groups", "minimum of derived worker groups on a powerful adapter"),
+        "minimum of derived worker groups on a powerful adapter"),
 };
-template <>
-constinit const Record Description<SizingPolicy>::record = record_of<SizingPolicy>(sizing_fields);
+TIDEGATE_RECORD(SizingPolicy, sizing_fields);
 
 constexpr auto policy_fields = launch_policy_fields<>();
-template <>
-constinit const Record Description<LaunchPolicy>::record = record_of<LaunchPolicy>(policy_fields);
+TIDEGATE_RECORD(LaunchPolicy, policy_fields);
 
 // A field of the launch request inside its document.
 template <auto Member>
-constexpr Field request_field(std::string_view name, std::string_view meaning,
-                              Presence presence = Presence::defaulted) {
-  return field<&LaunchRequestDocument::request, Member>(name, meaning, presence);
+constexpr Field request_field(std::string_view meaning, Presence presence = Presence::defaulted) {
+  return field<&LaunchRequestDocument::request, Member>(meaning, presence);
 }
 
 template <auto Target, auto Source>
-constexpr Field request_same_as(Field defaulting, std::string_view other) {
-  return same_as<Target, Source, &LaunchRequestDocument::request>(defaulting, other);
+constexpr Field request_same_as(std::string_view meaning) {
+  return same_as<Target, Source, &LaunchRequestDocument::request>(request_field<Target>(meaning));
 }
 
 constexpr Field request_fields[] = {
-    request_field<&LaunchRequest::queue_len>("queue_len", "logical work items queued for this launch",
-                                             Presence::required),
+    request_field<&LaunchRequest::queue_len>("logical work items queued for this launch", Presence::required),
     request_field<&LaunchRequest::requested_worker_groups>(
-        "requested_worker_groups", "worker work-group ceiling; 0 derives it from the adapter limits",
-        Presence::required),
-    request_field<&LaunchRequest::max_workgroup_size_x>(
-        "max_workgroup_size_x", "adapter limit: work-items of a work-group in x", Presence::required),
+        "worker work-group ceiling; 0 derives it from the adapter limits", Presence::required),
+    request_field<&LaunchRequest::max_workgroup_size_x>("adapter limit: work-items of a work-group in x",
+                                                        Presence::required),
     request_same_as<&LaunchRequest::max_compute_workgroups_per_dimension,
-                    &LaunchRequest::requested_worker_groups>(
-        request_field<&LaunchRequest::max_compute_workgroups_per_dimension>(
-            "max_compute_workgroups_per_dimension", "adapter limit: work-groups in one dimension"),
-        "requested_worker_groups"),
+                    &LaunchRequest::requested_worker_groups>("adapter limit: work-groups in one dimension"),
     request_same_as<&LaunchRequest::max_compute_invocations_per_workgroup,
-                    &LaunchRequest::max_workgroup_size_x>(
-        request_field<&LaunchRequest::max_compute_invocations_per_workgroup>(
-            "max_compute_invocations_per_workgroup", "adapter limit: work-items of a work-group"),
-        "max_workgroup_size_x"),
-    request_field<&LaunchRequest::requested_hit_capacity>("requested_hit_capacity",
-                                                          "explicit sparse-hit capacity; 0 derives it"),
-    request_field<&LaunchRequest::expected_hits_per_item>("expected_hits_per_item",
-                                                          "hits expected of one item; 0 counts as 1"),
-    request_field<&LaunchRequest::hot_opcode_count>("hot_opcode_count", "telemetry: opcodes seen hot"),
-    request_field<&LaunchRequest::hot_window_count>("hot_window_count", "telemetry: windows seen hot"),
-    request_field<&LaunchRequest::requeue_count>("requeue_count", "telemetry: requeues seen"),
-    request_field<&LaunchRequest::max_priority_age>("max_priority_age",
-                                                    "telemetry: oldest waiting item, in ticks"),
-    request_field<&LaunchRequest::graph_node_count>("graph_node_count", "nodes of the resident graph"),
-    request_field<&LaunchRequest::graph_edge_count>("graph_edge_count", "edges of the resident graph"),
+                    &LaunchRequest::max_workgroup_size_x>("adapter limit: work-items of a work-group"),
+    request_field<&LaunchRequest::requested_hit_capacity>("explicit sparse-hit capacity; 0 derives it"),
+    request_field<&LaunchRequest::expected_hits_per_item>("hits expected of one item; 0 counts as 1"),
+    request_field<&LaunchRequest::hot_opcode_count>("telemetry: opcodes seen hot"),
+    request_field<&LaunchRequest::hot_window_count>("telemetry: windows seen hot"),
+    request_field<&LaunchRequest::requeue_count>("telemetry: requeues seen"),
+    request_field<&LaunchRequest::max_priority_age>("telemetry: oldest waiting item, in ticks"),
+    request_field<&LaunchRequest::graph_node_count>("nodes of the resident graph"),
+    request_field<&LaunchRequest::graph_edge_count>("edges of the resident graph"),
     request_field<&LaunchRequest::frontier_density_bps>(
-        "frontier_density_bps", "active share of the nodes; 0 infers it from the queue"),
+        "active share of the nodes; 0 infers it from the queue"),
     request_field<&LaunchRequest::memory_pressure_bps>(
-        "memory_pressure_bps", "share of the budget in use; 0 infers it from the resident bytes"),
-    request_field<&LaunchRequest::resident_device_bytes>("resident_device_bytes",
-                                                         "bytes already on the device"),
-    request_field<&LaunchRequest::device_memory_budget_bytes>("device_memory_budget_bytes",
-                                                              "hard memory budget; 0 is unbounded"),
+        "share of the budget in use; 0 infers it from the resident bytes"),
+    request_field<&LaunchRequest::resident_device_bytes>("bytes already on the device"),
+    request_field<&LaunchRequest::device_memory_budget_bytes>("hard memory budget; 0 is unbounded"),
     optional<&LaunchRequestDocument::previous_topology>(
-        "previous_topology", "topology of the previous launch; switches hysteresis on"),
-    defaulted<&LaunchRequestDocument::policy>("policy", "overrides of the standard policy"),
+        "topology of the previous launch; switches hysteresis on"),
+    defaulted<&LaunchRequestDocument::policy>("overrides of the standard policy"),
 };
-template <>
-constinit const Record
-    Description<LaunchRequestDocument>::record = record_of<LaunchRequestDocument>(request_fields);
+TIDEGATE_RECORD(LaunchRequestDocument, request_fields);
 
 constexpr Field geometry_fields[] = {
-    required<&LaunchGeometry::workgroup_size_x>("workgroup_size_x", "work-items of a work-group"),
-    required<&LaunchGeometry::slot_count>("slot_count", "queue slots, a multiple of the work-group size"),
-    required<&LaunchGeometry::dispatch_grid>("dispatch_grid", "work-groups in x, y and z"),
+    required<&LaunchGeometry::workgroup_size_x>("work-items of a work-group"),
+    required<&LaunchGeometry::slot_count>("queue slots, a multiple of the work-group size"),
+    required<&LaunchGeometry::dispatch_grid>("work-groups in x, y and z"),
 };
-template <>
-constinit const Record Description<LaunchGeometry>::record = record_of<LaunchGeometry>(geometry_fields);
+TIDEGATE_RECORD(LaunchGeometry, geometry_fields);
 
 constexpr Field recommendation_fields[] = {
-    required<&LaunchRecommendation::geometry>("geometry", "shape of the dispatch"),
-    required<&LaunchRecommendation::worker_groups>("worker_groups",
-                                                   "worker work-groups after shedding and limits"),
-    required<&LaunchRecommendation::hit_capacity>("hit_capacity", "sparse hits to make room for"),
-    required<&LaunchRecommendation::pressure>("pressure", "queue length over the lanes of the dispatch"),
-    required<&LaunchRecommendation::execution_mode>("execution_mode",
-                                                    "interpret the queue or compile for it"),
-    required<&LaunchRecommendation::topology>("topology", "shape of the traversal"),
-    required<&LaunchRecommendation::promote_hot_opcodes>("promote_hot_opcodes", "specialise the hot opcodes"),
-    required<&LaunchRecommendation::promote_hot_windows>("promote_hot_windows", "fuse the hot windows"),
-    required<&LaunchRecommendation::age_priority_work>("age_priority_work",
-                                                       "raise the priority of waiting items"),
-    required<&LaunchRecommendation::estimated_peak_device_bytes>("estimated_peak_device_bytes",
-                                                                 "resident bytes and hit scratch"),
-    required<&LaunchRecommendation::device_memory_budget_bytes>("device_memory_budget_bytes",
-                                                                "the request's budget; 0 is unbounded"),
+    required<&LaunchRecommendation::geometry>("shape of the dispatch"),
+    required<&LaunchRecommendation::worker_groups>("worker work-groups after shedding and limits"),
+    required<&LaunchRecommendation::hit_capacity>("sparse hits to make room for"),
+    required<&LaunchRecommendation::pressure>("queue length over the lanes of the dispatch"),
+    required<&LaunchRecommendation::execution_mode>("interpret the queue or compile for it"),
+    required<&LaunchRecommendation::topology>("shape of the traversal"),
+    required<&LaunchRecommendation::promote_hot_opcodes>("specialise the hot opcodes"),
+    required<&LaunchRecommendation::promote_hot_windows>("fuse the hot windows"),
+    required<&LaunchRecommendation::age_priority_work>("raise the priority of waiting items"),
+    required<&LaunchRecommendation::estimated_peak_device_bytes>("resident bytes and hit scratch"),
+    required<&LaunchRecommendation::device_memory_budget_bytes>("the request's budget; 0 is unbounded"),
 };
-template <>
-constinit const Record
-    Description<LaunchRecommendation>::record = record_of<LaunchRecommendation>(recommendation_fields);
+TIDEGATE_RECORD(LaunchRecommendation, recommendation_fields);
 
 constexpr Field topology_evidence_fields[] = {
-    required<&TopologyEvidence::schema_version>("schema_version", "version of the evidence; complete when 1"),
-    required<&TopologyEvidence::queue_pressure>("queue_pressure", "the recommendation's pressure"),
-    required<&TopologyEvidence::frontier_density_bps>("frontier_density_bps",
-                                                      "density that decided; complete when at most 10000"),
-    required<&TopologyEvidence::semiring_frontier_density_bps>("semiring_frontier_density_bps",
-                                                               "the same density, as the semiring sees it"),
-    required<&TopologyEvidence::selected_topology>("selected_topology", "the recommendation's topology"),
-    required<&TopologyEvidence::graphblas_switch_class>("graphblas_switch_class",
-                                                        "traversal class; dense covers fused_dense"),
-    required<&TopologyEvidence::resident_device_bytes>("resident_device_bytes",
-                                                       "bytes already on the device"),
-    required<&TopologyEvidence::estimated_peak_device_bytes>("estimated_peak_device_bytes",
-                                                             "the recommendation's peak"),
+    required<&TopologyEvidence::schema_version>("version of the evidence; complete when 1"),
+    required<&TopologyEvidence::queue_pressure>("the recommendation's pressure"),
+    required<&TopologyEvidence::frontier_density_bps>("density that decided; complete when at most 10000"),
+    required<&TopologyEvidence::semiring_frontier_density_bps>("the same density, as the semiring sees it"),
+    required<&TopologyEvidence::selected_topology>("the recommendation's topology"),
+    required<&TopologyEvidence::graphblas_switch_class>("traversal class; dense covers fused_dense"),
+    required<&TopologyEvidence::resident_device_bytes>("bytes already on the device"),
+    required<&TopologyEvidence::estimated_peak_device_bytes>("the recommendation's peak"),
     required<&TopologyEvidence::output_parity_required>(
-        "output_parity_required", "every topology must give equal output; complete when true"),
+        "every topology must give equal output; complete when true"),
 };
-template <>
-constinit const Record
-    Description<TopologyEvidence>::record = record_of<TopologyEvidence>(topology_evidence_fields);
+TIDEGATE_RECORD(TopologyEvidence, topology_evidence_fields);
 
 constexpr Field promotion_evidence_fields[] = {
-    required<&PromotionEvidence::schema_version>("schema_version",
-                                                 "version of the evidence; complete when 1"),
-    required<&PromotionEvidence::queue_len>("queue_len", "items queued"),
-    required<&PromotionEvidence::jit_queue_len_threshold>("jit_queue_len_threshold",
-                                                          "the policy's; complete when not 0"),
-    required<&PromotionEvidence::hot_opcode_count>("hot_opcode_count", "opcodes seen hot"),
-    required<&PromotionEvidence::hot_opcode_threshold>("hot_opcode_threshold",
-                                                       "the policy's; complete when not 0"),
-    required<&PromotionEvidence::hot_window_count>("hot_window_count", "windows seen hot"),
-    required<&PromotionEvidence::hot_window_threshold>("hot_window_threshold",
-                                                       "the policy's; complete when not 0"),
-    required<&PromotionEvidence::execution_mode>("execution_mode", "the recommendation's mode"),
-    required<&PromotionEvidence::promote_hot_opcodes>("promote_hot_opcodes", "hot opcodes are specialised"),
-    required<&PromotionEvidence::promote_hot_windows>("promote_hot_windows", "hot windows are fused"),
-    required<&PromotionEvidence::promotion_route>("promotion_route",
-                                                  "interpreter, or what the kernel is compiled for"),
+    required<&PromotionEvidence::schema_version>("version of the evidence; complete when 1"),
+    required<&PromotionEvidence::queue_len>("items queued"),
+    required<&PromotionEvidence::jit_queue_len_threshold>("the policy's; complete when not 0"),
+    required<&PromotionEvidence::hot_opcode_count>("opcodes seen hot"),
+    required<&PromotionEvidence::hot_opcode_threshold>("the policy's; complete when not 0"),
+    required<&PromotionEvidence::hot_window_count>("windows seen hot"),
+    required<&PromotionEvidence::hot_window_threshold>("the policy's; complete when not 0"),
+    required<&PromotionEvidence::execution_mode>("the recommendation's mode"),
+    required<&PromotionEvidence::promote_hot_opcodes>("hot opcodes are specialised"),
+    required<&PromotionEvidence::promote_hot_windows>("hot windows are fused"),
+    required<&PromotionEvidence::promotion_route>("interpreter, or what the kernel is compiled for"),
     required<&PromotionEvidence::fused_descriptor_window_required>(
-        "fused_descriptor_window_required", "complete when equal to promote_hot_windows"),
+        "complete when equal to promote_hot_windows"),
     required<&PromotionEvidence::output_parity_required>(
-        "output_parity_required", "every route must give equal output; complete when true"),
+        "every route must give equal output; complete when true"),
 };
-template <>
-constinit const Record
-    Description<PromotionEvidence>::record = record_of<PromotionEvidence>(promotion_evidence_fields);
+TIDEGATE_RECORD(PromotionEvidence, promotion_evidence_fields);
 
 constexpr Field complete_fields[] = {
-    optional<&EvidenceComplete::topology>("topology", "the topology evidence is complete"),
-    optional<&EvidenceComplete::promotion>("promotion", "the promotion evidence is complete"),
+    optional<&EvidenceComplete::topology>("the topology evidence is complete"),
+    optional<&EvidenceComplete::promotion>("the promotion evidence is complete"),
 };
-template <>
-constinit const Record Description<EvidenceComplete>::record = record_of<EvidenceComplete>(complete_fields);
+TIDEGATE_RECORD(EvidenceComplete, complete_fields);
 
 constexpr Field evidence_fields[] = {
-    optional<&Evidence::topology>("topology", "values that decided the topology"),
-    optional<&Evidence::promotion>("promotion", "values that decided the mode and the promotions"),
-    required<&Evidence::complete>("complete", "which evidence is complete"),
+    optional<&Evidence::topology>("values that decided the topology"),
+    optional<&Evidence::promotion>("values that decided the mode and the promotions"),
+    required<&Evidence::complete>("which evidence is complete"),
 };
-template <>
-constinit const Record Description<Evidence>::record = record_of<Evidence>(evidence_fields);
+TIDEGATE_RECORD(Evidence, evidence_fields);
 
 constexpr Field trace_number_fields[] = {
-    required<&TraceNumber::name>("name", "field of the request or the policy, or an intermediate value"),
-    required<&TraceNumber::value>("value", "its value"),
+    required<&TraceNumber::name>("field of the request or the policy, or an intermediate value"),
+    required<&TraceNumber::value>("its value"),
 };
-template <>
-constinit const Record Description<TraceNumber>::record = record_of<TraceNumber>(trace_number_fields);
+TIDEGATE_RECORD(TraceNumber, trace_number_fields);
 
 constexpr Field trace_step_fields[] = {
-    required<&TraceStep::step>("step", "the decision"),
-    required<&TraceStep::outcome>("outcome", "its result"),
-    required<&TraceStep::rule>("rule", "name of the rule that decided"),
-    required<&TraceStep::because>("because", "the rule with its numbers, in words"),
-    required<&TraceStep::numbers>("numbers", "the inputs of the rule"),
+    required<&TraceStep::step>("the decision"),
+    required<&TraceStep::outcome>("its result"),
+    required<&TraceStep::rule>("name of the rule that decided"),
+    required<&TraceStep::because>("the rule with its numbers, in words"),
+    required<&TraceStep::numbers>("the inputs of the rule"),
 };
-template <>
-constinit const Record Description<TraceStep>::record = record_of<TraceStep>(trace_step_fields);
+TIDEGATE_RECORD(TraceStep, trace_step_fields);
 
 constexpr Field recommendation_document_fields[] = {
-    required<&LaunchRecommendationDocument::recommendation>("recommendation", "the answer"),
-    optional<&LaunchRecommendationDocument::evidence>("evidence", "with --evidence: the values that decided"),
-    optional<&LaunchRecommendationDocument::explanation>("explanation",
-                                                         "with --explain: each step and its reason"),
-    optional<&LaunchRecommendationDocument::device>("device",
-                                                    "the device that --device took the limits from"),
+    required<&LaunchRecommendationDocument::recommendation>("the answer"),
+    optional<&LaunchRecommendationDocument::evidence>("with --evidence: the values that decided"),
+    optional<&LaunchRecommendationDocument::explanation>("with --explain: each step and its reason"),
+    optional<&LaunchRecommendationDocument::device>("the device that --device took the limits from"),
 };
-template <>
-constinit const Record Description<LaunchRecommendationDocument>::record =
-    record_of<LaunchRecommendationDocument>(recommendation_document_fields);
+TIDEGATE_RECORD(LaunchRecommendationDocument, recommendation_document_fields);
 
-template <>
-constinit const Document DocumentOf<LaunchRequestDocument>::document = document_of<LaunchRequestDocument>(
-    "launch_request", "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
-    Direction::input);
-template <>
-constinit const Document DocumentOf<LaunchPolicy>::document = document_of<LaunchPolicy>(
-    "launch_policy", "Thresholds of the launch policy; fields left out keep their standard values",
-    Direction::input);
-template <>
-constinit const Document
-    DocumentOf<LaunchRecommendationDocument>::document = document_of<LaunchRecommendationDocument>(
-        "launch_recommendation", "Launch recommendation: geometry, topology, mode, hit capacity and memory",
-        Direction::output);
-
-using policy::DrainRecommendation;
-using policy::RequeueAccounting;
+TIDEGATE_DOCUMENT(LaunchRequestDocument, "launch_request",
+                  "Request for a launch recommendation: queue, adapter limits, telemetry and policy",
+                  Direction::input);
+TIDEGATE_DOCUMENT(LaunchPolicy, "launch_policy",
+                  "Thresholds of the launch policy; fields left out keep their standard values",
+                  Direction::input);
+TIDEGATE_DOCUMENT(LaunchRecommendationDocument, "launch_recommendation",
+                  "Launch recommendation: geometry, topology, mode, hit capacity and memory",
+                  Direction::output);
 
 constexpr std::string_view requeue_count_meaning = "requeues recorded";
 constexpr std::string_view aged_promotions_meaning = "promotions of items for their age";
 constexpr std::string_view max_priority_age_meaning = "longest wait recorded, in ticks";
 
 constexpr Field accounting_fields[] = {
-    required<&RequeueAccounting::requeue_count>("requeue_count", requeue_count_meaning),
-    required<&RequeueAccounting::aged_promotions>("aged_promotions", aged_promotions_meaning),
-    required<&RequeueAccounting::max_priority_age>("max_priority_age", max_priority_age_meaning),
+    required<&RequeueAccounting::requeue_count>(requeue_count_meaning),
+    required<&RequeueAccounting::aged_promotions>(aged_promotions_meaning),
+    required<&RequeueAccounting::max_priority_age>(max_priority_age_meaning),
 };
-template <>
-constinit const Record
-    Description<RequeueAccounting>::record = record_of<RequeueAccounting>(accounting_fields);
+TIDEGATE_RECORD(RequeueAccounting, accounting_fields);
 
 constexpr Field drain_fields[] = {
-    required<&DrainRecommendation::should_drain>("should_drain", "true unless the reason is none"),
-    required<&DrainRecommendation::reason>("reason", "the first reason that applies"),
-    required<&DrainRecommendation::accounting, &RequeueAccounting::requeue_count>("requeue_count",
-                                                                                  requeue_count_meaning),
-    required<&DrainRecommendation::accounting, &RequeueAccounting::aged_promotions>("aged_promotions",
-                                                                                    aged_promotions_meaning),
+    required<&DrainRecommendation::should_drain>("true unless the reason is none"),
+    required<&DrainRecommendation::reason>("the first reason that applies"),
+    required<&DrainRecommendation::accounting, &RequeueAccounting::requeue_count>(requeue_count_meaning),
+    required<&DrainRecommendation::accounting, &RequeueAccounting::aged_promotions>(aged_promotions_meaning),
     required<&DrainRecommendation::accounting, &RequeueAccounting::max_priority_age>(
-        "max_priority_age", max_priority_age_meaning),
-    required<&DrainRecommendation::requeue_counter_headroom>("requeue_counter_headroom",
-                                                             "requeues left before the counter is full"),
+        max_priority_age_meaning),
+    required<&DrainRecommendation::requeue_counter_headroom>("requeues left before the counter is full"),
     required<&DrainRecommendation::aged_promotion_counter_headroom>(
-        "aged_promotion_counter_headroom", "aged promotions left before the counter is full"),
-    required<&DrainRecommendation::fix>("fix", "what to do, in one line"),
+        "aged promotions left before the counter is full"),
+    required<&DrainRecommendation::fix>("what to do, in one line"),
 };
-template <>
-constinit const Record
-    Description<DrainRecommendation>::record = record_of<DrainRecommendation>(drain_fields);
+TIDEGATE_RECORD(DrainRecommendation, drain_fields);
 
 constexpr Field diffusion_fields[] = {
-    required<&SiblingDiffusion::priority_stalks>("priority_stalks", "priorities of the siblings"),
+    required<&SiblingDiffusion::priority_stalks>("priorities of the siblings"),
     required<&SiblingDiffusion::restriction_diag>(
-        "restriction_diag",
         "diagonal of the restriction map; with another length, the priorities do not change"),
-    required<&SiblingDiffusion::damping>("damping", "step size"),
-    required<&SiblingDiffusion::iterations>("iterations", "steps to take"),
+    required<&SiblingDiffusion::damping>("step size"),
+    required<&SiblingDiffusion::iterations>("steps to take"),
 };
-template <>
-constinit const Record Description<SiblingDiffusion>::record = record_of<SiblingDiffusion>(diffusion_fields);
+TIDEGATE_RECORD(SiblingDiffusion, diffusion_fields);
 
 constexpr Field diffused_fields[] = {
-    required<&DiffusedPriorities::output>("output", "priorities after the last step"),
-    optional<&DiffusedPriorities::diagnostics>("diagnostics", diagnostics_meaning),
+    required<&DiffusedPriorities::output>("priorities after the last step"),
+    optional<&DiffusedPriorities::diagnostics>(diagnostics_meaning),
 };
-template <>
-constinit const Record
-    Description<DiffusedPriorities>::record = record_of<DiffusedPriorities>(diffused_fields);
+TIDEGATE_RECORD(DiffusedPriorities, diffused_fields);
 
-template <>
-constinit const Document DocumentOf<RequeueAccounting>::document = document_of<RequeueAccounting>(
-    "requeue_accounting", "Counters of requeued and aged work items", Direction::input);
-template <>
-constinit const Document DocumentOf<DrainRecommendation>::document = document_of<DrainRecommendation>(
-    "drain_recommendation", "Recommendation to read out and reset the requeue counters", Direction::output);
-template <>
-constinit const Document DocumentOf<SiblingDiffusion>::document = document_of<SiblingDiffusion>(
-    "sibling_diffusion", "Priorities of siblings and the parameters of their diffusion", Direction::input);
-template <>
-constinit const Document DocumentOf<DiffusedPriorities>::document =
-    document_of<DiffusedPriorities>("diffused_priorities", "Priorities after diffusion", Direction::output);
+TIDEGATE_DOCUMENT(RequeueAccounting, "requeue_accounting", "Counters of requeued and aged work items",
+                  Direction::input);
+TIDEGATE_DOCUMENT(DrainRecommendation, "drain_recommendation",
+                  "Recommendation to read out and reset the requeue counters", Direction::output);
+TIDEGATE_DOCUMENT(SiblingDiffusion, "sibling_diffusion",
+                  "Priorities of siblings and the parameters of their diffusion", Direction::input);
+TIDEGATE_DOCUMENT(DiffusedPriorities, "diffused_priorities", "Priorities after diffusion", Direction::output);
 
 constexpr Field measured_costs_fields[] = {
-    required<&MeasuredCosts::candidates>("candidates", "values that were tried"),
-    required<&MeasuredCosts::costs>("costs",
-                                    "cost of each, in any single unit; null for a candidate that failed; "
+    required<&MeasuredCosts::candidates>("values that were tried"),
+    required<&MeasuredCosts::costs>("cost of each, in any single unit; null for a candidate that failed; "
                                     "surplus values are ignored"),
-    optional<&MeasuredCosts::current>("current",
-                                      "the value in use; kept, and needed, if no candidate has a cost"),
+    optional<&MeasuredCosts::current>("the value in use; kept, and needed, if no candidate has a cost"),
 };
-template <>
-constinit const Record Description<MeasuredCosts>::record = record_of<MeasuredCosts>(measured_costs_fields);
+TIDEGATE_RECORD(MeasuredCosts, measured_costs_fields);
 
 constexpr Field choice_fields[] = {
     required<&TuningChoice::value>(
-        "value", "the candidate with the lowest cost, the first of equals; or the current value"),
+        "the candidate with the lowest cost, the first of equals; or the current value"),
 };
-template <>
-constinit const Record Description<TuningChoice>::record = record_of<TuningChoice>(choice_fields);
+TIDEGATE_RECORD(TuningChoice, choice_fields);
 
 constexpr Field gradient_fields[] = {
-    required<&NaturalGradient::m_inv_sqrt>("m_inv_sqrt", "the preconditioner, n times n, row by row"),
-    required<&NaturalGradient::grad>("grad", "the gradient, n values"),
-    required<&NaturalGradient::n>("n", "dimension"),
-    required<&NaturalGradient::learning_rate>("learning_rate", "step size"),
+    required<&NaturalGradient::m_inv_sqrt>("the preconditioner, n times n, row by row"),
+    required<&NaturalGradient::grad>("the gradient, n values"),
+    required<&NaturalGradient::n>("dimension"),
+    required<&NaturalGradient::learning_rate>("step size"),
 };
-template <>
-constinit const Record Description<NaturalGradient>::record = record_of<NaturalGradient>(gradient_fields);
+TIDEGATE_RECORD(NaturalGradient, gradient_fields);
 
 constexpr Field step_fields[] = {
-    required<&NaturalGradientStep::output>("output",
-                                           "the step; empty when the matrix or the gradient is too short"),
-    optional<&NaturalGradientStep::diagnostics>("diagnostics", diagnostics_meaning),
+    required<&NaturalGradientStep::output>("the step; empty when the matrix or the gradient is too short"),
+    optional<&NaturalGradientStep::diagnostics>(diagnostics_meaning),
 };
-template <>
-constinit const Record Description<NaturalGradientStep>::record = record_of<NaturalGradientStep>(step_fields);
+TIDEGATE_RECORD(NaturalGradientStep, step_fields);
 
-template <>
-constinit const Document DocumentOf<MeasuredCosts>::document =
-    document_of<MeasuredCosts>("measured_costs", "Candidates and their costs", Direction::input);
-template <>
-constinit const Document DocumentOf<TuningChoice>::document =
-    document_of<TuningChoice>("tuning_choice", "The cheapest candidate", Direction::output);
-template <>
-constinit const Document DocumentOf<NaturalGradient>::document =
-    document_of<NaturalGradient>("natural_gradient", "A gradient and its preconditioner", Direction::input);
-template <>
-constinit const Document DocumentOf<NaturalGradientStep>::document =
-    document_of<NaturalGradientStep>("natural_gradient_step", "A natural-gradient step", Direction::output);
+TIDEGATE_DOCUMENT(MeasuredCosts, "measured_costs", "Candidates and their costs", Direction::input);
+TIDEGATE_DOCUMENT(TuningChoice, "tuning_choice", "The cheapest candidate", Direction::output);
+TIDEGATE_DOCUMENT(NaturalGradient, "natural_gradient", "A gradient and its preconditioner", Direction::input);
+TIDEGATE_DOCUMENT(NaturalGradientStep, "natural_gradient_step", "A natural-gradient step", Direction::output);
 
 } // namespace tidegate::documents

@@ -38,34 +38,21 @@ struct LaunchRecommendationDocument {
   std::optional<std::string> device; // source of the adapter limits
 };
 
-template <>
-inline constexpr Names Choices<policy::Topology>::names = policy::topology_names;
-template <>
-inline constexpr Names Choices<policy::QueuePressure>::names = policy::queue_pressure_names;
-template <>
-inline constexpr Names Choices<policy::ExecutionMode>::names = policy::execution_mode_names;
-template <>
-inline constexpr Names Choices<policy::GraphblasSwitchClass>::names = policy::graphblas_switch_class_names;
-template <>
-inline constexpr Names Choices<policy::PromotionRoute>::names = policy::promotion_route_names;
+TIDEGATE_CHOICES(policy::Topology, policy::topology_names);
+TIDEGATE_CHOICES(policy::QueuePressure, policy::queue_pressure_names);
+TIDEGATE_CHOICES(policy::ExecutionMode, policy::execution_mode_names);
+TIDEGATE_CHOICES(policy::GraphblasSwitchClass, policy::graphblas_switch_class_names);
+TIDEGATE_CHOICES(policy::PromotionRoute, policy::promotion_route_names);
 
-template <>
-const Record Description<policy::SizingPolicy>::record;
-template <>
-const Record Description<policy::LaunchPolicy>::record;
-template <>
-const Record Description<policy::LaunchRecommendation>::record;
-template <>
-const Record Description<policy::TopologyEvidence>::record;
-template <>
-const Record Description<Evidence>::record;
+TIDEGATE_HAS_RECORD(policy::SizingPolicy);
+TIDEGATE_HAS_RECORD(policy::LaunchPolicy);
+TIDEGATE_HAS_RECORD(policy::LaunchRecommendation);
+TIDEGATE_HAS_RECORD(policy::TopologyEvidence);
+TIDEGATE_HAS_RECORD(Evidence);
 
-template <>
-const Document DocumentOf<LaunchRequestDocument>::document;
-template <>
-const Document DocumentOf<policy::LaunchPolicy>::document;
-template <>
-const Document DocumentOf<LaunchRecommendationDocument>::document;
+TIDEGATE_HAS_DOCUMENT(LaunchRequestDocument);
+TIDEGATE_HAS_DOCUMENT(policy::LaunchPolicy);
+TIDEGATE_HAS_DOCUMENT(LaunchRecommendationDocument);
 
 // The fields of the launch policy, for its own document and for documents that add fields to it. `Outer` are
 // the members that lead to the policy.
@@ -73,31 +60,27 @@ template <auto... Outer>
 constexpr auto launch_policy_fields() {
   using policy::LaunchPolicy;
   return std::to_array<Field>({
-      defaulted<Outer..., &LaunchPolicy::min_hit_capacity>("min_hit_capacity",
-                                                           "smallest derived hit capacity"),
+      defaulted<Outer..., &LaunchPolicy::min_hit_capacity>("smallest derived hit capacity"),
       defaulted<Outer..., &LaunchPolicy::hit_capacity_multiplier>(
-          "hit_capacity_multiplier", "room per expected hit; 1 under memory pressure"),
+          "room per expected hit; 1 under memory pressure"),
       defaulted<Outer..., &LaunchPolicy::saturated_waves>(
-          "saturated_waves", "waves over all lanes from which a queue is saturated"),
-      defaulted<Outer..., &LaunchPolicy::hot_opcode_threshold>("hot_opcode_threshold",
-                                                               "hot opcodes from which they are promoted"),
-      defaulted<Outer..., &LaunchPolicy::hot_window_threshold>("hot_window_threshold",
-                                                               "hot windows from which they are promoted"),
+          "waves over all lanes from which a queue is saturated"),
+      defaulted<Outer..., &LaunchPolicy::hot_opcode_threshold>("hot opcodes from which they are promoted"),
+      defaulted<Outer..., &LaunchPolicy::hot_window_threshold>("hot windows from which they are promoted"),
       defaulted<Outer..., &LaunchPolicy::jit_queue_len_threshold>(
-          "jit_queue_len_threshold", "queue length from which a kernel is compiled for the launch"),
+          "queue length from which a kernel is compiled for the launch"),
       defaulted<Outer..., &LaunchPolicy::priority_age_threshold>(
-          "priority_age_threshold", "ticks of waiting from which priorities age"),
+          "ticks of waiting from which priorities age"),
       defaulted<Outer..., &LaunchPolicy::sparse_frontier_threshold_bps>(
-          "sparse_frontier_threshold_bps", "frontier density up to which a frontier is sparse"),
+          "frontier density up to which a frontier is sparse"),
       defaulted<Outer..., &LaunchPolicy::dense_frontier_threshold_bps>(
-          "dense_frontier_threshold_bps", "frontier density from which a frontier is dense"),
+          "frontier density from which a frontier is dense"),
       defaulted<Outer..., &LaunchPolicy::memory_pressure_threshold_bps>(
-          "memory_pressure_threshold_bps", "memory pressure from which a launch is memory constrained"),
+          "memory pressure from which a launch is memory constrained"),
       defaulted<Outer..., &LaunchPolicy::fusion_edge_threshold>(
-          "fusion_edge_threshold", "edges from which a hot dense frontier is fused"),
-      defaulted<Outer..., &LaunchPolicy::scratch_bytes_per_hit>("scratch_bytes_per_hit",
-                                                                "device scratch of one hit"),
-      defaulted<Outer..., &LaunchPolicy::sizing>("sizing", "derivation of worker groups from adapter limits"),
+          "edges from which a hot dense frontier is fused"),
+      defaulted<Outer..., &LaunchPolicy::scratch_bytes_per_hit>("device scratch of one hit"),
+      defaulted<Outer..., &LaunchPolicy::sizing>("derivation of worker groups from adapter limits"),
   });
 }
 
@@ -115,20 +98,14 @@ struct DiffusedPriorities {
   std::optional<std::vector<Diagnostic>> diagnostics;
 };
 
-template <>
-inline constexpr Names Choices<policy::DrainReason>::names = policy::drain_reason_names;
+TIDEGATE_CHOICES(policy::DrainReason, policy::drain_reason_names);
 
-template <>
-const Record Description<policy::DrainRecommendation>::record;
+TIDEGATE_HAS_RECORD(policy::DrainRecommendation);
 
-template <>
-const Document DocumentOf<policy::RequeueAccounting>::document;
-template <>
-const Document DocumentOf<policy::DrainRecommendation>::document;
-template <>
-const Document DocumentOf<SiblingDiffusion>::document;
-template <>
-const Document DocumentOf<DiffusedPriorities>::document;
+TIDEGATE_HAS_DOCUMENT(policy::RequeueAccounting);
+TIDEGATE_HAS_DOCUMENT(policy::DrainRecommendation);
+TIDEGATE_HAS_DOCUMENT(SiblingDiffusion);
+TIDEGATE_HAS_DOCUMENT(DiffusedPriorities);
 
 // Documents: measured costs, natural-gradient steps and their results.
 
@@ -154,13 +131,9 @@ struct NaturalGradientStep {
   std::optional<std::vector<Diagnostic>> diagnostics;
 };
 
-template <>
-const Document DocumentOf<MeasuredCosts>::document;
-template <>
-const Document DocumentOf<TuningChoice>::document;
-template <>
-const Document DocumentOf<NaturalGradient>::document;
-template <>
-const Document DocumentOf<NaturalGradientStep>::document;
+TIDEGATE_HAS_DOCUMENT(MeasuredCosts);
+TIDEGATE_HAS_DOCUMENT(TuningChoice);
+TIDEGATE_HAS_DOCUMENT(NaturalGradient);
+TIDEGATE_HAS_DOCUMENT(NaturalGradientStep);
 
 } // namespace tidegate::documents

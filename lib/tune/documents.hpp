@@ -7,12 +7,9 @@
 
 namespace tidegate::documents {
 
-template <>
-inline constexpr Names Choices<tuning::Knob>::names = tuning::knob_names;
-template <>
-inline constexpr Names Choices<tuning::Verdict>::names = tuning::verdict_names;
+TIDEGATE_CHOICES(tuning::Knob, tuning::knob_names);
+TIDEGATE_CHOICES(tuning::Verdict, tuning::verdict_names);
 
-template <>
-const Document DocumentOf<tuning::TuningReport>::document;
+TIDEGATE_HAS_DOCUMENT(tuning::TuningReport);
 
 } // namespace tidegate::documents

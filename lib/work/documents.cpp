@@ -5,333 +5,274 @@
 
 namespace tidegate::documents {
 
-using engine::ActiveSpec;
-using engine::ArgumentSpec;
-using engine::BufferInit;
-using engine::BufferSpec;
-using engine::CopySpec;
-using engine::ExpectSpec;
-using engine::FillSpec;
-using engine::HitsSpec;
-using engine::ImageSpec;
-using engine::Iota;
-using engine::IterationSpec;
-using engine::OpSpec;
-using engine::ProgramDependency;
-using engine::QueueItem;
-using engine::QueueSpec;
-using engine::Random;
-using engine::SamplerSpec;
-using engine::Until;
-using engine::WaveProgram;
-using engine::WaveSpec;
+using namespace engine;
 
 constexpr std::string_view note_meaning = "for people; has no effect";
 
 constexpr Field iota_fields[] = {
-    defaulted<&Iota::start>("start", "the first element"),
-    defaulted<&Iota::step>("step", "added from one element to the next"),
+    defaulted<&Iota::start>("the first element"),
+    defaulted<&Iota::step>("added from one element to the next"),
 };
-template <>
-constinit const Record Description<Iota>::record = record_of<Iota>(iota_fields);
+TIDEGATE_RECORD(Iota, iota_fields);
 
 constexpr Field random_fields[] = {
-    required<&Random::seed>("seed", "equal seeds give equal contents"),
-    optional<&Random::low>("low", "lowest value; left out 0, for integers the lowest of the type"),
-    optional<&Random::high>("high", "exclusive upper bound; left out 1, for integers all of the type"),
+    required<&Random::seed>("equal seeds give equal contents"),
+    optional<&Random::low>("lowest value; left out 0, for integers the lowest of the type"),
+    optional<&Random::high>("exclusive upper bound; left out 1, for integers all of the type"),
 };
-template <>
-constinit const Record Description<Random>::record = record_of<Random>(random_fields);
+TIDEGATE_RECORD(Random, random_fields);
 
 constexpr Field init_fields[] = {
-    optional<&BufferInit::fill>("fill", "one value for all elements"),
-    optional<&BufferInit::iota>("iota", "an arithmetic progression"),
-    optional<&BufferInit::random>("random", "uniform random values"),
-    optional<&BufferInit::file>("file",
-                                ".npy file, .safetensors file with a tensor, for an image also .png, or raw "
+    optional<&BufferInit::fill>("one value for all elements"),
+    optional<&BufferInit::iota>("an arithmetic progression"),
+    optional<&BufferInit::random>("uniform random values"),
+    optional<&BufferInit::file>(".npy file, .safetensors file with a tensor, for an image also .png, or raw "
                                 "bytes, relative to the program"),
-    optional<&BufferInit::tensor>("tensor",
-                                  "name of a tensor in a .safetensors file, of the buffer's type and size; "
+    optional<&BufferInit::tensor>("name of a tensor in a .safetensors file, of the buffer's type and size; "
                                   "unsigned buffers take the bytes of any type, such as BF16, as they are"),
     defaulted<&BufferInit::convert>(
-        "convert",
         "whether an .npy file may hold elements of another type, which are rounded to the buffer's; "
         "integers have to fit"),
 };
-template <>
-constinit const Record Description<BufferInit>::record = record_of<BufferInit>(init_fields);
+TIDEGATE_RECORD(BufferInit, init_fields);
 
 constexpr Field expect_fields[] = {
-    required<&ExpectSpec::file>("file",
-                                "array of the buffer's type and size: .npy, or else raw bytes, relative to "
+    required<&ExpectSpec::file>("array of the buffer's type and size: .npy, or else raw bytes, relative to "
                                 "the program"),
-    defaulted<&ExpectSpec::rtol>("rtol", "part of the expected value by which an element may differ"),
-    defaulted<&ExpectSpec::atol>("atol",
-                                 "difference that is allowed on top of it; without rtol and atol, values are "
+    defaulted<&ExpectSpec::rtol>("part of the expected value by which an element may differ"),
+    defaulted<&ExpectSpec::atol>("difference that is allowed on top of it; without rtol and atol, values are "
                                  "equal, NaN equals NaN, and an infinity itself alone"),
-    defaulted<&ExpectSpec::convert>("convert", "as in init"),
+    defaulted<&ExpectSpec::convert>("as in init"),
 };
-template <>
-constinit const Record Description<ExpectSpec>::record = record_of<ExpectSpec>(expect_fields);
+TIDEGATE_RECORD(ExpectSpec, expect_fields);
 
 constexpr Field program_buffer_fields[] = {
     required<&BufferSpec::type>(
-        "type", "type of an element; a vector or structure is several elements, of the type of its members"),
-    defaulted<&BufferSpec::count>("count", "elements; left out, those of shape or of the file of init"),
-    optional<&BufferSpec::shape>("shape",
-                                 "sizes of its dimensions, the slowest first, for an .npy output; left out, "
+        "type of an element; a vector or structure is several elements, of the type of its members"),
+    defaulted<&BufferSpec::count>("elements; left out, those of shape or of the file of init"),
+    optional<&BufferSpec::shape>("sizes of its dimensions, the slowest first, for an .npy output; left out, "
                                  "that of the file of init if there is no count, or else one dimension"),
-    optional<&BufferSpec::init>("init", "first contents: one of fill, iota, random and file"),
-    optional<&BufferSpec::output>("output", "file written when the run succeeds: .npy, or else raw bytes"),
-    optional<&BufferSpec::expect>("expect",
-                                  "your own reference, with which the output is compared; a difference "
+    optional<&BufferSpec::init>("first contents: one of fill, iota, random and file"),
+    optional<&BufferSpec::output>("file written when the run succeeds: .npy, or else raw bytes"),
+    optional<&BufferSpec::expect>("your own reference, with which the output is compared; a difference "
                                   "ends the run with exit code 1 and without outputs"),
-    optional<&BufferSpec::note>("note", note_meaning),
+    optional<&BufferSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<BufferSpec>::record = record_of<BufferSpec>(program_buffer_fields);
+TIDEGATE_RECORD(BufferSpec, program_buffer_fields);
 
 constexpr Field image_fields[] = {
-    required<&ImageSpec::format>("format", "order and type of a texel's channels: rgba_unorm8, r_float32, …"),
-    required<&ImageSpec::size>("size", "texels: width, height, depth, as many as the image has dimensions"),
-    optional<&ImageSpec::layers>("layers",
-                                 "number of layers: makes it an array of images of 1 or 2 dimensions"),
-    defaulted<&ImageSpec::texel_buffer>("texel_buffer", "whether it is an image1d_buffer_t"),
-    optional<&ImageSpec::init>("init", "first contents, by channels: one of fill, iota, random and file"),
-    optional<&ImageSpec::output>("output",
-                                 "file written when the run succeeds: .npy, .png, or else raw bytes"),
-    optional<&ImageSpec::note>("note", note_meaning),
+    required<&ImageSpec::format>("order and type of a texel's channels: rgba_unorm8, r_float32, …"),
+    required<&ImageSpec::size>("texels: width, height, depth, as many as the image has dimensions"),
+    optional<&ImageSpec::layers>("number of layers: makes it an array of images of 1 or 2 dimensions"),
+    defaulted<&ImageSpec::texel_buffer>("whether it is an image1d_buffer_t"),
+    optional<&ImageSpec::init>("first contents, by channels: one of fill, iota, random and file"),
+    optional<&ImageSpec::output>("file written when the run succeeds: .npy, .png, or else raw bytes"),
+    optional<&ImageSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<ImageSpec>::record = record_of<ImageSpec>(image_fields);
+TIDEGATE_RECORD(ImageSpec, image_fields);
 
 constexpr Field hits_fields[] = {
     required<&HitsSpec::type>(
-        "type", "type of an element; a vector or structure is several elements, of the type of its members"),
-    defaulted<&HitsSpec::width>("width", "elements of a hit").between(1, 4096),
-    optional<&HitsSpec::capacity>("capacity", "hits that have room; left out, what the policy derives")
+        "type of an element; a vector or structure is several elements, of the type of its members"),
+    defaulted<&HitsSpec::width>("elements of a hit").between(1, 4096),
+    optional<&HitsSpec::capacity>("hits that have room; left out, what the policy derives")
         .between(1, engine::most_hits),
     optional<&HitsSpec::expected_hits_per_item>(
-        "expected_hits_per_item",
         "for the policy: hits of a tile (virtual work-group), or of an item of a queue; left out, 1"),
     defaulted<&HitsSpec::on_overflow>(
-        "on_overflow", "without room for all hits: the run fails, the list is cut, or the program runs again "
-                       "with the room that was needed"),
-    defaulted<&HitsSpec::sorted>("sorted", "whether the output is in ascending order, so that runs repeat"),
+        "without room for all hits: the run fails, the list is cut, or the program runs again "
+        "with the room that was needed"),
+    defaulted<&HitsSpec::sorted>("whether the output is in ascending order, so that runs repeat"),
     optional<&HitsSpec::output>(
-        "output", "file of the hits found, written when the run succeeds: .npy, or else raw bytes"),
-    optional<&HitsSpec::note>("note", note_meaning),
+        "file of the hits found, written when the run succeeds: .npy, or else raw bytes"),
+    optional<&HitsSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<HitsSpec>::record = record_of<HitsSpec>(hits_fields);
+TIDEGATE_RECORD(HitsSpec, hits_fields);
 
 constexpr Field sampler_fields[] = {
-    defaulted<&SamplerSpec::address>("address", "what a coordinate outside of the image reads"),
-    defaulted<&SamplerSpec::filter>("filter", "the nearest texel, or a mixture of those around"),
-    defaulted<&SamplerSpec::normalized>("normalized", "whether coordinates go from 0 to 1, not over texels"),
+    defaulted<&SamplerSpec::address>("what a coordinate outside of the image reads"),
+    defaulted<&SamplerSpec::filter>("the nearest texel, or a mixture of those around"),
+    defaulted<&SamplerSpec::normalized>("whether coordinates go from 0 to 1, not over texels"),
 };
-template <>
-constinit const Record Description<SamplerSpec>::record = record_of<SamplerSpec>(sampler_fields);
+TIDEGATE_RECORD(SamplerSpec, sampler_fields);
 
 constexpr Field op_fields[] = {
-    required<&OpSpec::source>("source", "OpenCL C file, relative to the program"),
-    optional<&OpSpec::kernel>("kernel", "the kernel in it; left out, the name of the op"),
-    defaulted<&OpSpec::options>("options", "compiler options, as for clBuildProgram"),
+    required<&OpSpec::source>("OpenCL C file, relative to the program"),
+    optional<&OpSpec::kernel>("the kernel in it; left out, the name of the op"),
+    defaulted<&OpSpec::options>("compiler options, as for clBuildProgram"),
     defaulted<&OpSpec::queue>(
-        "queue", "whether it runs queue items: a function instead of a kernel, uint "
-                 "NAME(global const T* in, global U* out, uint param); one that publishes items has "
-                 "a fourth parameter, tidegate_publisher publisher"),
-    defaulted<&OpSpec::pure>("pure", "for a queue op: whether identical items need to run only once"),
-    optional<&OpSpec::priority>("priority", "priority of a queue op's items, 0 is first; left out, 2")
-        .between(0, 4),
-    optional<&OpSpec::note>("note", note_meaning),
+        "whether it runs queue items: a function instead of a kernel, uint "
+        "NAME(global const T* in, global U* out, uint param); one that publishes items has "
+        "a fourth parameter, tidegate_publisher publisher"),
+    defaulted<&OpSpec::pure>("for a queue op: whether identical items need to run only once"),
+    optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
+    optional<&OpSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<OpSpec>::record = record_of<OpSpec>(op_fields);
+TIDEGATE_RECORD(OpSpec, op_fields);
 
 constexpr Field iteration_fields[] = {
-    optional<&IterationSpec::add>("add", "added in every step"),
-    optional<&IterationSpec::multiply>("multiply", "multiplied by in every step"),
-    optional<&IterationSpec::shift_left>("shift_left", "bits that every step shifts to the left"),
-    optional<&IterationSpec::shift_right>("shift_right", "bits that every step shifts to the right"),
-    defaulted<&IterationSpec::every>("every", "iterations that a step takes")
+    optional<&IterationSpec::add>("added in every step"),
+    optional<&IterationSpec::multiply>("multiplied by in every step"),
+    optional<&IterationSpec::shift_left>("bits that every step shifts to the left"),
+    optional<&IterationSpec::shift_right>("bits that every step shifts to the right"),
+    defaulted<&IterationSpec::every>("iterations that a step takes")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::cycle>("cycle", "steps after which the value starts again; left out, never")
+    optional<&IterationSpec::cycle>("steps after which the value starts again; left out, never")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
-    optional<&IterationSpec::modulo>("modulo", "the value is reduced modulo this number, to 0 or more")
+    optional<&IterationSpec::modulo>("the value is reduced modulo this number, to 0 or more")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
 };
-template <>
-constinit const Record Description<IterationSpec>::record = record_of<IterationSpec>(iteration_fields);
+TIDEGATE_RECORD(IterationSpec, iteration_fields);
 
 constexpr Field fill_fields[] = {
-    required<&FillSpec::buffer>("buffer", "name of the buffer"),
-    defaulted<&FillSpec::value>("value", "value of every element"),
-    defaulted<&FillSpec::offset>("offset", "elements before the first one"),
-    optional<&FillSpec::count>("count", "elements; left out, up to the end"),
+    required<&FillSpec::buffer>("name of the buffer"),
+    defaulted<&FillSpec::value>("value of every element"),
+    defaulted<&FillSpec::offset>("elements before the first one"),
+    optional<&FillSpec::count>("elements; left out, up to the end"),
 };
-template <>
-constinit const Record Description<FillSpec>::record = record_of<FillSpec>(fill_fields);
+TIDEGATE_RECORD(FillSpec, fill_fields);
 
 constexpr Field copy_fields[] = {
-    required<&CopySpec::from>("from", "name of the buffer that is read"),
-    required<&CopySpec::to>("to", "name of the buffer that is written"),
-    defaulted<&CopySpec::from_offset>("from_offset", "elements before the first one that is read"),
-    defaulted<&CopySpec::to_offset>("to_offset", "elements before the first one that is written"),
-    optional<&CopySpec::count>("count", "elements that are read; left out, up to the end"),
+    required<&CopySpec::from>("name of the buffer that is read"),
+    required<&CopySpec::to>("name of the buffer that is written"),
+    defaulted<&CopySpec::from_offset>("elements before the first one that is read"),
+    defaulted<&CopySpec::to_offset>("elements before the first one that is written"),
+    optional<&CopySpec::count>("elements that are read; left out, up to the end"),
 };
-template <>
-constinit const Record Description<CopySpec>::record = record_of<CopySpec>(copy_fields);
+TIDEGATE_RECORD(CopySpec, copy_fields);
 
 constexpr Field queue_item_fields[] = {
-    required<&QueueItem::op_handle>("op_handle",
-                                    "which of the ops that the queue lists, counted from 0, runs it"),
-    required<&QueueItem::input_handle>("input_handle", "which of the buffers that the queue lists it reads"),
-    required<&QueueItem::output_handle>("output_handle", "which of them it writes"),
-    required<&QueueItem::param>("param", "passed to the op"),
+    required<&QueueItem::op_handle>("which of the ops that the queue lists, counted from 0, runs it"),
+    required<&QueueItem::input_handle>("which of the buffers that the queue lists it reads"),
+    required<&QueueItem::output_handle>("which of them it writes"),
+    required<&QueueItem::param>("passed to the op"),
 };
-template <>
-constinit const Record Description<QueueItem>::record = record_of<QueueItem>(queue_item_fields);
+TIDEGATE_RECORD(QueueItem, queue_item_fields);
 
 constexpr Field queue_fields[] = {
-    required<&QueueSpec::ops>("ops", "names of ops; an item's op_handle is a place in this list"),
-    required<&QueueSpec::buffers>("buffers",
-                                  "names of buffers, and of lists of hits for outputs; input_handle and "
+    required<&QueueSpec::ops>("names of ops; an item's op_handle is a place in this list"),
+    required<&QueueSpec::buffers>("names of buffers, and of lists of hits for outputs; input_handle and "
                                   "output_handle are places in this list"),
-    optional<&QueueSpec::items>("items", "the items themselves"),
-    optional<&QueueSpec::file>("file", "file of items, relative to the program: lines of JSON if it ends in "
-                                       ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::items>("the items themselves"),
+    optional<&QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
+                               ".ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>(
-        "capacity",
         "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
         "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
     defaulted<&QueueSpec::most_stalled_rounds>(
-        "most_stalled_rounds", "rounds in a row without an item that gets done, after which the run ends")
+        "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
-template <>
-constinit const Record Description<QueueSpec>::record = record_of<QueueSpec>(queue_fields);
+TIDEGATE_RECORD(QueueSpec, queue_fields);
 
 constexpr Field argument_fields[] = {
-    optional<&ArgumentSpec::buffer>("buffer", "name of a buffer, for a pointer"),
+    optional<&ArgumentSpec::buffer>("name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>(
-        "access", "what the kernel does with it, where the signature is less exact: with write it "
-                  "reads nothing of the buffer, and may leave parts of it unchanged"),
+        "what the kernel does with it, where the signature is less exact: with write it "
+        "reads nothing of the buffer, and may leave parts of it unchanged"),
     defaulted<&ArgumentSpec::reinterpret>(
-        "reinterpret", "whether the kernel deliberately reads the buffer's elements as another type"),
+        "whether the kernel deliberately reads the buffer's elements as another type"),
     optional<&ArgumentSpec::halo>(
-        "halo", "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
-                "or a number for each dimension; left out, it is derived where that is certain")
+        "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
+        "or a number for each dimension; left out, it is derived where that is certain")
         .or_single(),
-    optional<&ArgumentSpec::hits>("hits",
-                                  "name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
-    defaulted<&ArgumentSpec::null>("null", "whether it is a null pointer"),
-    optional<&ArgumentSpec::image>("image", "name of an image"),
-    optional<&ArgumentSpec::sampler>("sampler", "how an image is read, for a sampler_t"),
-    optional<&ArgumentSpec::local_bytes>("local_bytes", "local memory, for a local pointer"),
-    optional<&ArgumentSpec::i8>("i8", "char value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u8>("u8", "uchar value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i16>("i16", "short value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u16>("u16", "ushort value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i32>("i32", "int value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u32>("u32", "uint value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i64>("i64", "long value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u64>("u64", "ulong value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f16>("f16", "half value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f32>("f32", "float value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f64>("f64", "double value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::hits>("name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
+    defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
+    optional<&ArgumentSpec::image>("name of an image"),
+    optional<&ArgumentSpec::sampler>("how an image is read, for a sampler_t"),
+    optional<&ArgumentSpec::local_bytes>("local memory, for a local pointer"),
+    optional<&ArgumentSpec::i8>("char value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u8>("uchar value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i16>("short value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u16>("ushort value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i32>("int value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u32>("uint value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::i64>("long value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::u64>("ulong value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f16>("half value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f32>("float value, or several for a vector").or_single(),
+    optional<&ArgumentSpec::f64>("double value, or several for a vector").or_single(),
     optional<&ArgumentSpec::structure>(
-        "struct", "structure by value: its members by name, each a number, array or object"),
-    optional<&ArgumentSpec::enumeration>("enum", "enumeration by value: an enumerator's name, or a number"),
-    optional<&ArgumentSpec::bytes>("bytes", "any value as its bytes in memory, two hexadecimal digits each"),
+        "structure by value: its members by name, each a number, array or object")
+        .named("struct"),
+    optional<&ArgumentSpec::enumeration>("enumeration by value: an enumerator's name, or a number")
+        .named("enum"),
+    optional<&ArgumentSpec::bytes>("any value as its bytes in memory, two hexadecimal digits each"),
     optional<&ArgumentSpec::iteration>(
-        "iteration", "how a number changes from iteration to iteration; after them it has taken all steps"),
-    optional<&ArgumentSpec::note>("note", note_meaning),
+        "how a number changes from iteration to iteration; after them it has taken all steps"),
+    optional<&ArgumentSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<ArgumentSpec>::record = record_of<ArgumentSpec>(argument_fields);
+TIDEGATE_RECORD(ArgumentSpec, argument_fields);
 
 constexpr Field envelope_fields[] = {
-    required<&planning::Wave::frontier_bytes>("frontier_bytes", "bytes that the wave reads"),
-    required<&planning::Wave::scratch_bytes>("scratch_bytes", "bytes of scratch"),
-    required<&planning::Wave::output_bytes>("output_bytes", "bytes that the wave writes"),
+    required<&planning::Wave::frontier_bytes>("bytes that the wave reads"),
+    required<&planning::Wave::scratch_bytes>("bytes of scratch"),
+    required<&planning::Wave::output_bytes>("bytes that the wave writes"),
 };
-template <>
-constinit const Record Description<planning::Wave>::record = record_of<planning::Wave>(envelope_fields);
+TIDEGATE_RECORD(planning::Wave, envelope_fields);
 
 constexpr Field active_fields[] = {
-    required<&ActiveSpec::buffer>("buffer", "name of a buffer of u8 or u32 with a flag for each work-group"),
+    required<&ActiveSpec::buffer>("name of a buffer of u8 or u32 with a flag for each work-group"),
 };
-template <>
-constinit const Record Description<ActiveSpec>::record = record_of<ActiveSpec>(active_fields);
+TIDEGATE_RECORD(ActiveSpec, active_fields);
 
 constexpr Field program_wave_fields[] = {
-    optional<&WaveSpec::name>("name", "name of the wave, unique in the program"),
-    optional<&WaveSpec::op>("op", "name of the op that it runs; or it is a fill, a copy or a queue"),
-    optional<&WaveSpec::fill>("fill", "elements of a buffer that get one value"),
-    optional<&WaveSpec::copy>("copy", "elements that one buffer gets from another"),
-    optional<&WaveSpec::queue>("queue", "work items of queue ops, each run by one lane"),
-    defaulted<&WaveSpec::section>("phase", "whether it runs in each iteration, or once before or after them"),
-    defaulted<&WaveSpec::global_size>("global_size", "work-items of the op in 1 to 3 dimensions").or_single(),
-    optional<&WaveSpec::local_size>("local_size", "work-items of a work-group; left out, up to 256 in x")
-        .or_single(),
-    optional<&WaveSpec::global_offset>("global_offset", "first global id; left out, 0").or_single(),
-    defaulted<&WaveSpec::args>("args", "the kernel's arguments, in its order"),
-    optional<&WaveSpec::active>("active",
-                                "work-groups that run: those whose flag is not 0; the others change nothing"),
-    optional<&WaveSpec::bytes>("bytes", "byte envelope; left out, it follows from the arguments"),
-    defaulted<&WaveSpec::rules>("rules", "numbers, below 32, of the source rules that the wave comes from"),
-    optional<&WaveSpec::note>("note", note_meaning),
+    optional<&WaveSpec::name>("name of the wave, unique in the program"),
+    optional<&WaveSpec::op>("name of the op that it runs; or it is a fill, a copy or a queue"),
+    optional<&WaveSpec::fill>("elements of a buffer that get one value"),
+    optional<&WaveSpec::copy>("elements that one buffer gets from another"),
+    optional<&WaveSpec::queue>("work items of queue ops, each run by one lane"),
+    defaulted<&WaveSpec::section>("whether it runs in each iteration, or once before or after them")
+        .named("phase"),
+    defaulted<&WaveSpec::global_size>("work-items of the op in 1 to 3 dimensions").or_single(),
+    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x").or_single(),
+    optional<&WaveSpec::global_offset>("first global id; left out, 0").or_single(),
+    defaulted<&WaveSpec::args>("the kernel's arguments, in its order"),
+    optional<&WaveSpec::active>("work-groups that run: those whose flag is not 0; the others change nothing"),
+    optional<&WaveSpec::bytes>("byte envelope; left out, it follows from the arguments"),
+    defaulted<&WaveSpec::rules>("numbers, below 32, of the source rules that the wave comes from"),
+    optional<&WaveSpec::note>(note_meaning),
 };
-template <>
-constinit const Record Description<WaveSpec>::record = record_of<WaveSpec>(program_wave_fields);
+TIDEGATE_RECORD(WaveSpec, program_wave_fields);
 
 constexpr Field program_dependency_fields[] = {
-    required<&ProgramDependency::before>("before", "index or name of the wave that comes first"),
-    required<&ProgramDependency::after>("after", "index or name of the wave that waits for it"),
+    required<&ProgramDependency::before>("index or name of the wave that comes first"),
+    required<&ProgramDependency::after>("index or name of the wave that waits for it"),
     defaulted<&ProgramDependency::tile_local>(
-        "tile_local", "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
+        "whether tile t of the later wave touches only what tile t of the earlier one wrote"),
     optional<&ProgramDependency::halo>(
-        "halo", "N: tile t of the later wave touches only what tiles t - N to t + N of the "
-                "earlier one do; or a number for each dimension")
+        "N: tile t of the later wave touches only what tiles t - N to t + N of the "
+        "earlier one do; or a number for each dimension")
         .or_single(),
 };
-template <>
-constinit const Record
-    Description<ProgramDependency>::record = record_of<ProgramDependency>(program_dependency_fields);
+TIDEGATE_RECORD(ProgramDependency, program_dependency_fields);
 
 constexpr Field until_fields[] = {
-    required<&Until::buffer>("buffer", "name of the buffer whose first element is tested"),
-    defaulted<&Until::equals>("equals", "the value that ends the repetition"),
+    required<&Until::buffer>("name of the buffer whose first element is tested"),
+    defaulted<&Until::equals>("the value that ends the repetition"),
 };
-template <>
-constinit const Record Description<Until>::record = record_of<Until>(until_fields);
+TIDEGATE_RECORD(Until, until_fields);
 
 constexpr Field program_fields[] = {
-    defaulted<&WaveProgram::parameters>("parameters", documents::parameters_meaning),
-    required<&WaveProgram::buffers>("buffers", "the program's memory, by name"),
-    defaulted<&WaveProgram::images>("images", "its images, by name"),
-    defaulted<&WaveProgram::hits>("hits", "its lists of hits, by name"),
-    required<&WaveProgram::ops>("ops", "the kernels that it runs, by name"),
-    required<&WaveProgram::waves>("waves", "each one kernel over one NDRange"),
-    optional<&WaveProgram::dependencies>("dependencies",
-                                         "which wave waits for which; derived from what the kernels "
+    defaulted<&WaveProgram::parameters>(documents::parameters_meaning),
+    required<&WaveProgram::buffers>("the program's memory, by name"),
+    defaulted<&WaveProgram::images>("its images, by name"),
+    defaulted<&WaveProgram::hits>("its lists of hits, by name"),
+    required<&WaveProgram::ops>("the kernels that it runs, by name"),
+    required<&WaveProgram::waves>("each one kernel over one NDRange"),
+    optional<&WaveProgram::dependencies>("which wave waits for which; derived from what the kernels "
                                          "read and write, in the order of the waves, when left out")
         .or_word("derive"),
-    optional<&WaveProgram::repeat>("repeat",
-                                   "how often the waves run; left out, once, or with until without limit")
+    optional<&WaveProgram::repeat>("how often the waves run; left out, once, or with until without limit")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
     defaulted<&WaveProgram::swap>(
-        "swap", "pairs of buffers, or of images, that exchange contents after every iteration"),
-    optional<&WaveProgram::until>("until",
-                                  "condition that ends the repetition early, tested after every iteration"),
-    defaulted<&WaveProgram::device_memory_budget_bytes>("device_memory_budget_bytes",
-                                                        "device memory at most; 0: what the device has"),
-    defaulted<&WaveProgram::policy>("policy", "overrides of the standard launch policy"),
-    optional<&WaveProgram::note>("note", note_meaning),
+        "pairs of buffers, or of images, that exchange contents after every iteration"),
+    optional<&WaveProgram::until>("condition that ends the repetition early, tested after every iteration"),
+    defaulted<&WaveProgram::device_memory_budget_bytes>("device memory at most; 0: what the device has"),
+    defaulted<&WaveProgram::policy>("overrides of the standard launch policy"),
+    optional<&WaveProgram::note>(note_meaning),
 };
-template <>
-constinit const Record Description<WaveProgram>::record = record_of<WaveProgram>(program_fields);
+TIDEGATE_RECORD(WaveProgram, program_fields);
 
 // The only list of unsupported features: errors and the README refer to it.
 constexpr std::string_view what_cannot_be_run[] = {

@@ -6,23 +6,15 @@
 
 namespace tidegate::documents {
 
-template <>
-inline constexpr Names Choices<ElementType>::names = element_type_names;
-template <>
-inline constexpr Names Choices<engine::Access>::names = engine::access_names;
+TIDEGATE_CHOICES(ElementType, element_type_names);
+TIDEGATE_CHOICES(engine::Access, engine::access_names);
 
-template <>
-inline constexpr Names Choices<engine::Section>::names = engine::section_names;
-template <>
-inline constexpr Names Choices<ImageFormat>::names = image_format_names;
-template <>
-inline constexpr Names Choices<engine::AddressMode>::names = engine::address_mode_names;
-template <>
-inline constexpr Names Choices<engine::FilterMode>::names = engine::filter_mode_names;
+TIDEGATE_CHOICES(engine::Section, engine::section_names);
+TIDEGATE_CHOICES(ImageFormat, image_format_names);
+TIDEGATE_CHOICES(engine::AddressMode, engine::address_mode_names);
+TIDEGATE_CHOICES(engine::FilterMode, engine::filter_mode_names);
 
-template <>
-const Record Description<engine::BufferInit>::record;
-template <>
-const Document DocumentOf<engine::WaveProgram>::document;
+TIDEGATE_HAS_RECORD(engine::BufferInit);
+TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
 
 } // namespace tidegate::documents

@@ -47,30 +47,20 @@ struct GraphReport {
   std::vector<CheckedGraph> graphs;
 };
 
-template <>
-inline constexpr Names Choices<graphs::VertexIds>::names = graphs::vertex_ids_names;
-template <>
-inline constexpr Names Choices<graphs::FileFormat>::names = graphs::file_format_names;
-template <>
-inline constexpr Names Choices<graphs::ValueColumn>::names = graphs::value_column_names;
-template <>
-inline constexpr Names Choices<graphs::Algorithm>::names = graphs::algorithm_names;
-template <>
-inline constexpr Names Choices<graphs::ProgramWeights>::names = graphs::program_weights_names;
+TIDEGATE_CHOICES(graphs::VertexIds, graphs::vertex_ids_names);
+TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
+TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
+TIDEGATE_CHOICES(graphs::Algorithm, graphs::algorithm_names);
+TIDEGATE_CHOICES(graphs::ProgramWeights, graphs::program_weights_names);
 
-template <>
-const Document DocumentOf<graphs::FrontierProgram>::document;
-template <>
-const Document DocumentOf<GraphReport>::document;
+TIDEGATE_HAS_DOCUMENT(graphs::FrontierProgram);
+TIDEGATE_HAS_DOCUMENT(GraphReport);
 
 inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
 
-template <>
-inline constexpr Names Choices<graphs::WeightType>::names = weight_type_names;
-template <>
-inline constexpr Names Choices<traversal::Trend>::names = traversal::trend_names;
+TIDEGATE_CHOICES(graphs::WeightType, weight_type_names);
+TIDEGATE_CHOICES(traversal::Trend, traversal::trend_names);
 
-template <>
-const Document DocumentOf<traversal::FrontierReport>::document;
+TIDEGATE_HAS_DOCUMENT(traversal::FrontierReport);
 
 } // namespace tidegate::documents
