@@ -19,6 +19,7 @@ typedef struct {
   uint bits;                  // an entry has 1 << bits consecutive tiles
   uint places;                // tiles of all entries
   uint packs;                 // of places
+  bool all_active;            // the tiles of all entries, so that their flags need no test
 } tg_list;
 
 // Returns the tile at a place of the walk; 0xffffffff past its end.
@@ -47,10 +48,11 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   if (records) {
     state[entry + TG_ACTIVE_CHOICE] = choice.topology | choice.rule << 8 | previous << 16 | 1u << 24;
   }
-  tg_list list = {0, 0, tiles, 0};
+  tg_list list = {0, 0, tiles, 0, of.queue_len == tiles};
   if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(previous))) {
     list.entries = active;
     list.places = of.queue_len;
+    list.all_active = true;
   } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(previous)) {
     list.entries = blocks;
     list.bits = TG_ACTIVE_BLOCK_BITS;

@@ -295,8 +295,7 @@ private:
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
     source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
                            in_quotes(program_.ops[served.op].name), range_text(served));
-    const bool listed =
-        std::ranges::any_of(list_rows_, [&served](const auto& row) { return row.second == served.wave; });
+    const bool listed = has_list(served);
     const auto tile = [listed](std::string_view place) {
       return listed ? fmt::format("tg_listed(list, {})", place) : std::string(place);
     };
@@ -336,6 +335,10 @@ private:
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
     source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
+  }
+
+  [[nodiscard]] bool has_list(const Case& served) const {
+    return std::ranges::any_of(list_rows_, [&served](const auto& row) { return row.second == served.wave; });
   }
 
   [[nodiscard]] bool waits(const Case& served) const {
@@ -388,7 +391,10 @@ private:
     const auto indices = argument_indices(arguments);
     std::string text = kernel.function + "(item";
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      text += ", " + argument(i, indices[i].word, parameters[i].type, served, kernel);
+      const bool flags = has_list(served) && i == program_.waves[served.wave].active->flags_argument;
+      text += ", ";
+      text += flags ? "list.all_active ? 0 : " : "";
+      text += argument(i, indices[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}[item.side]", served.op);
@@ -605,7 +611,7 @@ private:
     source_ += fmt::format(
         "// Walks of waves with active tiles.\n"
         "static tg_list tg_list_of(uint stage, uint iteration, global uchar* arena, bool records) {{\n"
-        "  tg_list all = {{0, 0, 0, 0}};\n"
+        "  tg_list all = {{0, 0, 0, 0, false}};\n"
         "  if (!({})) {{\n    return all;\n  }}\n"
         "  return tg_list_for((global uint*)(arena + ({})), (global const uint*)(arena + ({})),\n"
         "                     (global const uint*)(arena + ({})), {}, {}, iteration, records);\n}}\n",

@@ -252,7 +252,8 @@ struct ActiveTiles {
   std::uint32_t state = 0; // buffers
   std::uint32_t list = 0;  // of active tiles
   std::uint32_t blocks = 0;
-  ActiveReport report; // before a run
+  std::size_t flags_argument = 0; // of the wave; null for the kernel where every tile of the walk is active
+  ActiveReport report;            // before a run
 };
 
 struct ProgramWave {

@@ -72,10 +72,10 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
                       kernel.parameters.empty() ? "" : ", ", flag_type),
           kernel.parameter_list.end));
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
-  TIDEGATE_CHECK(
-      add("if (tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * "
-          "get_group_id(2))] == 0) return;",
-          kernel.body->begin));
+  TIDEGATE_CHECK(add(
+      "if (tg_flags != 0 && tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * "
+      "get_group_id(2))] == 0) return;",
+      kernel.body->begin));
   copy(kernel.body->begin + 1, kernel.end);
   TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
   unit.rewritten.clear();
@@ -205,6 +205,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);
 
   const std::size_t own = wave.arguments.size() - 4;
+  active.flags_argument = own;
   const std::uint32_t flag_buffer = wave.arguments[own].buffer;
   wave.arguments[own + 1] = buffer_argument(active.state, Access::read_write);
   wave.arguments[own + 2] = buffer_argument(active.list, Access::read);
