@@ -153,7 +153,8 @@ double near_width(const graphs::Rows& rows, bool wide) {
   constexpr double warp = 32;
   constexpr double wide_warp = 3072; // at degree 1
   constexpr double least_warp = 24;
-  constexpr double most_warp = 192;
+  constexpr std::uint32_t many_vertices = 1U << 23U; // their waves have work for all groups
+  const double most_warp = rows.vertices() < many_vertices ? 192 : 96;
   const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
   const double width = wide ? std::clamp(wide_warp / (degree * degree), least_warp, most_warp) : warp;
   return std::max(width * mean_weight(rows) / degree, 1e-30);
