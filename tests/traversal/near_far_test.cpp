@@ -43,7 +43,7 @@ TEST_CASE("on wide devices the width follows the degree, within bounds") {
   CHECK(traversal::near_width(whole(32, 100), true) == 24.0 * 100 / 32);
 }
 
-TEST_CASE("small graphs are always pushed, on CPUs only by sssp along short rows") {
+TEST_CASE("small graphs are always pushed, on CPUs only by bfs and sssp along short rows or few edges") {
   using graphs::Algorithm;
   using policy::Topology;
   const traversal::FrontierGeometry gpu{.group_size = 512};
@@ -57,12 +57,23 @@ TEST_CASE("small graphs are always pushed, on CPUs only by sssp along short rows
   };
   CHECK(of(Algorithm::bfs, short_rows, gpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::reach, long_rows, gpu) == Topology::hybrid_frontier);
-  CHECK(of(Algorithm::sssp, large, gpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, large, gpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, {.out = regular(16'385, 8, std::monostate())}, gpu) == Topology::empty);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'072, 8, std::monostate())}, gpu) ==
+        Topology::hybrid_frontier);
+  CHECK(of(Algorithm::sssp, {.out = regular(131'073, 7, std::monostate())}, gpu) == Topology::empty);
+  graphs::Graph star = large;
+  star.out.offsets[1] = 100;
+  CHECK(of(Algorithm::sssp, star, gpu) == Topology::empty);
   CHECK(of(Algorithm::cc, short_rows, gpu) == Topology::empty);
   CHECK(of(Algorithm::pagerank, short_rows, gpu) == Topology::empty);
   CHECK(of(Algorithm::sssp, short_rows, cpu) == Topology::sparse_frontier);
   CHECK(of(Algorithm::sssp, long_rows, cpu) == Topology::empty);
-  CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, short_rows, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, {.out = regular(4096, 16, std::monostate())}, cpu) == Topology::sparse_frontier);
+  CHECK(of(Algorithm::bfs, long_rows, cpu) == Topology::empty);
+  CHECK(of(Algorithm::bfs, large, cpu) == Topology::empty);
+  CHECK(of(Algorithm::reach, short_rows, cpu) == Topology::empty);
 }
 
 TEST_CASE("kernels take it as whole as the weights are, and never as nothing") {
