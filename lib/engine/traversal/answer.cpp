@@ -16,20 +16,21 @@ namespace {
 
 using graphs::Algorithm;
 
-// Bits of distances that are not negative have the order of the distances, also those of floats.
+// Bits of distances that are not negative have the order of the distances, also those of floats. The loop has no branch
+// on a value: no processor predicts whether a vertex is reached.
 void find_farthest(const std::vector<std::uint32_t>& values, std::uint32_t unreached, bool floats,
                    Answer& answer) {
-  answer.reached = values.size() - static_cast<std::uint64_t>(std::ranges::count(values, unreached));
-  std::optional<std::uint32_t> farthest;
-  for (std::uint32_t vertex = 0; vertex < values.size(); ++vertex) {
-    if (values[vertex] != unreached && (!farthest || values[vertex] > values[*farthest])) {
-      farthest = vertex;
-    }
+  std::uint32_t most = 0; // the greatest value, plus 1
+  std::uint64_t count = 0;
+  for (const std::uint32_t value : values) {
+    const bool reached = value != unreached;
+    count += reached ? 1 : 0;
+    most = std::max(most, reached ? value + 1 : 0);
   }
-  if (farthest) {
-    answer.farthest = farthest;
-    const std::uint32_t bits = values[*farthest];
-    answer.distance = floats ? double{std::bit_cast<float>(bits)} : static_cast<double>(bits);
+  answer.reached = count;
+  if (most != 0) {
+    answer.farthest = static_cast<std::uint32_t>(std::ranges::find(values, most - 1) - values.begin());
+    answer.distance = floats ? double{std::bit_cast<float>(most - 1)} : static_cast<double>(most - 1);
   }
 }
 
