@@ -217,7 +217,7 @@ class FirstTraversal(Programs):
         self.assertEqual([again[key] for key in ("compared", "equal", "kept", "runs", "reason")],
                          [True, True, True, 0, "checked on an earlier run here, right by the serial algorithm"])
         # Another way to run it is checked by itself; so is a graph that was written since, and a program that was edited.
-        self.assertEqual(self.first("--set", "group-size=4")["runs"], 1)
+        self.assertEqual(self.first("--set", "alone-up-to=3")["runs"], 1)
         self.file("path.el", "0 1\n1 2\n2 4\n")
         self.assertEqual(self.first()["runs"], 1)
         self.path.write_text(self.path.read_text() + "\n")
