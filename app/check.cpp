@@ -101,10 +101,8 @@ Result<void> judge(const LaunchRecommendationDocument& document) {
 }
 
 tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_plan,
-            .message = std::move(violation),
-            .fix = fmt::format("make the plan anew with `tidegate {}`, from the same input", planner)});
+  return failure(ErrorCode::invalid_plan, std::move(violation),
+                 fmt::format("make the plan anew with `tidegate {}`, from the same input", planner));
 }
 
 // Checks the fields that follow from the plan itself.
@@ -492,12 +490,10 @@ void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
 
 Result<void> judge(const engine::OutputParity& parity) {
   if (!parity.equal) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::outputs_differ,
-              .message = fmt::format("{} of the outputs are not as plain launches leave them",
-                                     plural(parity.differing_elements, "element")),
-              .fix = "likely_cause in its output_parity says where to look",
-              .pointer = "/output_parity/equal"});
+    return failure(ErrorCode::outputs_differ,
+                   fmt::format("{} of the outputs are not as plain launches leave them",
+                               plural(parity.differing_elements, "element")),
+                   "likely_cause in its output_parity says where to look", "/output_parity/equal");
   }
   if (parity.differing_elements != 0 || parity.first_difference) {
     return inconsistent("/output_parity/equal", "equal", contradicts("equal"));
@@ -581,11 +577,10 @@ Result<void> idle_premise(const Document& document, const Premises& premises) {
   if (used || (!premises.dag && !premises.lifetimes)) {
     return {};
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::wrong_kind,
-            .message = fmt::format("a {} is not held against {}", document.kind,
-                                   premises.dag ? "a wave DAG" : "buffer lifetimes"),
-            .fix = fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes")});
+  return failure(ErrorCode::wrong_kind,
+                 fmt::format("a {} is not held against {}", document.kind,
+                             premises.dag ? "a wave DAG" : "buffer lifetimes"),
+                 fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes"));
 }
 
 // Decodes it as the type that it is of, and says what the schema cannot.
@@ -804,13 +799,12 @@ Result<void> take_type(CheckSettings& request) {
   const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
   if (type != plan_types.end()) {
     if (!(request.*(type->premise))) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("check {} holds a plan against its input and needs {}", type->word,
-                                       type->option),
-                .fix = fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
-                                   "document alone",
-                                   type->word, type->option, type->document)});
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("check {} holds a plan against its input and needs {}", type->word, type->option),
+          fmt::format("`tidegate check {} {} FILE PLAN`; `tidegate check {} PLAN` looks at the "
+                      "document alone",
+                      type->word, type->option, type->document));
     }
     request.document = std::string(type->document);
   } else if (documents::find_document(first)) {
@@ -821,10 +815,9 @@ Result<void> take_type(CheckSettings& request) {
   }
   for (const PlanType& plan : plan_types) {
     if (request.*(plan.premise) && request.document && *request.document != plan.document) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("{} is for plans of type {}", plan.option, plan.document),
-                .fix = fmt::format("leave it out, or check {}", plan.word)});
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} is for plans of type {}", plan.option, plan.document),
+                     fmt::format("leave it out, or check {}", plan.word));
     }
   }
   return {};
@@ -840,10 +833,8 @@ Result<void> refuse_document_options(const CheckSettings& request) {
   if (option.empty()) {
     return {};
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_usage,
-            .message = fmt::format("{} is for documents, and check graph reads graphs", option),
-            .fix = "leave it out"});
+  return failure(ErrorCode::invalid_usage,
+                 fmt::format("{} is for documents, and check graph reads graphs", option), "leave it out");
 }
 
 // A mistyped document type looks like a file that does not exist, and standard input can be read once.
@@ -851,9 +842,8 @@ Result<void> refuse_words(const CheckSettings& request) {
   const auto inputs = std::ranges::count(request.files, "-") + (request.dag == "-" ? 1 : 0) +
                       (request.lifetimes == "-" ? 1 : 0);
   if (inputs > 1) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "standard input can be read once",
-                                .fix = "give - once; with --stream each of its lines is a document"});
+    return failure(ErrorCode::invalid_usage, "standard input can be read once",
+                   "give - once; with --stream each of its lines is a document");
   }
   const std::string& first = request.files.front();
   const auto found = documents::find_document(first);

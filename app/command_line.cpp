@@ -202,9 +202,8 @@ Error unknown_command(const std::string& path, const std::string& word, std::str
 Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} has no value", in_quotes(argument)),
-                                  .fix = "give a value after the =, or leave the option out"});
+      return failure(ErrorCode::invalid_usage, fmt::format("{} has no value", in_quotes(argument)),
+                     "give a value after the =, or leave the option out");
     }
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -207,10 +207,9 @@ CommandModel compare_command() {
             "a.json b.json --format table"}},
       .run = [settings]() -> Result<ExitCode> {
         if (settings->reports.size() != 2) {
-          return tl::unexpected(
-              Error{.code = ErrorCode::invalid_usage,
-                    .message = fmt::format("compare takes two reports, not {}", settings->reports.size()),
-                    .fix = "name the earlier one first: tidegate compare A.json B.json"});
+          return failure(ErrorCode::invalid_usage,
+                         fmt::format("compare takes two reports, not {}", settings->reports.size()),
+                         "name the earlier one first: tidegate compare A.json B.json");
         }
         FileUses files{.inputs = {}, .outputs = {{settings->output, "-o", {}}}};
         for (const std::string& report : settings->reports) {

@@ -20,9 +20,7 @@ constexpr std::array<std::string_view, 2> persistent_strategies{"barrier", "coun
 // A folder with other things in it keeps them.
 Result<void> check_folder(const std::string& folder, bool force) {
   if (folder.empty() || folder == "-") {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "export writes a folder, and none is named",
-                                .fix = "give -o FOLDER"});
+    return failure(ErrorCode::invalid_usage, "export writes a folder, and none is named", "give -o FOLDER");
   }
   std::error_code unknown;
   // "new/.." means the folder that it is once "new" has been made.
@@ -33,11 +31,10 @@ Result<void> check_folder(const std::string& folder, bool force) {
   if (!there || (is_folder && (force || std::filesystem::is_empty(path, unknown)))) {
     return {};
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::invalid_usage,
-            .message = fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
-            .fix = is_folder ? "name another folder, or give --force to replace an earlier export"
-                             : "name a folder"});
+  return failure(ErrorCode::invalid_usage,
+                 fmt::format("{} is {}", in_quotes(folder), is_folder ? "not empty" : "not a folder"),
+                 is_folder ? "name another folder, or give --force to replace an earlier export"
+                           : "name a folder");
 }
 
 } // namespace

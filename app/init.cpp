@@ -82,9 +82,9 @@ Result<void> keep_program(const InitSettings& settings) {
   if (settings.force || output == standard_stream || !std::filesystem::is_regular_file(output, unknown)) {
     return {};
   }
-  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                              .message = fmt::format("{} is there already", in_quotes(display_name(output))),
-                              .fix = "name another file, or give --force to replace it"});
+  return failure(ErrorCode::invalid_usage,
+                 fmt::format("{} is there already", in_quotes(display_name(output))),
+                 "name another file, or give --force to replace it");
 }
 
 // Prints the placeholders to standard error; the program runs with them.

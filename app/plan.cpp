@@ -69,21 +69,18 @@ namespace {
 Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
   TIDEGATE_TRY(const auto program, read_program(json, options.folder, options.scope));
   std::set<std::string> assumed;
-  const auto resolved =
-      engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope);
-  if (!resolved) {
-    return tl::unexpected(resolved.error());
-  }
-  TIDEGATE_CHECK(engine::keep_inputs(*resolved, options.files));
-  NamedDag named{.dag = engine::wave_dag(*resolved, options.budget_bytes.value_or(resolved->budget_bytes)),
+  TIDEGATE_TRY(const auto resolved,
+               engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope));
+  TIDEGATE_CHECK(engine::keep_inputs(resolved, options.files));
+  NamedDag named{.dag = engine::wave_dag(resolved, options.budget_bytes.value_or(resolved.budget_bytes)),
                  .names = {}};
-  for (std::size_t i = 0; i < resolved->waves.size(); ++i) {
-    const engine::ProgramWave& wave = resolved->waves[i];
-    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved->ops[wave.op].name, i)
+  for (std::size_t i = 0; i < resolved.waves.size(); ++i) {
+    const engine::ProgramWave& wave = resolved.waves[i];
+    named.names.push_back(wave.name.empty() ? fmt::format("{} #{}", resolved.ops[wave.op].name, i)
                                             : wave.name);
     named.sections.push_back(wave.section);
   }
-  named.iterations = resolved->iterations;
+  named.iterations = resolved.iterations;
   return named;
 }
 
@@ -257,9 +254,8 @@ Result<void> take_planner(PlanSettings& settings) {
   using documents::Planner;
   const bool compact = settings.objective || settings.effort;
   if (compact && settings.planner == Planner::layered) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "--objective and --effort are for --strategy compact",
-                                .fix = "leave them out, or plan with --strategy compact"});
+    return failure(ErrorCode::invalid_usage, "--objective and --effort are for --strategy compact",
+                   "leave them out, or plan with --strategy compact");
   }
   PlanOptions& plan = settings.plan;
   plan.planner = settings.planner.value_or(compact ? Planner::compact : plan.planner);

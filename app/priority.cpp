@@ -74,10 +74,8 @@ Result<void> choose_tuning(std::string_view input, Style style, std::string& jso
   }
   const auto value = policy::choose_cheapest(measured.candidates, costs, measured.current);
   if (!value) {
-    return tl::unexpected(Error{.code = ErrorCode::missing_key,
-                                .message = "no candidate has a cost, and there is no current value",
-                                .fix = "give current, the value in use",
-                                .pointer = "/current"});
+    return failure(ErrorCode::missing_key, "no candidate has a cost, and there is no current value",
+                   "give current, the value in use", "/current");
   }
   const documents::TuningChoice choice{.value = *value};
   documents::encode(documents::DocumentOf<documents::TuningChoice>::document, &choice, style, json);

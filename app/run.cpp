@@ -357,9 +357,9 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
       continue;
     }
     if (!taken.empty()) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("standard output cannot be {} and {}", taken, what),
-                                  .fix = "name a file for one of them"});
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("standard output cannot be {} and {}", taken, what),
+                     "name a file for one of them");
     }
     taken = what;
   }
@@ -372,31 +372,27 @@ Result<std::string> graph_program(RunSettings& settings) {
       std::ranges::find(graphs::algorithm_names, settings.program) != graphs::algorithm_names.end();
   std::error_code unknown;
   if (settings.graph.empty() && algorithm && !std::filesystem::exists(settings.program, unknown)) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = fmt::format("{} needs a graph", settings.program),
-              .fix = fmt::format("give its file, as in `tidegate run {} roads.mtx`", settings.program)});
+    return failure(ErrorCode::invalid_usage, fmt::format("{} needs a graph", settings.program),
+                   fmt::format("give its file, as in `tidegate run {} roads.mtx`", settings.program));
   }
   if (settings.graph.empty()) {
     if (settings.sources.empty() && !settings.undirected) {
       return std::string();
     }
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = fmt::format("{} is for an algorithm and a graph",
-                                                       settings.undirected ? "--set undirected" : "--source"),
-                                .fix = "give them, as in `tidegate run bfs roads.mtx --source 5`"});
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("{} is for an algorithm and a graph",
+                               settings.undirected ? "--set undirected" : "--source"),
+                   "give them, as in `tidegate run bfs roads.mtx --source 5`");
   }
   if (!settings.parameters.empty()) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "--param is for a program, and an algorithm with a graph has no parameters",
-              .fix = "leave it out"});
+    return failure(ErrorCode::invalid_usage,
+                   "--param is for a program, and an algorithm with a graph has no parameters",
+                   "leave it out");
   }
   if (!algorithm) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = fmt::format("{} is not an algorithm", in_quotes(settings.program)),
-              .fix = fmt::format("give one of {} in front of a graph", one_of(graphs::algorithm_names))});
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("{} is not an algorithm", in_quotes(settings.program)),
+                   fmt::format("give one of {} in front of a graph", one_of(graphs::algorithm_names)));
   }
   settings.options.scope = PathScope::anywhere; // the user named the graph
   std::string text;
@@ -426,9 +422,8 @@ Result<void> read_plan(RunSettings& settings) {
     return {};
   }
   if (*settings.plan == "-" && settings.program == "-") {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "standard input cannot be the plan and the program",
-                                .fix = "name a file for one of them"});
+    return failure(ErrorCode::invalid_usage, "standard input cannot be the plan and the program",
+                   "name a file for one of them");
   }
   TIDEGATE_TRY(const auto plan, read_as<documents::FrontierMemoryPlan>(*settings.plan));
   settings.options.compile.plan = memory_plan(plan);
@@ -466,11 +461,10 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
   }};
   for (const Option& option : foreign) {
     if (option.given && option.of_frontier != frontier) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::invalid_usage,
-                .message = fmt::format("{} is for {} programs, and this is a {} program", option.name,
-                                       frontier ? "wave" : "frontier", frontier ? "frontier" : "wave"),
-                .fix = "leave it out"});
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} is for {} programs, and this is a {} program", option.name,
+                                 frontier ? "wave" : "frontier", frontier ? "frontier" : "wave"),
+                     "leave it out");
     }
   }
   return {};
@@ -785,17 +779,15 @@ Result<ExitCode> run_program(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
   if (options.check_bounds && options.check_halos) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "--check-bounds and --check-halos cannot be combined",
-                                .fix = "give one of them at a time"});
+    return failure(ErrorCode::invalid_usage, "--check-bounds and --check-halos cannot be combined",
+                   "give one of them at a time");
   }
   if (options.compile.strategy == engine::Strategy::counters &&
       options.compile.mapping == engine::TileMapping::strided) {
-    return tl::unexpected(Error{
-        .code = ErrorCode::invalid_usage,
-        .message = "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
+    return failure(ErrorCode::invalid_usage,
+                   "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
                    "owners of runs of tiles",
-        .fix = "give --set order=blocked or serpentine, or --strategy barrier"});
+                   "give --set order=blocked or serpentine, or --strategy barrier");
   }
   if (options.check_bounds || options.check_halos) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
@@ -815,15 +807,13 @@ Result<ExitCode> run_program(RunSettings& settings) {
                                       std::pair(!settings.export_markdown.empty(), "--export-markdown"),
                                       std::pair(!settings.export_csv.empty(), "--export-csv")}) {
     if (given && options.compare_rounds == 0) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} needs times", option),
-                                  .fix = "give --compare 9, too"});
+      return failure(ErrorCode::invalid_usage, fmt::format("{} needs times", option),
+                     "give --compare 9, too");
     }
   }
   if (settings.fail_slower && settings.baseline.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "--fail-slower needs a run to compare with",
-                                .fix = "give --baseline REPORT, too"});
+    return failure(ErrorCode::invalid_usage, "--fail-slower needs a run to compare with",
+                   "give --baseline REPORT, too");
   }
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});

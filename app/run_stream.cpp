@@ -48,9 +48,8 @@ Result<void> refuse_in_stream(const RunSettings& settings) {
         std::pair(!settings.export_markdown.empty(), "--export-markdown"),
         std::pair(!settings.export_csv.empty(), "--export-csv")}) {
     if (given) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                  .message = fmt::format("{} is for one run, not for a stream", option),
-                                  .fix = "leave --stream or the other out"});
+      return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", option),
+                     "leave --stream or the other out");
     }
   }
   return refuse_stream(true, settings.format);
@@ -175,10 +174,8 @@ private:
       }
       const ordered_json& value = *at;
       if (!value.is_number()) {
-        return tl::unexpected(Error{.code = ErrorCode::wrong_type,
-                                    .message = fmt::format("{} needs a number", in_quotes(at.key())),
-                                    .fix = "give a number",
-                                    .pointer = "/set/" + pointer_token(at.key())});
+        return failure(ErrorCode::wrong_type, fmt::format("{} needs a number", in_quotes(at.key())),
+                       "give a number", "/set/" + pointer_token(at.key()));
       }
       parameters.emplace_back(at.key().substr(of_parameters.size()),
                               value.is_number_unsigned()  ? Number(value.get<std::uint64_t>())
@@ -200,10 +197,9 @@ private:
       }
     } catch (const ordered_json::exception&) { // no pointer, or nothing there
     }
-    return tl::unexpected(Error{.code = ErrorCode::unknown_name,
-                                .message = fmt::format("the program has no {}", in_quotes(place)),
-                                .fix = R"(give the place of a value, such as "/buffers/x/init/random/seed")",
-                                .pointer = "/set/" + pointer_token(place)});
+    return failure(ErrorCode::unknown_name, fmt::format("the program has no {}", in_quotes(place)),
+                   R"(give the place of a value, such as "/buffers/x/init/random/seed")",
+                   "/set/" + pointer_token(place));
   }
 
   RunSettings settings_;

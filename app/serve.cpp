@@ -402,18 +402,16 @@ Result<void> refuse_stream(bool stream, std::string_view format) {
   if (!stream || format.empty() || format == "json") {
     return {};
   }
-  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                              .message = fmt::format("--format {} shows one answer, not a stream", format),
-                              .fix = "leave --stream or --format out"});
+  return failure(ErrorCode::invalid_usage, fmt::format("--format {} shows one answer, not a stream", format),
+                 "leave --stream or --format out");
 }
 
 Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters) {
   if (!stream || parameters.empty()) {
     return {};
   }
-  return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                              .message = "--param is for whole files, not for lines of a stream",
-                              .fix = "leave --stream or --param out"});
+  return failure(ErrorCode::invalid_usage, "--param is for whole files, not for lines of a stream",
+                 "leave --stream or --param out");
 }
 
 FileUses Route::files() const {

@@ -112,9 +112,8 @@ Result<Timings> read_baseline(const std::string& file) {
     take(waves->report);
   }
   if (!timings) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = fmt::format("the baseline {} has no timings", in_quotes(file)),
-                                .fix = "make it with `tidegate run --compare 9 -o FILE`"});
+    return failure(ErrorCode::invalid_usage, fmt::format("the baseline {} has no timings", in_quotes(file)),
+                   "make it with `tidegate run --compare 9 -o FILE`");
   }
   return *std::move(timings);
 }
@@ -123,11 +122,10 @@ Result<engine::BaselineReport> against_baseline(const Timings& run, const Timing
                                                 const std::string& file) {
   const RatioEstimate estimated = unpaired_ratio(run.run_ns, baseline.run_ns);
   if (!estimated.certain) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = fmt::format("{} here and {} of the baseline are too few to compare them",
-                                     plural(run.run_ns.size(), "round"), baseline.run_ns.size()),
-              .fix = "give --compare 9 in both runs"});
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("{} here and {} of the baseline are too few to compare them",
+                               plural(run.run_ns.size(), "round"), baseline.run_ns.size()),
+                   "give --compare 9 in both runs");
   }
   return engine::BaselineReport{.file = file,
                                 .rounds = baseline.run_ns.size(),

@@ -199,10 +199,10 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
 static Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
   TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
   if (device != nullptr && profile.device != device->name) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
-                                                       in_quotes(profile.device), in_quotes(device->name)),
-                                .fix = "measure one with `tidegate tune measure`, or give --device"});
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("the profile {} is of {}, this is {}", in_quotes(file),
+                               in_quotes(profile.device), in_quotes(device->name)),
+                   "measure one with `tidegate tune measure`, or give --device");
   }
   return profile;
 }
@@ -212,10 +212,9 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
   const std::array<std::string, 3> inputs{settings.program, settings.profile.value_or(""),
                                           settings.policy.value_or("")};
   if (std::ranges::count(inputs, standard_stream) > 1) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_usage,
-              .message = "standard input cannot be two of the program, the profile and the policy",
-              .fix = "name a file for all but one of them"});
+    return failure(ErrorCode::invalid_usage,
+                   "standard input cannot be two of the program, the profile and the policy",
+                   "name a file for all but one of them");
   }
   TakenTuning taken;
   if (!settings.profile && !settings.policy) {

@@ -84,20 +84,16 @@ Result<const Document*> find_document(std::string_view name) {
 
 Result<const Document*> recognise(std::string_view json) {
   std::vector<std::string> keys;
-  auto kind = kind_of(json, &keys);
-  if (!kind) {
-    return tl::unexpected(std::move(kind.error()));
-  }
-  if (kind->empty()) {
+  TIDEGATE_TRY(auto kind, kind_of(json, &keys));
+  if (kind.empty()) {
     if (const Document* found = find_by_keys(keys)) {
       return found;
     }
-    return tl::unexpected(Error{.code = ErrorCode::missing_kind,
-                                .message = "the document has no \"kind\"",
-                                .fix = "name its type on the command line, for example `tidegate check "
-                                       "launch_request FILE`"});
+    return failure(ErrorCode::missing_kind, "the document has no \"kind\"",
+                   "name its type on the command line, for example `tidegate check "
+                   "launch_request FILE`");
   }
-  auto found = find_document(*kind);
+  auto found = find_document(kind);
   if (!found) {
     found.error().code = ErrorCode::wrong_kind;
     found.error().pointer = "/kind";

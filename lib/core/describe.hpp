@@ -319,11 +319,17 @@ struct MemberPointer<T C::*> {
 // The name of a member, cut out of the compiler's spelling of this function: "… [with auto Member =
 // &tidegate::Error::code; …]".
 template <auto Member>
-constexpr std::string_view member_name() {
+constexpr std::string_view spelled_name() {
   std::string_view text = __PRETTY_FUNCTION__;
   text = text.substr(0, text.find_first_of(";]", text.find("Member = ")));
   return text.substr(text.rfind(':') + 1);
 }
+template <auto Member>
+inline constexpr auto member_name = [] { // a copy, so that the spelling stays out of binaries
+  std::array<char, spelled_name<Member>().size()> name{};
+  spelled_name<Member>().copy(name.data(), name.size());
+  return name;
+}();
 
 // A path of member pointers to a nested member, so that a flat JSON object can fill nested structs.
 template <auto First, auto... Rest>
@@ -337,7 +343,7 @@ template <auto Last>
 struct Path<Last> {
   using Object = typename MemberPointer<decltype(Last)>::Object;
   using Member = typename MemberPointer<decltype(Last)>::Member;
-  static constexpr std::string_view name = member_name<Last>();
+  static constexpr std::string_view name{member_name<Last>.data(), member_name<Last>.size()};
   static constexpr auto& follow(auto& object) { return object.*Last; }
 };
 
@@ -395,7 +401,7 @@ constexpr Field optional(std::string_view meaning) {
 template <auto Target, auto Source, auto... Outer>
 constexpr Field same_as(Field defaulting) {
   defaulting.presence = Presence::defaulted;
-  defaulting.same_as = detail::member_name<Source>();
+  defaulting.same_as = detail::Path<Source>::name;
   defaulting.fill = [](void* object) {
     using Root = typename detail::Path<Outer..., Target>::Object;
     auto& root = *static_cast<Root*>(object);

@@ -26,9 +26,8 @@ constexpr double most_ns = 365 * 24 * 3600e9;
 
 Result<std::uint64_t> parse_duration(std::string_view text, std::uint64_t unit_ns) {
   const auto refused = [text](std::string_view why) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = fmt::format("{} {}", in_quotes(text), why),
-                                .fix = "write a duration such as 10s, 2m, 1.5h or 150ms"});
+    return failure(ErrorCode::invalid_usage, fmt::format("{} {}", in_quotes(text), why),
+                   "write a duration such as 10s, 2m, 1.5h or 150ms");
   };
   double number = 0;
   const char* const end = text.data() + text.size();

@@ -170,6 +170,13 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
+// An error as the result of a function: return failure(ErrorCode::unknown_name, "there is no …", "name one of …");
+inline tl::unexpected<Error> failure(ErrorCode code, std::string message, std::string fix,
+                                     std::optional<std::string> pointer = {}) {
+  return tl::unexpected(Error{
+      .code = code, .message = std::move(message), .fix = std::move(fix), .pointer = std::move(pointer)});
+}
+
 // Formats the error for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
 //     LINE | EXCERPT

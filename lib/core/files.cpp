@@ -118,9 +118,8 @@ Descriptor::~Descriptor() {
 
 Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
   if (path.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "the name of an input file is empty",
-                                .fix = "name a file, or - for standard input"});
+    return failure(ErrorCode::invalid_usage, "the name of an input file is empty",
+                   "name a file, or - for standard input");
   }
   if (path == standard_stream) {
     return Descriptor(STDIN_FILENO);
@@ -142,13 +141,10 @@ Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
 }
 
 Result<std::string> read_all(const std::string& path, std::size_t most, FileKinds kinds) {
-  auto file = open_input(path, kinds);
-  if (!file) {
-    return tl::unexpected(std::move(file.error()));
-  }
+  TIDEGATE_TRY(auto file, open_input(path, kinds));
   constexpr std::size_t first_block = std::size_t{64} << 10U;
   struct stat status {};
-  const bool sized = ::fstat(file->get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+  const bool sized = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
   // One byte more than the file, so that the read that finds its end needs no larger buffer.
   std::size_t block = sized ? std::min(static_cast<std::size_t>(status.st_size), most) + 1 : first_block;
   std::string text;
@@ -158,9 +154,9 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
       text.resize(size + block);
       block = text.size(); // doubles from here on
     }
-    const ssize_t got = ::read(file->get(), text.data() + size, text.size() - size);
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
-      pollfd ready{.fd = file->get(), .events = POLLIN, .revents = 0};
+      pollfd ready{.fd = file.get(), .events = POLLIN, .revents = 0};
       ::poll(&ready, 1, -1);
       continue;
     }
@@ -172,10 +168,8 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
     }
     size += static_cast<std::size_t>(got);
     if (size > most) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::input_too_large,
-                .message = fmt::format("{} is larger than {} bytes", display_name(path), most),
-                .fix = "split it"});
+      return failure(ErrorCode::input_too_large,
+                     fmt::format("{} is larger than {} bytes", display_name(path), most), "split it");
     }
   }
   text.resize(size);
@@ -211,9 +205,8 @@ Output::~Output() {
 
 Result<std::string> written_path(const std::string& path) {
   if (path.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = "the name of the output file is empty",
-                                .fix = "name a file, or - for standard output"});
+    return failure(ErrorCode::invalid_usage, "the name of the output file is empty",
+                   "name a file, or - for standard output");
   }
   constexpr int most_links = 40;
   std::error_code error;
@@ -466,11 +459,10 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
   }
   std::error_code ignored;
   const bool plain = std::filesystem::absolute(path, ignored).lexically_normal() == file;
-  return tl::unexpected(
-      Error{.code = ErrorCode::outside_folder,
-            .message = fmt::format("{} {} outside the program's folder, {}", path,
-                                   plain ? "is" : fmt::format("leads to {},", file.string()), home.string()),
-            .fix = "keep what the program needs in its folder, or give --allow-outside"});
+  return failure(ErrorCode::outside_folder,
+                 fmt::format("{} {} outside the program's folder, {}", path,
+                             plain ? "is" : fmt::format("leads to {},", file.string()), home.string()),
+                 "keep what the program needs in its folder, or give --allow-outside");
 }
 
 } // namespace tidegate

@@ -370,37 +370,28 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 
 Result<NpyArray> parse_npy(std::string_view file_bytes) {
   std::string_view data = file_bytes;
-  const auto text = take_header(data);
-  if (!text) {
-    return tl::unexpected(text.error());
-  }
-  auto header = NpyHeaderReader(*text).read();
-  if (!header) {
-    return tl::unexpected(std::move(header.error()));
-  }
-  const auto type = parse_npy_type(header->descr);
-  if (!type) {
-    return tl::unexpected(type.error());
-  }
-  const auto bytes = data_bytes(header->shape, type->type);
+  TIDEGATE_TRY(const auto text, take_header(data));
+  TIDEGATE_TRY(auto header, NpyHeaderReader(text).read());
+  TIDEGATE_TRY(const auto type, parse_npy_type(header.descr));
+  const auto bytes = data_bytes(header.shape, type.type);
   if (!bytes) {
     return tl::unexpected(bad_array(fmt::format("an array of shape {} does not fit 64 bits of address space",
-                                                shortened(shape_text(header->shape)))));
+                                                shortened(shape_text(header.shape)))));
   }
-  if (header->fortran_order && !one_order(header->shape)) {
+  if (header.fortran_order && !one_order(header.shape)) {
     return tl::unexpected(bad_array(
-        fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header->shape))),
+        fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header.shape))),
         "save it by rows: numpy.save(file, numpy.ascontiguousarray(array))"));
   }
   if (data.size() != *bytes) {
     return tl::unexpected(bad_array(fmt::format("the file holds {} of data, and {} of shape {} are {}",
-                                                plural(data.size(), "byte"), name(type->type),
-                                                shortened(shape_text(header->shape)), *bytes)));
+                                                plural(data.size(), "byte"), name(type.type),
+                                                shortened(shape_text(header.shape)), *bytes)));
   }
-  NpyArray array{.type = type->type, .shape = std::move(header->shape), .bytes = {}};
+  NpyArray array{.type = type.type, .shape = std::move(header.shape), .bytes = {}};
   const auto* const first = reinterpret_cast<const std::byte*>(data.data());
   array.bytes.assign(first, first + data.size());
-  if (type->big_endian) {
+  if (type.big_endian) {
     swap_byte_order(array.bytes, element_bytes(array.type));
   }
   return array;

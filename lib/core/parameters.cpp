@@ -331,9 +331,8 @@ void remove_comments(std::string& json) {
 Result<Number> read_number(std::string_view text) {
   auto value = Expression(text, {}).value();
   if (!value) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_usage,
-                                .message = fmt::format("{} is not a number", in_quotes(text)),
-                                .fix = "give one such as 1024 or 0.5"});
+    return failure(ErrorCode::invalid_usage, fmt::format("{} is not a number", in_quotes(text)),
+                   "give one such as 1024 or 0.5");
   }
   return value;
 }

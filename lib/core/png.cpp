@@ -176,10 +176,9 @@ Result<std::string> png_file(const Picture& picture) {
   Picture copy = picture; // libpng takes non-const rows
   std::vector<png_bytep> rows = rows_of(copy);
   if (writer.info == nullptr || !write_picture(writer, stream, copy, rows.data())) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::internal_error,
-              .message = fmt::format("libpng cannot write the picture: {}", stream.message.data()),
-              .fix = "write an .npy file instead"});
+    return failure(ErrorCode::internal_error,
+                   fmt::format("libpng cannot write the picture: {}", stream.message.data()),
+                   "write an .npy file instead");
   }
   return file;
 }

@@ -58,10 +58,7 @@ std::string read_to_end(int fd) {
 Result<std::string> filter(const std::vector<std::string>& command, std::string_view input) {
   const std::string& program = command.front();
   ::signal(SIGCHLD, SIG_DFL); // if a parent left it ignored, waitpid() could not return the status
-  auto file = as_file(program, input);
-  if (!file) {
-    return tl::unexpected(std::move(file.error()));
-  }
+  TIDEGATE_TRY(auto file, as_file(program, input));
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return tl::unexpected(failure(program, "cannot be started: " + system_message(errno)));
@@ -76,7 +73,7 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, file->get(), STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, file.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
@@ -91,9 +88,8 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (refused == ENOENT) {
-    return tl::unexpected(Error{.code = ErrorCode::missing_program,
-                                .message = fmt::format("there is no program {} on PATH", program),
-                                .fix = "install it"});
+    return failure(ErrorCode::missing_program, fmt::format("there is no program {} on PATH", program),
+                   "install it");
   }
   if (refused != 0) {
     return tl::unexpected(failure(program, "cannot be started: " + system_message(refused)));

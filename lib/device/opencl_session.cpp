@@ -428,12 +428,9 @@ public:
     description.image_array_size = shape.layers;
     Buffer texels; // an image of a buffer retains it
     if (shape.kind == ImageKind::image1d_buffer) {
-      auto made = do_allocate(shape.width * elements_per_texel(shape.format) *
-                              element_bytes(element_type(shape.format)));
-      if (!made) {
-        return tl::unexpected(made.error());
-      }
-      texels = *std::move(made);
+      TIDEGATE_TRY(auto made, do_allocate(shape.width * elements_per_texel(shape.format) *
+                                          element_bytes(element_type(shape.format))));
+      texels = std::move(made);
       description.mem_object = memory(texels);
     }
     cl_int status = CL_SUCCESS;
@@ -650,9 +647,8 @@ Result<std::unique_ptr<Session>> open_session(const DeviceInfo& info, Profiling 
       return session;
     }
   }
-  return tl::unexpected(Error{.code = ErrorCode::no_device,
-                              .message = "the device has gone since it was listed",
-                              .fix = "try again; `tidegate devices` lists the devices"});
+  return failure(ErrorCode::no_device, "the device has gone since it was listed",
+                 "try again; `tidegate devices` lists the devices");
 }
 
 } // namespace tidegate::device

@@ -466,12 +466,9 @@ private:
 } // namespace
 
 Result<DeviceProfile> probe(const DeviceInfo& device) {
-  auto session = open_session(device);
-  if (!session) {
-    return tl::unexpected(std::move(session.error()));
-  }
+  TIDEGATE_TRY(auto session, open_session(device));
   try {
-    return SelfTest(device, **session).run();
+    return SelfTest(device, *session).run();
   } catch (Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

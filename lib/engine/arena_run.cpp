@@ -114,9 +114,8 @@ Result<void> check_schedule(const CompiledProgram& compiled, const Residency& re
     }
   }
   if (!violation.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_schedule,
-                                .message = "the schedule is refused: " + violation,
-                                .fix = "this is a bug in tidegate: please report the program"});
+    return failure(ErrorCode::invalid_schedule, "the schedule is refused: " + violation,
+                   "this is a bug in tidegate: please report the program");
   }
   return residency.resident == 0 ? Result<void>()
                                  : check_workers(residency.workers, residency.resident, device);

@@ -153,11 +153,10 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
     prepared.arena = inputs->arena;
   }
   if (most && run.outcome.status == RunStatus::deadline && Clock::now() < limits.deadline) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::wall_time_exceeded,
-              .message = "the persistent launch took far longer than plain launches did on the first run: "
-                         "another program may have a core",
-              .fix = "run it on an idle machine, or give --strategy launch"});
+    return failure(ErrorCode::wall_time_exceeded,
+                   "the persistent launch took far longer than plain launches did on the first run: "
+                   "another program may have a core",
+                   "run it on an idle machine, or give --strategy launch");
   }
   monitor.deadline = limits.deadline;
 

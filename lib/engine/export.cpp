@@ -68,11 +68,10 @@ public:
     std::error_code failed;
     std::filesystem::create_directories(path_ / name, failed);
     if (failed) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::cannot_write,
-                .message = fmt::format("cannot make the folder {}: {}", in_quotes((path_ / name).string()),
-                                       failed.message()),
-                .fix = "name another folder"});
+      return failure(
+          ErrorCode::cannot_write,
+          fmt::format("cannot make the folder {}: {}", in_quotes((path_ / name).string()), failed.message()),
+          "name another folder");
     }
     return {};
   }

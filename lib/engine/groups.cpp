@@ -81,9 +81,8 @@ Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budge
   const planning::WaveDag dag = wave_dag(program, budget_bytes);
   if (given) {
     if (const auto violation = planning::first_violation(dag, *given)) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_plan,
-                                  .message = "the plan does not fit this program: " + *violation,
-                                  .fix = "plan the program again: `tidegate plan PROGRAM`"});
+      return failure(ErrorCode::invalid_plan, "the plan does not fit this program: " + *violation,
+                     "plan the program again: `tidegate plan PROGRAM`");
     }
     return *given;
   }

@@ -34,11 +34,10 @@ Result<void> check_device_limits(const Job& program, const device::DeviceInfo* d
     }
     const std::uint32_t size = program.waves[i].range.group_size();
     if (size > device->max_workgroup_size) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = fmt::format("work-groups of {} work-items; {} takes {} at most",
-                                                         size, device->name, device->max_workgroup_size),
-                                  .fix = "give a smaller local_size",
-                                  .pointer = fmt::format("/waves/{}/local_size", i)});
+      return failure(ErrorCode::out_of_range,
+                     fmt::format("work-groups of {} work-items; {} takes {} at most", size, device->name,
+                                 device->max_workgroup_size),
+                     "give a smaller local_size", fmt::format("/waves/{}/local_size", i));
     }
   }
   return {};

@@ -264,12 +264,11 @@ Result<void> check_workers(std::uint32_t workers, std::uint32_t resident, const 
   if (workers != 0 && workers <= resident) {
     return {};
   }
-  return tl::unexpected(
-      Error{.code = ErrorCode::too_many_workers,
-            .message = fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
-                                   plural(workers, "work-group"), resident, device.name),
-            .fix = fmt::format("give --workers from 1 to {}: others would wait for groups that never start",
-                               resident)});
+  return failure(
+      ErrorCode::too_many_workers,
+      fmt::format("{} requested, but only {} of this kernel can run concurrently on {}",
+                  plural(workers, "work-group"), resident, device.name),
+      fmt::format("give --workers from 1 to {}: others would wait for groups that never start", resident));
 }
 
 } // namespace tidegate::engine

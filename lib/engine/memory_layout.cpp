@@ -148,9 +148,8 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
     if (__builtin_add_overflow(lifetime.size, stagger, &lifetime.size) ||
         __builtin_add_overflow(layout.sum_bytes, lifetime.size, &layout.sum_bytes) ||
         __builtin_add_overflow(layout.sum_bytes, padding, &layout.sum_bytes)) {
-      return tl::unexpected(Error{.code = ErrorCode::byte_count_overflow,
-                                  .message = "the buffers have more than 2^64 - 1 bytes together",
-                                  .fix = "make them smaller"});
+      return failure(ErrorCode::byte_count_overflow, "the buffers have more than 2^64 - 1 bytes together",
+                     "make them smaller");
     }
     problem.buffers.push_back(lifetime);
     layout.lifetimes.push_back({.lower = lifetime.lower, .upper = lifetime.upper});

@@ -36,12 +36,11 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
     }
   } while (now != first && storage.size() <= most_phases);
   if (storage.size() > most_phases) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("these swaps take more than {} iterations until every "
-                                                       "buffer is back in its place",
-                                                       most_phases),
-                                .fix = "swap fewer buffers, or pairs that do not meet",
-                                .pointer = "/swap"});
+    return failure(ErrorCode::invalid_program,
+                   fmt::format("these swaps take more than {} iterations until every "
+                               "buffer is back in its place",
+                               most_phases),
+                   "swap fewer buffers, or pairs that do not meet", "/swap");
   }
   return storage;
 }
@@ -166,11 +165,8 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
     const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
-  auto found = storage_of(program);
-  if (!found) {
-    return tl::unexpected(std::move(found.error()));
-  }
-  schedule.storage = std::move(*found);
+  TIDEGATE_TRY(auto found, storage_of(program));
+  schedule.storage = std::move(found);
 
   // If no wave has to be launched alone, one launch runs all iterations.
   Schedule result = schedule;

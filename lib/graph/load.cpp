@@ -151,10 +151,8 @@ bool has_extension(std::string_view path, std::string_view extension) {
 Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
   TIDEGATE_TRY(const std::string_view word, header.first_word(""));
   if (word.empty()) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::bad_graph,
-              .message = "the file is empty",
-              .fix = "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges"});
+    return failure(ErrorCode::bad_graph, "the file is empty",
+                   "give a Matrix Market, DIMACS .gr, METIS or CSV file or a list of edges");
   }
   if (word.starts_with("%%MatrixMarket") || has_extension(path, ".mtx")) {
     header.back();
@@ -571,17 +569,15 @@ Result<void> check_rows_match(const Rows& rows, const BuildOptions& options) {
     std::ranges::set_symmetric_difference(listed, lists, std::back_inserter(odd));
     const Vertex w = odd.front(); // in one list more often than in the other
     const bool lacks = std::ranges::count(lists, w) < std::ranges::count(listed, w);
-    return tl::unexpected(
-        Error{.code = ErrorCode::bad_graph,
-              .message = fmt::format("the row of vertex {} lists {}, and the row of {} does not list {} back",
-                                     (lacks ? v : w) + 1, (lacks ? w : v) + 1, (lacks ? w : v) + 1,
-                                     (lacks ? v : w) + 1),
-              .fix = "list each edge in the rows of both its vertices"});
+    return failure(ErrorCode::bad_graph,
+                   fmt::format("the row of vertex {} lists {}, and the row of {} does not list {} back",
+                               (lacks ? v : w) + 1, (lacks ? w : v) + 1, (lacks ? w : v) + 1,
+                               (lacks ? v : w) + 1),
+                   "list each edge in the rows of both its vertices");
   }
   if (rows.weights != other.weights) {
-    return tl::unexpected(Error{.code = ErrorCode::bad_graph,
-                                .message = "an edge has different weights in the rows of its vertices",
-                                .fix = "give both the same weight"});
+    return failure(ErrorCode::bad_graph, "an edge has different weights in the rows of its vertices",
+                   "give both the same weight");
   }
   return {};
 }

@@ -32,10 +32,7 @@ std::string_view name(Algorithm algorithm) {
 }
 
 Result<void> refuse(std::string message, std::string fix, std::string pointer) {
-  return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                              .message = std::move(message),
-                              .fix = std::move(fix),
-                              .pointer = std::move(pointer)});
+  return failure(ErrorCode::invalid_program, std::move(message), std::move(fix), std::move(pointer));
 }
 
 Result<void> check_graph(const FrontierProgram& program) {

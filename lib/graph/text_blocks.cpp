@@ -87,10 +87,9 @@ private:
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) {
-        return tl::unexpected(
-            Error{.code = ErrorCode::cannot_read,
-                  .message = fmt::format("cannot read {}: {}", display_name(path_), system_message(errno)),
-                  .fix = "name a readable file"});
+        return failure(ErrorCode::cannot_read,
+                       fmt::format("cannot read {}: {}", display_name(path_), system_message(errno)),
+                       "name a readable file");
       }
     }
   }
@@ -239,9 +238,8 @@ Result<bool> TextBlocks::State::next(TextBlock& block) {
         break;
       }
       if (block.size > longest_line) {
-        return tl::unexpected(Error{.code = ErrorCode::bad_graph,
-                                    .message = fmt::format("a line is longer than {} bytes", longest_line),
-                                    .fix = "give a text file with an edge on each line"});
+        return failure(ErrorCode::bad_graph, fmt::format("a line is longer than {} bytes", longest_line),
+                       "give a text file with an edge on each line");
       }
       searched = block.size;
       grow(block, 2 * block.capacity);

@@ -87,11 +87,9 @@ private:
       if (needed == nullptr || stays(i) || comes_along(*needed, i, range)) {
         continue;
       }
-      const auto taken = needed->kind == NameKind::variable ? take_value(*needed) : take_type(*needed);
+      TIDEGATE_TRY(const auto taken,
+                   needed->kind == NameKind::variable ? take_value(*needed) : take_type(*needed));
       if (!taken) {
-        return tl::unexpected(taken.error());
-      }
-      if (!*taken) {
         const bool parameter = needed->token < body_.begin;
         return tl::unexpected(
             error_at(unit_, i, ErrorCode::unsupported_kernel,

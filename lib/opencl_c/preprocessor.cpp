@@ -552,8 +552,7 @@ Result<TokenStream> preprocess(const std::string& path, const PreprocessorOption
 namespace {
 
 tl::unexpected<Error> refused_options(std::string message, std::string fix) {
-  return tl::unexpected(
-      Error{.code = ErrorCode::kernel_options, .message = std::move(message), .fix = std::move(fix)});
+  return failure(ErrorCode::kernel_options, std::move(message), std::move(fix));
 }
 
 Result<std::vector<std::string>> split_into_words(std::string_view options) {

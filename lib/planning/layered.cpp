@@ -175,12 +175,9 @@ PlanResult<MemoryPlan> plan_layered(const WaveDag& dag) {
   }
   MemoryPlan plan;
   plan.order = std::move(layers->order);
-  const auto sizes = split(dag, layers->group_begin, *budget, plan);
-  if (!sizes) {
-    return tl::unexpected(sizes.error());
-  }
+  TIDEGATE_TRY(const auto sizes, split(dag, layers->group_begin, *budget, plan));
   plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
-  plan.lower_bound_groups = cheap_lower_bound(plan, *sizes, *budget);
+  plan.lower_bound_groups = cheap_lower_bound(plan, sizes, *budget);
   plan.optimal = plan.lower_bound_groups == plan.group_count();
   return plan;
 }

@@ -110,10 +110,9 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
   traversal::TraversalOutcome outcome = run(configuration, most_ns);
   TIDEGATE_CHECK(check_finished(outcome.status));
   if (const auto wave = traversal::replay(configuration.policy, outcome.waves).first_difference) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::outputs_differ,
-              .message = fmt::format("the device chose another topology for wave {} than the policy", *wave),
-              .fix = "this is a bug in tidegate or in the device's compiler: please report the program"});
+    return failure(ErrorCode::outputs_differ,
+                   fmt::format("the device chose another topology for wave {} than the policy", *wave),
+                   "this is a bug in tidegate or in the device's compiler: please report the program");
   }
   configuration.waves = std::move(outcome.waves);
   TraversalResults results = traversal::read_back(session_, configuration.resident, shape_);

@@ -82,15 +82,13 @@ Result<void> check_finished(engine::RunStatus status) {
     return {};
   }
   if (status == engine::RunStatus::queue_failed) {
-    return tl::unexpected(Error{.code = ErrorCode::queue_fault,
-                                .message = "an item of a queue failed",
-                                .fix = "`tidegate run` reports which"});
+    return failure(ErrorCode::queue_fault, "an item of a queue failed", "`tidegate run` reports which");
   }
   const bool hang = status == engine::RunStatus::hang;
-  return tl::unexpected(Error{.code = hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
-                              .message = hang ? "a wait on the device ran out"
-                                              : "the run takes many times as long as the best so far",
-                              .fix = "give --max-wall-time more"});
+  return failure(hang ? ErrorCode::device_hang : ErrorCode::wall_time_exceeded,
+                 hang ? "a wait on the device ran out"
+                      : "the run takes many times as long as the best so far",
+                 "give --max-wall-time more");
 }
 
 Error interrupted() {

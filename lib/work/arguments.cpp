@@ -65,11 +65,8 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
   if (argument.sampler) {
     return resolve_sampler(*argument.sampler, parameter, declaration, wanted, pointer);
   }
-  const auto found = find_image(*argument.image, pointer + "/image");
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  const ProgramBuffer& image = buffers[*found];
+  TIDEGATE_TRY(const auto found, find_image(*argument.image, pointer + "/image"));
+  const ProgramBuffer& image = buffers[found];
   if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
     return tl::unexpected(argument_mismatch(
         fmt::format("the argument is the image {}, an {}, the kernel's parameter is {}",
@@ -81,7 +78,7 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
         pointer));
   }
   return ProgramArgument{.kind = ProgramArgument::Kind::image,
-                         .buffer = *found,
+                         .buffer = found,
                          .access = access_of(parameter),
                          .access_stated = false,
                          .value = {}};
@@ -200,11 +197,9 @@ private:
       const auto found = std::ranges::find(type.members, name, &MemberLayout::name);
       const std::string place = pointer + "/" + pointer_token(name);
       if (found == type.members.end()) {
-        return tl::unexpected(
-            Error{.code = ErrorCode::unknown_name,
-                  .message = fmt::format("{} has no member {}", in_quotes(type.name), in_quotes(name)),
-                  .fix = "its members are " + member_list(type),
-                  .pointer = place});
+        return failure(ErrorCode::unknown_name,
+                       fmt::format("{} has no member {}", in_quotes(type.name), in_quotes(name)),
+                       "its members are " + member_list(type), place);
       }
       TIDEGATE_CHECK(fill(found->type, found->dimensions, offset + found->offset, member, place));
     }
@@ -259,10 +254,8 @@ private:
         for (const auto& [known, number] : type.enumerators) {
           names.push_back(known);
         }
-        return tl::unexpected(Error{.code = ErrorCode::unknown_name,
-                                    .message = fmt::format("there is no enumerator {}", in_quotes(*name)),
-                                    .fix = fmt::format("give one of {}, or a number", one_of(names)),
-                                    .pointer = pointer});
+        return failure(ErrorCode::unknown_name, fmt::format("there is no enumerator {}", in_quotes(*name)),
+                       fmt::format("give one of {}, or a number", one_of(names)), pointer);
       }
       const Number number =
           found->second < 0 ? Number(found->second) : Number(static_cast<std::uint64_t>(found->second));
@@ -316,10 +309,8 @@ Result<std::vector<std::byte>> parsed_bytes(const std::string& text, const std::
     bytes.push_back(static_cast<std::byte>(value));
   }
   if (digits.empty() || bytes.size() * 2 != digits.size()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("{} are no bytes", in_quotes(text)),
-                                .fix = "give two hexadecimal digits for each byte, such as \"0000803f\"",
-                                .pointer = pointer});
+    return failure(ErrorCode::invalid_program, fmt::format("{} are no bytes", in_quotes(text)),
+                   "give two hexadecimal digits for each byte, such as \"0000803f\"", pointer);
   }
   return bytes;
 }
@@ -473,11 +464,8 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
                                        std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
                                        const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  const auto found = find_buffer(*argument.buffer, pointer + "/buffer");
-  if (!found) {
-    return tl::unexpected(found.error());
-  }
-  const ProgramBuffer& buffer = buffers[*found];
+  TIDEGATE_TRY(const auto found, find_buffer(*argument.buffer, pointer + "/buffer"));
+  const ProgramBuffer& buffer = buffers[found];
   if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
     return tl::unexpected(
         argument_mismatch(fmt::format("the argument is the buffer {}, the kernel's parameter is {}",
@@ -493,7 +481,7 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
                           "leave access out, or say \"read\"", pointer + "/access"));
   }
   return ProgramArgument{.kind = ProgramArgument::Kind::buffer,
-                         .buffer = *found,
+                         .buffer = found,
                          .access = stated,
                          .access_stated = argument.access.has_value(),
                          .reinterpreted = argument.reinterpret ? "" : std::move(reinterpreted),
@@ -524,24 +512,17 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
                            (argument.image ? 1U : 0U) + (argument.sampler ? 1U : 0U) +
                            (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
   if (said != 1) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_program,
-              .message = fmt::format("an argument needs exactly one value, this one has {}", said),
-              .fix = fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)),
-              .pointer = pointer});
+    return failure(
+        ErrorCode::invalid_program, fmt::format("an argument needs exactly one value, this one has {}", said),
+        fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)), pointer);
   }
   if (argument.iteration && !states_one_number(argument)) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = "iteration needs an argument that is a single number",
-                                .fix = "leave it out, or give one number such as {\"u32\": 0}",
-                                .pointer = pointer + "/iteration"});
+    return failure(ErrorCode::invalid_program, "iteration needs an argument that is a single number",
+                   "leave it out, or give one number such as {\"u32\": 0}", pointer + "/iteration");
   }
   if ((argument.access || argument.reinterpret) && !argument.buffer) {
     const std::string key = argument.access ? "access" : "reinterpret";
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = key + " needs a buffer",
-                                .fix = "leave it out",
-                                .pointer = pointer + "/" + key});
+    return failure(ErrorCode::invalid_program, key + " needs a buffer", "leave it out", pointer + "/" + key);
   }
   if (argument.null) {
     return resolve_null(parameter, unit, pointer);
@@ -568,10 +549,8 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
         "give " + wanted_argument(parameter, unit), pointer));
   }
   if (*argument.local_bytes == 0) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = "local memory of 0 bytes",
-                                .fix = "give the bytes that a work-group needs",
-                                .pointer = pointer + "/local_bytes"});
+    return failure(ErrorCode::out_of_range, "local memory of 0 bytes",
+                   "give the bytes that a work-group needs", pointer + "/local_bytes");
   }
   return ProgramArgument{
       .kind = ProgramArgument::Kind::local, .local_bytes = *argument.local_bytes, .value = {}};

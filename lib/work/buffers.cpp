@@ -160,15 +160,12 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
 
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
                           std::span<const std::uint64_t> shape) {
-  auto file = Output::open(path, FileKinds::no_named_pipes);
-  if (!file) {
-    return tl::unexpected(std::move(file.error()));
-  }
+  TIDEGATE_TRY(auto file, Output::open(path, FileKinds::no_named_pipes));
   const std::array<std::uint64_t, 1> flat{contents.size() / element_bytes(type)};
   const std::string header = is_npy(path) ? npy_header(type, shape.empty() ? flat : shape) : std::string();
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
-  return file->write(header).and_then([&] { return file->write(data); }).and_then([&] {
-    return file->commit();
+  return file.write(header).and_then([&] { return file.write(data); }).and_then([&] {
+    return file.commit();
   });
 }
 

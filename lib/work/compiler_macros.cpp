@@ -224,11 +224,8 @@ public:
 private:
   Result<void> ask_device(std::span<const Question> questions) {
     if (!session_) {
-      auto session = device::open_session(device_);
-      if (!session) {
-        return tl::unexpected(std::move(session.error()));
-      }
-      session_ = std::move(*session);
+      TIDEGATE_TRY(auto session, device::open_session(device_));
+      session_ = std::move(session);
     }
     try {
       auto asked = ask(*session_, options_, questions, true, answers_);

@@ -267,11 +267,10 @@ private:
           return tl::unexpected(no_kernel(*unit, *found));
         }
       }
-      return tl::unexpected(
-          Error{.code = ErrorCode::unknown_name,
-                .message = fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
-                .fix = "name an OpenCL C file with a function that begins with kernel void, or one that "
-                       "returns TIDEGATE_DONE"});
+      return failure(ErrorCode::unknown_name,
+                     fmt::format("there is no kernel in {}", fmt::join(request_.sources, ", ")),
+                     "name an OpenCL C file with a function that begins with kernel void, or one that "
+                     "returns TIDEGATE_DONE");
     }
     return {};
   }

@@ -28,22 +28,18 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
                                                  const std::string& pointer) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20U;
   if (halo.size() != 1 && halo.size() != range.dimensions) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_program,
-              .message = fmt::format("a halo of {} for waves of {}", plural(halo.size(), "number"),
-                                     plural(range.dimensions, "dimension")),
-              .fix = "give one number, or one for each dimension of global_size",
-              .pointer = pointer});
+    return failure(ErrorCode::invalid_program,
+                   fmt::format("a halo of {} for waves of {}", plural(halo.size(), "number"),
+                               plural(range.dimensions, "dimension")),
+                   "give one number, or one for each dimension of global_size", pointer);
   }
   std::array<std::uint32_t, 3> tiles{};
   for (std::uint32_t dimension = 0; dimension < range.dimensions; ++dimension) {
     const Number& number = halo[halo.size() == 1 ? 0 : dimension];
     const auto* const whole = std::get_if<std::uint64_t>(&number);
     if (whole == nullptr || *whole > most) {
-      return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                  .message = "a halo is a number of tiles, from 0 to 1048576",
-                                  .fix = "leave it out where a tile may touch anything",
-                                  .pointer = pointer});
+      return failure(ErrorCode::invalid_program, "a halo is a number of tiles, from 0 to 1048576",
+                     "leave it out where a tile may touch anything", pointer);
     }
     tiles[dimension] = static_cast<std::uint32_t>(*whole);
   }

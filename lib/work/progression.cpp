@@ -56,16 +56,12 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
   }
   result.by = constant_progression(type, by).first;
   if (shifts && result.by > 64) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = "a shift by more than 64 bits, or by less than 0",
-                                .fix = "give a number from 0 to 64",
-                                .pointer = place});
+    return failure(ErrorCode::out_of_range, "a shift by more than 64 bits, or by less than 0",
+                   "give a number from 0 to 64", place);
   }
   if (is_signed_integer(type) && result.modulo > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = "the modulo of a signed value is above 2^63 - 1",
-                                .fix = "give a smaller one",
-                                .pointer = pointer + "/modulo"});
+    return failure(ErrorCode::out_of_range, "the modulo of a signed value is above 2^63 - 1",
+                   "give a smaller one", pointer + "/modulo");
   }
   return result;
 }

@@ -570,16 +570,12 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
     items.error().pointer = pointer + "/file";
   }
   if (items && items->empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::bad_queue,
-                                .message = "the queue has no items",
-                                .fix = "give one at least, or leave the wave out",
-                                .pointer = pointer});
+    return failure(ErrorCode::bad_queue, "the queue has no items", "give one at least, or leave the wave out",
+                   pointer);
   }
   if (items && items->size() > std::numeric_limits<std::uint32_t>::max()) {
-    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
-                                .message = fmt::format("the queue has {} items", items->size()),
-                                .fix = "give 4294967295 at most, and the others to another wave",
-                                .pointer = pointer});
+    return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items->size()),
+                   "give 4294967295 at most, and the others to another wave", pointer);
   }
   return items;
 }
@@ -621,10 +617,8 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
 Result<void> add_buffers(const std::vector<ProgramArgument>& arguments, const std::string& pointer,
                          DrainText& drain) {
   if (arguments.size() > most_buffers) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = fmt::format("the items name {} buffers", arguments.size()),
-                                .fix = fmt::format("name {} at most in a wave", most_buffers),
-                                .pointer = pointer});
+    return failure(ErrorCode::out_of_range, fmt::format("the items name {} buffers", arguments.size()),
+                   fmt::format("name {} at most in a wave", most_buffers), pointer);
   }
   for (const ProgramArgument& argument : arguments) {
     drain.handles += fmt::format("case {0}u: return (global void*)tg_b{0}; ", argument.buffer);
@@ -724,10 +718,8 @@ private:
       if (count <= most) {
         return {};
       }
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = fmt::format("the queue lists {}", plural(count, what)),
-                                  .fix = fmt::format("list {} at most in a queue whose ops publish", most),
-                                  .pointer = pointer_});
+      return failure(ErrorCode::out_of_range, fmt::format("the queue lists {}", plural(count, what)),
+                     fmt::format("list {} at most in a queue whose ops publish", most), pointer_);
     };
     TIDEGATE_CHECK(check(ops_.size(), most_packed_ops, "op"));
     return check(buffers_.size(), most_packed_buffers, "buffer");
@@ -735,18 +727,15 @@ private:
 
   [[nodiscard]] Result<void> check_capacity(std::uint64_t items) const {
     if (capacity_ > most_capacity) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = fmt::format("the queue has a capacity of {}", capacity_),
-                                  .fix = fmt::format("give {} at most", most_capacity),
-                                  .pointer = pointer_ + "/capacity"});
+      return failure(ErrorCode::out_of_range, fmt::format("the queue has a capacity of {}", capacity_),
+                     fmt::format("give {} at most", most_capacity), pointer_ + "/capacity");
     }
     if (items > capacity_) {
-      return tl::unexpected(
-          Error{.code = spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long,
-                .message = fmt::format("the queue begins with {} and has a capacity of {}",
-                                       plural(items, "item"), capacity_),
-                .fix = fmt::format("give it a capacity of {} or more, for what its ops publish too", items),
-                .pointer = spec_.capacity ? pointer_ + "/capacity" : pointer_});
+      return failure(
+          spec_.capacity ? ErrorCode::bad_queue : ErrorCode::queue_too_long,
+          fmt::format("the queue begins with {} and has a capacity of {}", plural(items, "item"), capacity_),
+          fmt::format("give it a capacity of {} or more, for what its ops publish too", items),
+          spec_.capacity ? pointer_ + "/capacity" : pointer_);
     }
     return {};
   }
@@ -962,11 +951,10 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
   TIDEGATE_TRY(const ProgramUnit read, read_unit(spec, folder, answer, scope, pointer, frame_of({})));
   const opencl_c::Function* const function = read.unit.definition(function_name);
   if (function == nullptr) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::unknown_name,
-              .message = fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
-              .fix = fmt::format("write {}", fmt::format(op_signature, function_name)),
-              .pointer = spec.kernel ? pointer + "/kernel" : pointer});
+    return failure(ErrorCode::unknown_name,
+                   fmt::format("there is no function {} in {}", in_quotes(function_name), spec.source),
+                   fmt::format("write {}", fmt::format(op_signature, function_name)),
+                   spec.kernel ? pointer + "/kernel" : pointer);
   }
   if (!has_signature(read.unit, *function)) {
     return tl::unexpected(with_line_of(
@@ -1051,10 +1039,8 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   }
   const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
   if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
-    return tl::unexpected(Error{.code = ErrorCode::queue_too_long,
-                                .message = fmt::format("the queue has {} items", items.size()),
-                                .fix = "give some of them to another wave",
-                                .pointer = pointer});
+    return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items.size()),
+                   "give some of them to another wave", pointer);
   }
   wave.range = {
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};

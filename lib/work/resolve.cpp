@@ -312,13 +312,12 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
       if (size == 0 || size > most) {
-        return tl::unexpected(Error{
-            .code = ErrorCode::out_of_range,
-            .message = fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
-            .fix = size == 0                ? "give a size from 1 on"
-                   : key == "global_size"sv ? "cut the wave into several with global_offset"
-                                            : "give work-groups of the size that the device takes",
-            .pointer = fmt::format("{}/{}", pointer, key)});
+        return failure(ErrorCode::out_of_range,
+                       fmt::format("{}[{}] is {}{}", key, d, size, size == 0 ? "" : ", more than 2^32 - 1"),
+                       size == 0                ? "give a size from 1 on"
+                       : key == "global_size"sv ? "cut the wave into several with global_offset"
+                                                : "give work-groups of the size that the device takes",
+                       fmt::format("{}/{}", pointer, key));
       }
     }
     range.global[d] = static_cast<std::uint32_t>(global);
@@ -328,29 +327,23 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     tiles *= range.groups[d];
     items *= local;
     if (items > most) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = "a work-group of more than 2^32 - 1 work-items",
-                                  .fix = "give work-groups of the size that the device takes",
-                                  .pointer = pointer + "/local_size"});
+      return failure(ErrorCode::out_of_range, "a work-group of more than 2^32 - 1 work-items",
+                     "give work-groups of the size that the device takes", pointer + "/local_size");
     }
     if (tiles > std::numeric_limits<std::int32_t>::max()) {
-      return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                  .message = "the NDRange has more than 2^31 - 1 work-groups",
-                                  .fix = "cut the wave into several with global_offset",
-                                  .pointer = pointer + "/global_size"});
+      return failure(ErrorCode::out_of_range, "the NDRange has more than 2^31 - 1 work-groups",
+                     "cut the wave into several with global_offset", pointer + "/global_size");
     }
   }
   if (kernel.required_local_size) {
     const auto& required = *kernel.required_local_size;
     if (required[0] != range.local[0] || required[1] != range.local[1] || required[2] != range.local[2]) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::unsupported_kernel,
-                .message = fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} requires "
-                                       "{} x {} x {} (reqd_work_group_size)",
-                                       range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
-                                       required[0], required[1], required[2]),
-                .fix = "give the local_size that the kernel requires",
-                .pointer = pointer + "/local_size"});
+      return failure(ErrorCode::unsupported_kernel,
+                     fmt::format("the wave has work-groups of {} x {} x {}, the kernel {} requires "
+                                 "{} x {} x {} (reqd_work_group_size)",
+                                 range.local[0], range.local[1], range.local[2], in_quotes(kernel.name),
+                                 required[0], required[1], required[2]),
+                     "give the local_size that the kernel requires", pointer + "/local_size");
     }
   }
   return range;

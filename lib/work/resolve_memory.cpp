@@ -187,10 +187,8 @@ Result<void> check_expected(const ResolveInput& input, const ProgramBuffer& buff
         "give it an output, or leave expect out", pointer));
   }
   if (spec.expect->rtol < 0 || spec.expect->atol < 0) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = "a tolerance is below 0",
-                                .fix = "give rtol and atol from 0 on",
-                                .pointer = pointer});
+    return failure(ErrorCode::out_of_range, "a tolerance is below 0", "give rtol and atol from 0 on",
+                   pointer);
   }
   const std::string path = path_in(input.folder, spec.expect->file);
   auto checked = check_scope(path, input.folder, input.scope);
@@ -220,10 +218,8 @@ Result<ProgramBuffer> resolve_image(const std::string& name, const ImageSpec& st
   }
   overflow |= __builtin_mul_overflow(spec.count, element_bytes(spec.type), &bytes);
   if (overflow) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = fmt::format("the image {} has too many texels", in_quotes(name)),
-                                .fix = "give a size that the memory holds",
-                                .pointer = pointer + "/size"});
+    return failure(ErrorCode::out_of_range, fmt::format("the image {} has too many texels", in_quotes(name)),
+                   "give a size that the memory holds", pointer + "/size");
   }
   ProgramBuffer image{.name = name,
                       .pointer = pointer,

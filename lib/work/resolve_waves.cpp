@@ -189,11 +189,9 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
                                                       is_list ? memory.hits_index : memory.buffer_index,
                                                       fmt::format("{}/queue/buffers/{}", pointer, i)));
     if (std::ranges::find(indices, place) != indices.end()) {
-      return tl::unexpected(Error{
-          .code = ErrorCode::duplicate_name,
-          .message = fmt::format("the queue lists the buffer {} twice", in_quotes(spec.queue->buffers[i])),
-          .fix = "one handle is enough for a buffer",
-          .pointer = fmt::format("{}/queue/buffers/{}", pointer, i)});
+      return failure(ErrorCode::duplicate_name,
+                     fmt::format("the queue lists the buffer {} twice", in_quotes(spec.queue->buffers[i])),
+                     "one handle is enough for a buffer", fmt::format("{}/queue/buffers/{}", pointer, i));
     }
     buffers.push_back(memory.buffers[place]);
     indices.push_back(place);
@@ -259,18 +257,15 @@ Result<ProgramWave> transfer_wave(const ResolveInput& input, const ProgramMemory
     return wave;
   }
   if (!ops.transfers) {
-    auto unit = built_in_unit("wave/transfers.cl");
-    if (!unit) {
-      return tl::unexpected(std::move(unit.error()));
-    }
+    TIDEGATE_TRY(auto unit, built_in_unit("wave/transfers.cl"));
     ops.transfers = static_cast<std::uint32_t>(ops.ops.size());
     for (const std::string_view kernel : transfer_kernels) {
-      const auto found = std::ranges::find(unit->unit.functions, kernel, &opencl_c::Function::name);
+      const auto found = std::ranges::find(unit.unit.functions, kernel, &opencl_c::Function::name);
       ops.ops.push_back({.name = std::string(kernel),
                          .unit = static_cast<std::uint32_t>(ops.units.size()),
-                         .function = static_cast<std::uint32_t>(found - unit->unit.functions.begin())});
+                         .function = static_cast<std::uint32_t>(found - unit.unit.functions.begin())});
     }
-    ops.units.push_back(std::move(*unit));
+    ops.units.push_back(std::move(unit));
   }
   wave->op = *ops.transfers + (spec.copy ? 1 : 0);
   return wave;
@@ -297,13 +292,11 @@ Result<ProgramWave> one_wave(const ResolveInput& input, ProgramMemory& memory, P
 Result<void> name_wave(const WaveSpec& spec, std::uint32_t index, NameIndex& names,
                        const std::string& pointer) {
   if (spec.name && (spec.name->empty() || !names.emplace(*spec.name, index).second)) {
-    return tl::unexpected(Error{.code = ErrorCode::duplicate_name,
-                                .message = spec.name->empty()
-                                               ? fmt::format("the name of wave {} is empty", index)
-                                               : fmt::format("waves {} and {} are both called {}",
-                                                             names[*spec.name], index, in_quotes(*spec.name)),
-                                .fix = "rename one of them, or leave the name out",
-                                .pointer = pointer + "/name"});
+    return failure(ErrorCode::duplicate_name,
+                   spec.name->empty() ? fmt::format("the name of wave {} is empty", index)
+                                      : fmt::format("waves {} and {} are both called {}", names[*spec.name],
+                                                    index, in_quotes(*spec.name)),
+                   "rename one of them, or leave the name out", pointer + "/name");
   }
   return {};
 }

@@ -25,12 +25,10 @@ Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
   const std::uint64_t all = buffer.count;
   const std::uint64_t wanted = count.value_or(offset < all ? all - offset : 0);
   if (offset > all || wanted > all - offset || wanted == 0) {
-    return tl::unexpected(
-        Error{.code = ErrorCode::out_of_range,
-              .message = fmt::format("{} from element {} on, {} has {}", plural(wanted, "element"), offset,
-                                     in_quotes(buffer.name), all),
-              .fix = "give a part of the buffer, of one element at least",
-              .pointer = pointer});
+    return failure(ErrorCode::out_of_range,
+                   fmt::format("{} from element {} on, {} has {}", plural(wanted, "element"), offset,
+                               in_quotes(buffer.name), all),
+                   "give a part of the buffer, of one element at least", pointer);
   }
   const std::uint64_t width = element_bytes(buffer.type);
   return Extent{.offset = offset * width, .bytes = wanted * width};
@@ -57,10 +55,8 @@ Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   constexpr std::uint64_t group_bytes = items * 8 * 8; // and TG_WORDS of eight bytes
   const std::uint64_t groups = (bytes + group_bytes - 1) / group_bytes;
   if (groups > std::uint64_t{1} << 24U) {
-    return tl::unexpected(Error{.code = ErrorCode::out_of_range,
-                                .message = "a wave fills or copies 64 GiB at most",
-                                .fix = "give several, each with a part",
-                                .pointer = pointer});
+    return failure(ErrorCode::out_of_range, "a wave fills or copies 64 GiB at most",
+                   "give several, each with a part", pointer);
   }
   const auto count = static_cast<std::uint32_t>(groups);
   return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
@@ -102,19 +98,16 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
   std::uint64_t to_offset = 0;
   if (__builtin_mul_overflow(spec.to_offset, width, &to_offset) || to_offset > buffers[to].bytes ||
       extent.bytes > buffers[to].bytes - to_offset) {
-    return tl::unexpected(Error{
-        .code = ErrorCode::out_of_range,
-        .message = fmt::format("{} bytes do not fit into {} from element {} on, which has {}", extent.bytes,
+    return failure(ErrorCode::out_of_range,
+                   fmt::format("{} bytes do not fit into {} from element {} on, which has {}", extent.bytes,
                                in_quotes(buffers[to].name), spec.to_offset, buffers[to].count),
-        .fix = "give a smaller count, or a larger buffer",
-        .pointer = pointer});
+                   "give a smaller count, or a larger buffer", pointer);
   }
   if (from == to && extent.offset < to_offset + extent.bytes && to_offset < extent.offset + extent.bytes) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("the parts of {} that are read and written overlap",
-                                                       in_quotes(buffers[to].name)),
-                                .fix = "copy by way of another buffer",
-                                .pointer = pointer});
+    return failure(
+        ErrorCode::invalid_program,
+        fmt::format("the parts of {} that are read and written overlap", in_quotes(buffers[to].name)),
+        "copy by way of another buffer", pointer);
   }
   ProgramWave wave{.users_kernel = false};
   TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
@@ -155,10 +148,8 @@ Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::st
                                : spec.active             ? "active"
                                                          : "";
   if (!key.empty()) {
-    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
-                                .message = fmt::format("{} has no {}", what, key),
-                                .fix = "leave it out",
-                                .pointer = fmt::format("{}/{}", pointer, key)});
+    return failure(ErrorCode::invalid_program, fmt::format("{} has no {}", what, key), "leave it out",
+                   fmt::format("{}/{}", pointer, key));
   }
   return {};
 }

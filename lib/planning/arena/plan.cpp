@@ -574,11 +574,8 @@ std::string describe(const ArenaError& error) {
 }
 
 tl::expected<ArenaPlan, ArenaError> plan_arena(const ArenaProblem& problem, const ArenaOptions& options) {
-  const auto model = make_arena_model(problem);
-  if (!model) {
-    return tl::unexpected(model.error());
-  }
-  return Planner(problem, *model, options).run();
+  TIDEGATE_TRY(const auto model, make_arena_model(problem));
+  return Planner(problem, model, options).run();
 }
 
 } // namespace tidegate::planning
