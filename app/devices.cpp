@@ -101,8 +101,7 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
                               costs.persistent_start_ns / 1000)});
   rows.push_back(
       {"  tiles",
-       fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond "
-                   "{} {:.0f} GB/s",
+       fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",
                    costs.tile_ns, costs.next_tile_ns, costs.cached_bytes_per_ns,
                    bytes_text(static_cast<std::uint64_t>(costs.cache_bytes)), costs.memory_bytes_per_ns)});
   rows.push_back({"  claims", fmt::format("{:.2f} G items/s", profile.claimed_items_per_second / 1e9)});

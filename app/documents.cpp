@@ -107,8 +107,7 @@ constinit const Document DocumentOf<StreamError>::document{.kind = "stream_error
                                                            .record = &Description<StreamError>::record,
                                                            .has_kind = false};
 TIDEGATE_DOCUMENT(RunRequest, "run_request",
-                  "A line of `tidegate run --stream`: a program to run, and what is "
-                  "different this time",
+                  "A line of `tidegate run --stream`: a program to run, and what is different this time",
                   Direction::input);
 TIDEGATE_DOCUMENT(CheckReport, "check_report", "Verdicts on documents", Direction::output);
 TIDEGATE_DOCUMENT(ReportComparison, "report_comparison", "Two reports of runs next to each other",

@@ -18,7 +18,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace tidegate::app {

@@ -90,8 +90,7 @@ Result<const Document*> recognise(std::string_view json) {
       return found;
     }
     return failure(ErrorCode::missing_kind, "the document has no \"kind\"",
-                   "name its type on the command line, for example `tidegate check "
-                   "launch_request FILE`");
+                   "name its type on the command line, for example `tidegate check launch_request FILE`");
   }
   auto found = find_document(kind);
   if (!found) {

@@ -12,12 +12,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <span>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <set>
 #include <span>
-#include <utility>
 
 namespace tidegate::engine {
 namespace {

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
-#include <string_view>
 
 namespace tidegate::engine {
 

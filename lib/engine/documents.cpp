@@ -277,8 +277,7 @@ TIDEGATE_RECORD(WaveTime, wave_time_fields);
 
 constexpr Field wave_times_fields[] = {
     required<&WaveTimes::critical_path_ns>(
-        "from the task that ended last back to the first, each time to the task "
-        "that it waited for longest"),
+        "from the task that ended last back to the first, each time to the task that it waited for longest"),
     required<&WaveTimes::synchronization_ns>(
         "part of the critical path between tasks: signals, barriers, launches"),
     required<&WaveTimes::device_bytes_per_ns>("memory rate of the device's self-test; 0 if unknown"),
@@ -542,8 +541,7 @@ constexpr Field run_report_fields[] = {
     run_head.ordering,
     run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
-    reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may "
-                                       "end it before"),
+    reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
     reported<&RunReport::iterations>("completed iterations"),
     reported<&RunReport::until>("condition that ends the repetition, and its last value"),
     reported<&RunReport::converged>("whether until was reached; left out without one"),

@@ -62,7 +62,6 @@ std::optional<CacheEntry> decode_entry(std::string_view bytes) {
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <system_error>

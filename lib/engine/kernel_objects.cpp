@@ -136,8 +136,7 @@ std::string ImageConflicts::too_many(std::uint32_t wave) const {
   const auto over = std::ranges::find_if(rows, [](const Row& row) { return row.used > row.limit; });
   return over == rows.end()
              ? std::string()
-             : fmt::format("with it the waves that share a kernel would have {} {}; the device "
-                           "takes {}",
+             : fmt::format("with it the waves that share a kernel would have {} {}; the device takes {}",
                            over->used, over->what, over->limit);
 }
 

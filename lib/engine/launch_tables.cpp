@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 #include <numeric>
-#include <string>
 #include <utility>
 
 namespace tidegate::engine {

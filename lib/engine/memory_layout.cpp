@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <utility>
 
 namespace tidegate::engine {
 namespace {

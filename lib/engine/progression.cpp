@@ -5,8 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
 
 namespace tidegate::engine {
 namespace {

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -46,21 +45,18 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
   switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
   case DifferenceCause::race:
     return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
-           "add floats "
-           "up in any order with atomics; no schedule makes that equal";
+           "add floats up in any order with atomics; no schedule makes that equal";
   case DifferenceCause::order:
     return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
            "dependency, or work-items of one wave race for an element and plain launches happened to repeat "
            "it; without either it is a bug: please report the program";
   case DifferenceCause::rounding:
     if (!options.compile.fp_contract_off) {
-      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: "
-             "--set fp-contract=off "
-             "compiles both without joining the two";
+      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: --set "
+             "fp-contract=off compiles both without joining the two";
     }
     return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
-           "options such "
-           "as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+           "options such as -cl-fast-relaxed-math, and for built-in functions that it may replace";
   case DifferenceCause::item_order:
     return "the reference runs the items one after another, this run many at a time in rounds: look for ops "
            "whose result depends on which item runs first, such as sums of floats, or items that write the same "

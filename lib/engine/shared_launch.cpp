@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstddef>
 #include <map>
 
 namespace tidegate::engine {
@@ -46,8 +45,7 @@ public:
     }
     if (!limits_.barrier_kernels_share) {
       return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
-             "device "
-             "as cases of one kernel";
+             "device as cases of one kernel";
     }
     if (!fills(range) && !packs(op, range.group_size())) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace tidegate::engine {

@@ -9,8 +9,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 namespace tidegate::engine {

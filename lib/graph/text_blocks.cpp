@@ -14,7 +14,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -394,26 +394,12 @@ Constant converted(const Constant& value, IntegerType type) {
 }
 
 int binary_rank(std::string_view name) {
-  static constexpr std::array<std::pair<std::string_view, int>, 18> ranks{{{"*", 10},
-                                                                           {"/", 10},
-                                                                           {"%", 10},
-                                                                           {"+", 9},
-                                                                           {"-", 9},
-                                                                           {"<<", 8},
-                                                                           {">>", 8},
-                                                                           {"<", 7},
-                                                                           {">", 7},
-                                                                           {"<=", 7},
-                                                                           {">=", 7},
-                                                                           {"==", 6},
-                                                                           {"!=", 6},
-                                                                           {"&", 5},
-                                                                           {"^", 4},
-                                                                           {"|", 3},
-                                                                           {"&&", 2},
-                                                                           {"||", 1}}};
-  const auto found = std::ranges::find(ranks, name, &std::pair<std::string_view, int>::first);
-  return found == ranks.end() ? 0 : found->second;
+  static constexpr std::array<std::string_view, 10> operators{
+      " || ", " && ", " | ", " ^ ", " & ", " == != ", " < > <= >= ", " << >> ", " + - ", " * / % "};
+  const std::string word = fmt::format(" {} ", name);
+  const auto found = std::ranges::find_if(
+      operators, [&word](std::string_view rank) { return rank.find(word) != std::string_view::npos; });
+  return found == operators.end() ? 0 : static_cast<int>(found - operators.begin()) + 1;
 }
 
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace tidegate::opencl_c {
@@ -121,97 +122,26 @@ Result<Macro> parse_macro(std::span<const Token> line, std::string_view path) {
 
 namespace {
 
-constexpr std::array<const char*, 85> plain_macros{"NULL",
-                                                   "INFINITY",
-                                                   "NAN",
-                                                   "HUGE_VAL",
-                                                   "HUGE_VALF",
-                                                   "MAXFLOAT",
-                                                   "CHAR_BIT",
-                                                   "CHAR_MAX",
-                                                   "CHAR_MIN",
-                                                   "SCHAR_MAX",
-                                                   "SCHAR_MIN",
-                                                   "UCHAR_MAX",
-                                                   "SHRT_MAX",
-                                                   "SHRT_MIN",
-                                                   "USHRT_MAX",
-                                                   "INT_MAX",
-                                                   "INT_MIN",
-                                                   "UINT_MAX",
-                                                   "LONG_MAX",
-                                                   "LONG_MIN",
-                                                   "ULONG_MAX",
-                                                   "FP_ILOGB0",
-                                                   "FP_ILOGBNAN",
-                                                   "FP_FAST_FMA",
-                                                   "FP_FAST_FMAF",
-                                                   "FP_FAST_FMA_HALF",
-                                                   "FLT_EVAL_METHOD",
-                                                   "FLT_RADIX",
-                                                   "printf",
-                                                   "kernel_exec",
-                                                   "CL_VERSION_1_0",
-                                                   "CL_VERSION_1_1",
-                                                   "CL_VERSION_1_2",
-                                                   "CL_VERSION_2_0",
-                                                   "CL_VERSION_3_0",
-                                                   "__OPENCL_VERSION__",
-                                                   "__OPENCL_C_VERSION__",
-                                                   "__OPENCL_CPP_VERSION__",
-                                                   "__OPENCL_C__",
-                                                   "__ENDIAN_LITTLE__",
-                                                   "__IMAGE_SUPPORT__",
-                                                   "__FAST_RELAXED_MATH__",
-                                                   "__kernel_exec",
-                                                   "__clang__",
-                                                   "__clang_major__",
-                                                   "__GNUC__",
-                                                   "__NVCC__",
-                                                   "__NV_CL_C_VERSION",
-                                                   "__CUDA_ARCH__",
-                                                   "__SPIR__",
-                                                   "__SPIRV__",
-                                                   "__POCL__",
-                                                   "__CPU__",
-                                                   "__GPU__",
-                                                   "__AMD__",
-                                                   "__INTEL__",
-                                                   "__x86_64__",
-                                                   "__LP64__",
-                                                   "__has_builtin",
-                                                   "__has_extension",
-                                                   "__has_feature",
-                                                   "__has_attribute",
-                                                   "__has_include",
-                                                   "__cplusplus",
-                                                   "__STDC__",
-                                                   "__STDC_VERSION__",
-                                                   "__APPLE__",
-                                                   "__linux__",
-                                                   "__OPTIMIZE__",
-                                                   "__NO_SIGNED_ZEROS__",
-                                                   "__SIZEOF_POINTER__",
-                                                   "ATOMIC_VAR_INIT",
-                                                   "ATOMIC_FLAG_INIT",
-                                                   "CLK_LOCAL_MEM_FENCE",
-                                                   "CLK_GLOBAL_MEM_FENCE",
-                                                   "CLK_IMAGE_MEM_FENCE",
-                                                   "CLK_NORMALIZED_COORDS_TRUE",
-                                                   "CLK_NORMALIZED_COORDS_FALSE",
-                                                   "CLK_ADDRESS_NONE",
-                                                   "CLK_ADDRESS_CLAMP",
-                                                   "CLK_ADDRESS_CLAMP_TO_EDGE",
-                                                   "CLK_ADDRESS_REPEAT",
-                                                   "CLK_ADDRESS_MIRRORED_REPEAT",
-                                                   "CLK_FILTER_NEAREST",
-                                                   "CLK_FILTER_LINEAR"};
+constexpr std::string_view plain_macros =
+    "NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX "
+    "SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX FP_ILOGB0 FP_ILOGBNAN "
+    "FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMA_HALF FLT_EVAL_METHOD FLT_RADIX printf kernel_exec CL_VERSION_1_0 "
+    "CL_VERSION_1_1 CL_VERSION_1_2 CL_VERSION_2_0 CL_VERSION_3_0 __OPENCL_VERSION__ __OPENCL_C_VERSION__ "
+    "__OPENCL_CPP_VERSION__ __OPENCL_C__ __ENDIAN_LITTLE__ __IMAGE_SUPPORT__ __FAST_RELAXED_MATH__ "
+    "__kernel_exec __clang__ __clang_major__ __GNUC__ __NVCC__ __NV_CL_C_VERSION __CUDA_ARCH__ __SPIR__ "
+    "__SPIRV__ __POCL__ __CPU__ __GPU__ __AMD__ __INTEL__ __x86_64__ __LP64__ __has_builtin __has_extension "
+    "__has_feature __has_attribute __has_include __cplusplus __STDC__ __STDC_VERSION__ __APPLE__ __linux__ "
+    "__OPTIMIZE__ __NO_SIGNED_ZEROS__ __SIZEOF_POINTER__ ATOMIC_VAR_INIT ATOMIC_FLAG_INIT "
+    "CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE CLK_IMAGE_MEM_FENCE CLK_NORMALIZED_COORDS_TRUE "
+    "CLK_NORMALIZED_COORDS_FALSE CLK_ADDRESS_NONE CLK_ADDRESS_CLAMP CLK_ADDRESS_CLAMP_TO_EDGE "
+    "CLK_ADDRESS_REPEAT CLK_ADDRESS_MIRRORED_REPEAT CLK_FILTER_NEAREST CLK_FILTER_LINEAR";
 
 } // namespace
 
 const std::set<std::string, std::less<>>& standard_macros() {
   static const std::set<std::string, std::less<>> names = [] {
-    std::set<std::string, std::less<>> all(plain_macros.begin(), plain_macros.end());
+    std::istringstream words{std::string(plain_macros)};
+    std::set<std::string, std::less<>> all{std::istream_iterator<std::string>(words), {}};
     for (const char* type : {"FLT", "DBL", "HALF"}) {
       for (const char* limit : {"DIG", "MANT_DIG", "MAX_10_EXP", "MAX_EXP", "MIN_10_EXP", "MIN_EXP", "RADIX",
                                 "MAX", "MIN", "EPSILON"}) {

@@ -148,8 +148,7 @@ std::string word_topology(const Context& c, TopologyRule rule) {
         pressure, percent(memory), raw, lower_end(memory));
   case TopologyRule::hold_sparse:
     return fmt::format(
-        "density {} is above the sparse threshold {} and would give {}; sparse_frontier is kept up to "
-        "{}",
+        "density {} is above the sparse threshold {} and would give {}; sparse_frontier is kept up to {}",
         density, percent(sparse), raw, upper_end(sparse));
   case TopologyRule::hold_hybrid_from_sparse:
     return fmt::format(

@@ -15,7 +15,6 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>

@@ -101,9 +101,8 @@ constexpr Field op_fields[] = {
     optional<&OpSpec::kernel>("the kernel in it; left out, the name of the op"),
     defaulted<&OpSpec::options>("compiler options, as for clBuildProgram"),
     defaulted<&OpSpec::queue>(
-        "whether it runs queue items: a function instead of a kernel, uint "
-        "NAME(global const T* in, global U* out, uint param); one that publishes items has "
-        "a fourth parameter, tidegate_publisher publisher"),
+        "whether it runs queue items: a function instead of a kernel, uint NAME(global const T* in, global "
+        "U* out, uint param); one that publishes items has a fourth parameter, tidegate_publisher publisher"),
     defaulted<&OpSpec::pure>("for a queue op: whether identical items need to run only once"),
     optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
     optional<&OpSpec::note>(note_meaning),

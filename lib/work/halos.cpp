@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <utility>
 
 namespace tidegate::engine {
 namespace {

@@ -191,8 +191,7 @@ Result<void> check_file(const ProgramBuffer& image, const std::string& file, std
   if (named_png(file) && !fits_png(*image.image)) {
     return tl::unexpected(invalid_program(
         fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name), describe(*image.image)),
-        "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: "
-        "name an .npy file",
+        "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file",
         std::move(pointer)));
   }
   return {};

@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <map>
-#include <optional>
 #include <system_error>
 #include <utility>
 

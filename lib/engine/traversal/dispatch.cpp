@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
-#include <utility>
 
 namespace tidegate::traversal {
 namespace {

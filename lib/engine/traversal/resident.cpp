@@ -11,7 +11,6 @@
 #include <bit>
 #include <limits>
 #include <span>
-#include <string>
 #include <variant>
 
 namespace tidegate::traversal {

@@ -1,8 +1,5 @@
 #include "engine/traversal/timeline.hpp"
 
-#include <algorithm>
-#include <string>
-
 namespace tidegate::traversal {
 
 using engine::TaskSpan;

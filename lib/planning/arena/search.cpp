@@ -7,7 +7,6 @@
 #include <functional>
 #include <future>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 

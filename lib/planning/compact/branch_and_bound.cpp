@@ -6,7 +6,6 @@
 #include <limits>
 #include <queue>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace tidegate::planning {
