@@ -137,8 +137,9 @@ void forget_tuned(const TunedFiles& kept) {
   std::filesystem::remove(kept.profile, not_there);
 }
 
-bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
-                const policy::LaunchPolicy& policy) {
+// In the user's folder, where take_tuning finds it; false where it cannot be written.
+static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
+                       const policy::LaunchPolicy& policy) {
   if (kept.profile.empty()) {
     return false;
   }
@@ -149,8 +150,9 @@ bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
          write_text(kept.policy.string(), documents::encode(policy) + '\n');
 }
 
-Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
-                              const device::DeviceInfo& device, const tuning::Different& different) {
+// Everything that a report of unequal outputs needs, in one file. Errors of writing.
+static Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
+                                     const device::DeviceInfo& device, const tuning::Different& different) {
   const engine::Difference& first = *different.parity.first_difference;
   const nlohmann::ordered_json report{{"device", device.name},
                                       {"platform", device.platform},
@@ -168,7 +170,8 @@ Result<void> write_difference(const std::filesystem::path& file, std::string_vie
   return written ? Result<void>() : tl::unexpected(std::move(written.error()));
 }
 
-engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer) {
+// The warning that an output was not that of plain launches, and that these are taken.
+static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer) {
   std::string message =
       first_run.equal ? "outputs differ from those of plain launches with a candidate, which is left out: "
                       : "outputs differ from those of plain launches, so plain launches are taken: ";
@@ -192,6 +195,88 @@ engine::Warning difference_warning(const engine::FirstRun& first_run, const std:
     fix += ", with " + *first_run.difference_file;
   }
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
+}
+
+Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
+                             const device::DeviceInfo* device, const std::string& key,
+                             const TakenTuning& taken, engine::Monitor& monitor) {
+  engine::RunOptions& options = settings.options;
+  const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
+  if (device == nullptr || instead || options.compile.strategy || !options.verify_first) {
+    return ChosenWay{};
+  }
+  const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
+  ChosenWay chosen;
+  std::error_code unknown;
+  if (taken.kept) {
+    const bool differs = std::filesystem::exists(files.difference, unknown);
+    engine::FirstRun report{.compared = true,
+                            .equal = !differs,
+                            .kept = true,
+                            .reason = differs
+                                          ? "plain launches: outputs differed from theirs on an earlier run"
+                                          : "measured on an earlier run here, equal to plain launches"};
+    if (differs) {
+      report.difference_file = files.difference.string();
+      chosen.warning = difference_warning(report, "");
+    }
+    options.compile.why = report.reason;
+    chosen.report = std::move(report);
+    return chosen;
+  }
+  tuning::MeasureProgress progress;
+  device::DeviceInfo tried = *device;
+  if (settings.crashes != 0) {
+    chosen.warning =
+        engine::Warning{.message = "the OpenCL driver crashed when it built or ran candidates of the "
+                                   "first run, so they were left out",
+                        .fix = "outputs are not affected; --strategy barrier shows what the driver says",
+                        .pointer = ""};
+    if (settings.crashes > 1) {
+      options.compile.tuning.strategy = device::PreferredStrategy::plain;
+      options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
+      chosen.report = engine::FirstRun{.reason = options.compile.why};
+      return chosen;
+    }
+    if (tried.profile) {
+      tried.profile->ordering.reset(); // then nothing persistent is tried
+    }
+  }
+  auto found = tuning::first_run(
+      program, program_folder(settings.program), tried, options, options.first_run_budget_ns,
+      settings.measure && !settings.profile && !settings.policy, monitor, progress);
+  if (monitor.trying != nullptr) {
+    monitor.trying->set(false);
+  }
+  if (!found) {
+    return tl::unexpected(std::move(found.error()));
+  }
+  if (found->different) {
+    if (!files.difference.empty() && write_difference(files.difference, key, *device, *found->different)) {
+      found->report.difference_file = files.difference.string();
+    }
+    chosen.warning = difference_warning(found->report, found->fault_at);
+  }
+  // The next run goes on where the budget ended this one, with the kernels that are built: once.
+  std::error_code unwritable;
+  const bool went_on = std::filesystem::remove(files.unfinished, unwritable);
+  const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() && !went_on &&
+                       write_text(files.unfinished.string(), "");
+  if (!goes_on && found->report.compared && found->report.measured) {
+    device::DeviceProfile profile = device->profile.value_or(
+        device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});
+    profile.tuning = found->settings.tuning;
+    profile.tidegate = TIDEGATE_VERSION;
+    profile.tuned_for = display_name(settings.program);
+    found->report.kept = keep_tuned(files, profile, found->settings.policy);
+  }
+  if (!found->report.equal || options.compile.tuning.strategy == device::PreferredStrategy::automatic) {
+    options.compile.why = found->report.reason;
+  }
+  options.compile.tuning = found->settings.tuning;
+  program.policy = found->settings.policy;
+  chosen.report = std::move(found->report);
+  return chosen;
 }
 
 // A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and

@@ -40,13 +40,6 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const engine::RunOptions& options, std::string_view tool_version);
 
-// Everything that a report of unequal outputs needs, in one file. Errors of writing.
-Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
-                              const device::DeviceInfo& device, const tuning::Different& different);
-
-// The warning that an output was not that of plain launches, and that these are taken.
-engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer);
-
 // Returns the profile and policy that a run takes: from the files that it names, or else those kept for this program
 // on this device. Damaged files are ignored. Errors: of the
 // files that are named; invalid_usage where two of the program and these are standard input.
@@ -64,8 +57,15 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
 // Removes what an earlier run kept, so that the next one measures again.
 void forget_tuned(const TunedFiles& kept);
 
-// In the user's folder, where take_tuning finds it; false where it cannot be written.
-bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
-                const policy::LaunchPolicy& policy);
+// How a program is launched whose command line leaves it open.
+struct ChosenWay {
+  std::optional<engine::FirstRun> report;
+  std::optional<engine::Warning> warning;
+};
+
+// Sets the tuning and the policy to those that an earlier run kept, `taken`, or else measures them.
+Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
+                             const device::DeviceInfo* device, const std::string& key,
+                             const TakenTuning& taken, engine::Monitor& monitor);
 
 } // namespace tidegate::app

@@ -15,6 +15,7 @@ TIDEGATE_CHOICES(engine::AddressMode, engine::address_mode_names);
 TIDEGATE_CHOICES(engine::FilterMode, engine::filter_mode_names);
 
 TIDEGATE_HAS_RECORD(engine::BufferInit);
+TIDEGATE_HAS_RECORD(engine::QueueItem);
 TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
 
 } // namespace tidegate::documents

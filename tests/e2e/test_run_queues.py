@@ -398,12 +398,12 @@ class Refused(Queues):
                 ("a.bin", b"12345", "bad_queue /waves/0/queue/file: 5 bytes are no whole number of items of 16 bytes; "
                  "write op_handle, input_handle, output_handle and param as u32, or give the file the ending .ndjson if it "
                  "holds lines of JSON"),
-                ("a.ndjson", good + "\n[1]", "bad_queue : a line is an object with the four numbers of an item" + fix),
+                ("a.ndjson", good + "\n[1]", "bad_queue : expected an object, got an array" + fix),
                 ("b.ndjson", good.replace("1", "-1"),
-                 "bad_queue : output_handle is no integer from 0 to 4294967295" + fix),
-                ("c.ndjson", good.replace("param", "parm"), 'bad_queue : an item has no "parm"' + fix),
-                ("d.jsonl", good.replace(',"param":0', ""), "bad_queue : the item has no param" + fix),
-                ("e.jsonl", good.replace("input", "output"), 'bad_queue : "output_handle" occurs twice' + fix)):
+                 "bad_queue : -1 is outside the range 0 to 4294967295" + fix),
+                ("c.ndjson", good.replace("param", "parm"), 'bad_queue : unknown key "parm"' + fix),
+                ("d.jsonl", good.replace(',"param":0', ""), 'bad_queue : missing key "param"' + fix),
+                ("e.jsonl", good.replace("input", "output"), 'bad_queue : duplicate key "output_handle"' + fix)):
             self.file(name, text)
             document["waves"][0]["queue"] = {"ops": ["square", "plain"], "buffers": ["in", "out", "real"], "file": name}
             with self.subTest(name):
