@@ -85,16 +85,10 @@ Report report_of(const traversal::FrontierReport& run) {
   return report;
 }
 
-Result<Report> read_report(const std::string& file) {
-  TIDEGATE_TRY(const DocumentText text, read_document(file));
-  if (auto traversal = documents::decode<traversal::FrontierReport>(text.json)) {
-    return report_of(*traversal);
-  }
-  auto run = documents::decode<documents::RunReportDocument>(text.json);
-  if (!run) {
-    return tl::unexpected(at_document(std::move(run.error()), file, text.json));
-  }
-  return report_of(run->report);
+Result<Report> read_compared(const std::string& file) {
+  return read_report(file).map([](const AnyReport& report) {
+    return std::visit([](const auto& run) { return report_of(run); }, report);
+  });
 }
 
 // Pairs the values that have the same name, in the order of the first report; values of one report alone are null.
@@ -124,8 +118,8 @@ void add_ratios(std::vector<ComparedNumber>& numbers) {
 }
 
 Result<ReportComparison> compare(const std::string& a_file, const std::string& b_file) {
-  TIDEGATE_TRY(const Report a, read_report(a_file));
-  TIDEGATE_TRY(const Report b, read_report(b_file));
+  TIDEGATE_TRY(const Report a, read_compared(a_file));
+  TIDEGATE_TRY(const Report b, read_compared(b_file));
   ReportComparison made{.a = a_file,
                         .b = b_file,
                         .texts = paired<ComparedText>(a.texts, b.texts),
@@ -134,16 +128,7 @@ Result<ReportComparison> compare(const std::string& a_file, const std::string& b
   add_ratios(made.numbers);
   add_ratios(made.waves);
   if (a.timings && b.timings) {
-    const RatioEstimate speed = unpaired_ratio(b.timings->run_ns, a.timings->run_ns);
-    if (speed.certain) {
-      made.speed = engine::BaselineReport{.file = a_file,
-                                          .rounds = a.timings->run_ns.size(),
-                                          .run_ns = median(a.timings->run_ns),
-                                          .speedup = speed.ratio,
-                                          .speedup_low = speed.low,
-                                          .speedup_high = speed.high,
-                                          .verdict = verdict_of(speed)};
-    }
+    made.speed = against_baseline(*b.timings, *a.timings, a_file);
   }
   return made;
 }
@@ -165,9 +150,7 @@ std::string ratio_text(const ComparedNumber& number) {
 std::string comparison_table(const ReportComparison& made, bool colour) {
   std::string text;
   if (made.speed) {
-    const RatioEstimate speed{
-        .ratio = made.speed->speedup, .low = made.speed->speedup_low, .high = made.speed->speedup_high};
-    text = bold("B: " + speed_text(speed, made.speed->verdict, "A", made.speed->rounds), colour) + '\n';
+    text = bold("B: " + speed_text(*made.speed, "A"), colour) + '\n';
   }
   std::vector<std::vector<std::string>> rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const ComparedText& pair : made.texts) {

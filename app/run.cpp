@@ -512,7 +512,13 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
     return {}; // the run was not done, and its report says why
   }
   if (settings.earlier) {
-    TIDEGATE_TRY(report.baseline, against_baseline(*timings, *settings.earlier, settings.baseline));
+    report.baseline = against_baseline(*timings, *settings.earlier, settings.baseline);
+    if (!report.baseline) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} here and {} of the baseline are too few to compare them",
+                                 plural(timings->run_ns.size(), "round"), settings.earlier->run_ns.size()),
+                     "give --compare 9 in both runs");
+    }
   }
   for (const auto& [file, what, text] :
        {std::tuple(settings.export_markdown, "times as Markdown", markdown_text(*timings)),

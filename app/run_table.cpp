@@ -71,11 +71,7 @@ void add_stuck(const engine::ReportHead& report, const Where& where, Rows& rows)
 
 void add_baseline(const engine::ReportHead& report, Rows& rows) {
   if (report.baseline) {
-    const engine::BaselineReport& baseline = *report.baseline;
-    rows.push_back(
-        {"  baseline",
-         speed_text({.ratio = baseline.speedup, .low = baseline.speedup_low, .high = baseline.speedup_high},
-                    baseline.verdict, baseline.file, baseline.rounds)});
+    rows.push_back({"  baseline", speed_text(*report.baseline, report.baseline->file)});
   }
 }
 

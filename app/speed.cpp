@@ -97,19 +97,21 @@ std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict,
   return {};
 }
 
-Result<Timings> read_baseline(const std::string& file) {
+Result<AnyReport> read_report(const std::string& file) {
   TIDEGATE_TRY(const DocumentText text, read_document(file));
-  std::optional<Timings> timings;
-  const auto take = [&](const auto& report) { timings = timings_of(report); };
   if (auto traversal = documents::decode<traversal::FrontierReport>(text.json)) {
-    take(*traversal);
-  } else {
-    auto waves = documents::decode<documents::RunReportDocument>(text.json);
-    if (!waves) {
-      return tl::unexpected(at_document(std::move(waves.error()), file, text.json));
-    }
-    take(waves->report);
+    return AnyReport(*std::move(traversal));
   }
+  auto waves = documents::decode<documents::RunReportDocument>(text.json);
+  if (!waves) {
+    return tl::unexpected(at_document(std::move(waves.error()), file, text.json));
+  }
+  return AnyReport(std::move(waves->report));
+}
+
+Result<Timings> read_baseline(const std::string& file) {
+  TIDEGATE_TRY(const AnyReport report, read_report(file));
+  auto timings = std::visit([](const auto& run) { return timings_of(run); }, report);
   if (!timings) {
     return failure(ErrorCode::invalid_usage, fmt::format("the baseline {} has no timings", in_quotes(file)),
                    "make it with `tidegate run --compare 9 -o FILE`");
@@ -117,14 +119,11 @@ Result<Timings> read_baseline(const std::string& file) {
   return *std::move(timings);
 }
 
-Result<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
-                                                const std::string& file) {
+std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
+                                                       const std::string& file) {
   const RatioEstimate estimated = unpaired_ratio(run.run_ns, baseline.run_ns);
   if (!estimated.certain) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} here and {} of the baseline are too few to compare them",
-                               plural(run.run_ns.size(), "round"), baseline.run_ns.size()),
-                   "give --compare 9 in both runs");
+    return {};
   }
   return engine::BaselineReport{.file = file,
                                 .rounds = baseline.run_ns.size(),
@@ -133,6 +132,11 @@ Result<engine::BaselineReport> against_baseline(const Timings& run, const Timing
                                 .speedup_low = estimated.low,
                                 .speedup_high = estimated.high,
                                 .verdict = verdict_of(estimated)};
+}
+
+std::string speed_text(const engine::BaselineReport& report, std::string_view other) {
+  return speed_text({.ratio = report.speedup, .low = report.speedup_low, .high = report.speedup_high},
+                    report.verdict, other, report.rounds);
 }
 
 std::string markdown_text(const Timings& timings) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace tidegate::app {
@@ -29,14 +30,19 @@ std::optional<Timings> timings_of(const traversal::FrontierReport& report);
 // "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
 std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
                        std::uint64_t rounds);
+std::string speed_text(const engine::BaselineReport& report, std::string_view other);
+
+// A report of either kind. Errors of reading and decoding.
+using AnyReport = std::variant<engine::RunReport, traversal::FrontierReport>;
+Result<AnyReport> read_report(const std::string& file);
 
 // The rounds of an earlier report of either kind. Errors: of reading and decoding; invalid_usage for a report without
 // --compare.
 Result<Timings> read_baseline(const std::string& file);
 
-// This run next to an earlier one. Errors: invalid_usage if there are too few rounds for an interval.
-Result<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
-                                                const std::string& file);
+// This run next to an earlier one; nothing if there are too few rounds for an interval.
+std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
+                                                       const std::string& file);
 
 // A table of both ways in Markdown, and every round in comma-separated values.
 std::string markdown_text(const Timings& timings);
