@@ -30,82 +30,8 @@
 #include <vector>
 
 namespace tidegate::documents {
-namespace {
 
 namespace rj = rapidjson;
-
-// Phrases of error messages.
-
-constexpr std::size_t few_choices = 12; // at most this many are listed in one line
-
-// Returns "a, b, …": the choices that share the longest prefix with the word.
-std::string choices_like(std::string_view word, std::span<const std::string_view> choices) {
-  const auto common = [word](std::string_view choice) {
-    return std::ranges::mismatch(word, choice).in1 - word.begin();
-  };
-  const auto most = common(*std::ranges::max_element(choices, {}, common));
-  std::string text;
-  std::size_t count = 0;
-  for (const std::string_view choice : choices) {
-    if (common(choice) == most && count++ < few_choices) {
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", choice);
-    }
-  }
-  return text + (count > few_choices ? ", …" : "");
-}
-
-std::string type_phrase(const Type& type) {
-  switch (type.kind) {
-  case Kind::boolean: return "true or false";
-  case Kind::u16:
-  case Kind::u32:
-  case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
-  case Kind::f64: return type.or_null ? "a number or null" : "a number";
-  case Kind::number: return "a number";
-  case Kind::text: return "a string";
-  case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
-  case Kind::choice:
-    return type.choices.size() <= few_choices
-               ? "one of the names " + one_of(type.choices)
-               : fmt::format("one of {} names, such as \"{}\"", type.choices.size(), type.choices.front());
-  case Kind::record:
-  case Kind::map: return "an object";
-  case Kind::value: return "a number, a name, an array or an object";
-  case Kind::list: break;
-  }
-  if (!type.left_out_word.empty()) {
-    return fmt::format("an array or \"{}\"", type.left_out_word);
-  }
-  return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
-}
-
-// Lists the required keys: "give an object" alone does not help a reader who has never seen one.
-std::string fix_for_type(const Type& type) {
-  std::string keys;
-  if (type.kind == Kind::record) {
-    for (const Field& field : type.record->fields) {
-      if (field.presence == Presence::required) {
-        keys += fmt::format("{}\"{}\": …", keys.empty() ? "" : ", ", field.name);
-      }
-    }
-  }
-  if (type.kind == Kind::record && keys.empty()) { // a record with several forms: show one
-    return fmt::format("give {} such as {{\"{}\": …}}", type_phrase(type), type.record->fields.front().name);
-  }
-  return fmt::format("give {}{}", type_phrase(type), keys.empty() ? "" : fmt::format(": {{{}}}", keys));
-}
-
-// Returns true if the value becomes valid in brackets, as the single item of a list.
-bool in_brackets(const Type& type, std::string_view found) {
-  if (type.kind != Kind::list || found != "a number") {
-    return false;
-  }
-  const Kind kind = type.list->element.kind;
-  return kind == Kind::u16 || kind == Kind::u32 || kind == Kind::u64 || kind == Kind::f64 ||
-         kind == Kind::number;
-}
-
-} // namespace
 
 struct Frame {
   const Record* record = nullptr;   // set for an object
@@ -773,50 +699,6 @@ private:
 
 namespace {
 
-// Finds the top-level keys and the value of "kind".
-class KindHandler : public rj::BaseReaderHandler<rj::UTF8<>, KindHandler> {
-public:
-  bool Default() {
-    at_kind_ = false;
-    return true;
-  }
-  bool String(const char* text, rj::SizeType length, bool /*copy*/) {
-    if (at_kind_) {
-      kind.assign(text, length);
-    }
-    at_kind_ = false;
-    return true;
-  }
-  bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
-    const std::string_view key(text, length);
-    at_kind_ = depth_ == 1 && key == "kind";
-    if (depth_ == 1 && keys != nullptr) {
-      keys->emplace_back(key);
-    }
-    return true;
-  }
-  bool StartObject() { return open(); }
-  bool StartArray() { return open(); }
-  bool EndObject(rj::SizeType /*members*/) { return close(); }
-  bool EndArray(rj::SizeType /*items*/) { return close(); }
-
-  std::string kind;
-  std::vector<std::string>* keys = nullptr; // may be nullptr
-
-private:
-  bool open() {
-    at_kind_ = false;
-    return ++depth_ <= nesting_limit;
-  }
-  bool close() {
-    --depth_;
-    return true;
-  }
-
-  std::size_t depth_ = 0;
-  bool at_kind_ = false;
-};
-
 // Only invalid UTF-8 and non-ASCII text have a byte with the top bit set; without one we use the faster
 // parser.
 bool is_ascii(std::string_view text) {
@@ -891,22 +773,6 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
     }
   }
   return read;
-}
-
-Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys) {
-  if (json.size() > document_bytes_limit) {
-    return tl::unexpected(too_large());
-  }
-  rj::Reader reader;
-  rj::MemoryStream in(json.data(), json.size());
-  KindHandler handler;
-  handler.keys = keys;
-  if (!parse(reader, json, in, handler)) {
-    if (auto error = syntax_error(json)) {
-      return tl::unexpected(std::move(*error));
-    }
-  }
-  return std::move(handler.kind);
 }
 
 } // namespace tidegate::documents
