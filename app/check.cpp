@@ -17,6 +17,7 @@
 #include "engine/traversal/documents.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/arena.hpp>
@@ -25,12 +26,15 @@
 #include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace tidegate::app {
@@ -116,6 +120,28 @@ Result<void> judge(const documents::FrontierMemoryPlan& document) {
   if (document.objective.has_value() != (document.planner == documents::Planner::compact)) {
     return invalid_plan("the objective belongs to the strategy compact and to no other", "plan");
   }
+  std::vector<std::uint32_t> waves;
+  std::size_t widest = 0;
+  std::uint64_t most_bytes = 0;
+  for (const auto& group : document.barriers.groups) {
+    waves.insert(waves.end(), group.waves.begin(), group.waves.end());
+    widest = std::max(widest, group.waves.size());
+    most_bytes = std::max(most_bytes, group.fused_bytes);
+  }
+  std::ranges::sort(waves);
+  for (std::size_t i = 0; i < waves.size(); ++i) {
+    if (waves[i] != i) {
+      return invalid_plan(fmt::format("of {} waves, wave {} is not in exactly one group", waves.size(), i),
+                          "plan");
+    }
+  }
+  const planning::MemoryPlan& plan = document.plan;
+  if (plan.max_group_width > widest || // less where windows are one wave
+      plan.lower_bound_groups > groups ||
+      std::max({plan.peak_frontier_bytes, plan.peak_scratch_bytes, plan.peak_output_bytes}) > most_bytes) {
+    return invalid_plan("max_group_width, lower_bound_groups or the peaks are not what the groups allow",
+                        "plan");
+  }
   return {};
 }
 
@@ -182,8 +208,23 @@ private:
 };
 
 // Counts that reports of all runs have.
-void check_counts(const engine::ReportHead& report, Sums& sums) {
+void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
+                  Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
+  if (recommendation != nullptr) {
+    const policy::LaunchGeometry& geometry = recommendation->geometry;
+    sums.equal("/recommended_geometry/workgroup_size", "workgroup_size is",
+               report.recommended_geometry.workgroup_size, "that of the recommendation",
+               geometry.workgroup_size_x);
+    sums.equal("/recommended_geometry/worker_groups", "worker_groups is",
+               report.recommended_geometry.worker_groups, "that of the recommendation",
+               recommendation->worker_groups);
+  }
+  sums.at_most("/wall_time_ns", "build_ns, backend_dispatch_ns or traversal_ns, and read_back_ns together",
+               report.build_ns + report.dispatch_ns + report.read_back_ns, "wall_time_ns",
+               report.wall_time_ns);
+  sums.at_most("/slices_ns", "number of slices", report.slices_ns.size(), "kernel_launches",
+               telemetry.kernel_launches);
   sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
              "bytes_uploaded and bytes_read_back are together",
              telemetry.bytes_uploaded + telemetry.bytes_read_back);
@@ -228,7 +269,17 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
     expected.topology_changes += i != 0 && wave.topology != report.waves[i - 1].topology ? 1 : 0;
     expected.frontier_edges += wave.frontier_edges;
     expected.scanned_edges += wave.scanned_edges;
-    expected.widest_vertices = std::max(expected.widest_vertices, wave.vertices);
+    if (wave.vertices > expected.widest_vertices) {
+      expected.widest_vertices = wave.vertices;
+      expected.widest_wave = wave.wave;
+    }
+    const std::string pointer = fmt::format("/waves/{}/", i);
+    sums.equal(pointer + "wave", "wave is", wave.wave, "its place is", i);
+    sums.equal(pointer + "previous_edges", "previous_edges is", wave.previous_edges,
+               "frontier_edges before it are",
+               i == 0 ? wave.previous_edges : report.waves[i - 1].frontier_edges);
+    sums.at_most(pointer + "vertices", "vertices", wave.vertices, "vertices of the graph",
+                 report.graph.vertices);
   }
   const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t of_waves) {
     sums.equal(fmt::format("/summary/{}", field), fmt::format("{} is", field), given, "of the waves it is",
@@ -240,6 +291,12 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   equal("frontier_edges", summary.frontier_edges, expected.frontier_edges);
   equal("scanned_edges", summary.scanned_edges, expected.scanned_edges);
   equal("widest_vertices", summary.widest_vertices, expected.widest_vertices);
+  equal("widest_wave", summary.widest_wave, expected.widest_wave);
+  const double edges_per_ns =
+      static_cast<double>(expected.frontier_edges) / static_cast<double>(report.dispatch_ns);
+  sums.hold(report.dispatch_ns == 0 ||
+                std::abs(summary.edges_per_second - 1e9 * edges_per_ns) <= edges_per_ns,
+            "/summary/edges_per_second", "edges_per_second is not frontier_edges by traversal_ns");
   if (done || !report.waves.empty()) { // a device that did not come back has shown no waves
     sums.equal("/items_processed", "items_processed is", report.items_processed, "vertices of the waves are",
                vertices);
@@ -255,6 +312,13 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   sums.equal("/published_items", "published_items is", report.published_items,
              "items_processed and items_remaining are together",
              report.items_processed + report.items_remaining);
+  std::uint64_t bytes = 0;
+  for (const traversal::MemoryPart& part : report.memory.parts) {
+    bytes += part.bytes;
+  }
+  sums.equal("/memory/bytes", "bytes is", report.memory.bytes, "the parts have together", bytes);
+  sums.equal("/memory", "bytes is", report.memory.bytes, "that of the layout is",
+             report.memory.constrained ? report.memory.constrained_bytes : report.memory.full_bytes);
   sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
              telemetry.estimated_peak_device_bytes, "bytes of the memory are", report.memory.bytes);
   sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
@@ -282,7 +346,7 @@ Result<void> judge(const traversal::FrontierReport& report) {
             fmt::format("the status is {}, and there is {} error",
                         engine::run_status_names[static_cast<std::size_t>(report.status)],
                         report.error ? "an" : "no"));
-  check_counts(report, sums);
+  check_counts(report, report.recommendation ? &*report.recommendation : nullptr, sums);
   if (report.status != engine::RunStatus::planned) {
     check_waves(report, sums);
   }
@@ -349,6 +413,14 @@ void check_items(const engine::RunReport& report, Sums& sums) {
                "that of the queues", of_queues(&engine::QueueReport::requeue_count));
     sums.equal("/priority/aged_promotions", "aged_promotions is", report.priority->accounting.aged_promotions,
                "that of the queues", of_queues(&engine::QueueReport::aged_promotions));
+    std::uint64_t oldest = 0;
+    for (const engine::QueueReport& queue : report.queues) {
+      oldest = std::max<std::uint64_t>(oldest, queue.max_priority_age);
+    }
+    sums.equal("/priority/max_priority_age", "max_priority_age is",
+               report.priority->accounting.max_priority_age, "the largest of the queues", oldest);
+    sums.hold(report.priority == policy::drain_recommendation(report.priority->accounting), "/priority",
+              "the advice is not what follows from the counters");
   }
 }
 
@@ -409,6 +481,8 @@ void check_active(const engine::RunReport& report, Sums& sums) {
     sums.hold(!different, fmt::format("{}choices/{}", pointer, different.value_or(0)),
               "the rules of the launch policy choose otherwise for this count after this topology");
     sums.equal(pointer + "reproduced", "reproduced is", wave.reproduced, "choices:", wave.choices.size());
+    sums.at_most(pointer + "active_tiles", "active_tiles", wave.active_tiles, "tiles of all iterations",
+                 wave.tiles * wave.iterations);
     if (wave.choices.size() == wave.iterations) {
       sums.equal(pointer + "active_tiles", "active_tiles is", wave.active_tiles, "those of the choices are",
                  active_tiles);
@@ -443,12 +517,14 @@ void check_rounds(const engine::Comparison& comparison, Sums& sums) {
   for (std::size_t i = 0; i < rounds; ++i) {
     ratios.push_back(comparison.plain_rounds_ns[i] / comparison.run_rounds_ns[i]);
   }
-  const double speedup = median(std::move(ratios));
-  sums.hold(
-      std::abs(comparison.speedup - speedup) <= 1e-9 * speedup, "/comparison/speedup",
-      fmt::format("speedup is {}, and the median of the rounds' ratios {}", comparison.speedup, speedup));
-  sums.hold(comparison.speedup_low <= comparison.speedup && comparison.speedup <= comparison.speedup_high,
-            "/comparison/speedup_low", "the interval does not hold speedup");
+  const RatioEstimate estimated = paired_ratio(std::move(ratios));
+  for (const auto& [field, given, expected] :
+       {std::tuple("speedup", comparison.speedup, estimated.ratio),
+        std::tuple("speedup_low", comparison.speedup_low, estimated.low),
+        std::tuple("speedup_high", comparison.speedup_high, estimated.high)}) {
+    sums.hold(std::abs(given - expected) <= 1e-9 * expected, fmt::format("/comparison/{}", field),
+              fmt::format("{} is {}, and that of the rounds' ratios {}", field, given, expected));
+  }
 }
 
 void check_telemetry(const engine::RunReport& report, Sums& sums) {
@@ -471,6 +547,59 @@ void check_telemetry(const engine::RunReport& report, Sums& sums) {
   sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
              telemetry.device_memory_budget_bytes, "that of the recommendation",
              recommendation.device_memory_budget_bytes);
+}
+
+// Checks the arena as `check arena` does: reports of older versions do not say how long buffers are.
+void check_memory(const engine::MemoryReport& memory, Sums& sums) {
+  planning::ArenaProblem problem;
+  planning::ArenaPlan plan{.height_bytes = memory.arena_bytes,
+                           .lower_bound_bytes = memory.lower_bound_bytes,
+                           .optimal = memory.optimal,
+                           .gave_up = !memory.optimal};
+  std::uint64_t sum = 0;
+  for (const engine::BufferOffset& buffer : memory.offsets) {
+    if (!buffer.alive || !std::has_single_bit(buffer.alive->alignment)) {
+      sums.hold(!buffer.alive, "/memory/offsets", "an alignment is no power of two");
+      sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", memory.lower_bound_bytes, "arena_bytes",
+                   memory.arena_bytes);
+      return;
+    }
+    problem.buffers.push_back(*buffer.alive);
+    plan.offsets.push_back(buffer.offset);
+    sum += (buffer.alive->size + buffer.alive->alignment - 1) & ~(buffer.alive->alignment - 1);
+  }
+  if (plan.optimal) {
+    const bool meets = plan.height_bytes == plan.lower_bound_bytes;
+    plan.proof = meets ? planning::ArenaProof::meets_bound : planning::ArenaProof::exhausted_search;
+    plan.search_nodes = meets ? 0 : 1;
+  }
+  sums.equal("/memory/sum_bytes", "sum_bytes is", memory.sum_bytes, "the buffers have together", sum);
+  const auto violation = planning::check_arena(problem, plan);
+  sums.hold(!violation, "/memory", violation.value_or(""));
+}
+
+void check_choices(const engine::RunReport& report, Sums& sums) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
+    const engine::CandidateReport& candidate = (*report.candidates)[i];
+    const double parts = candidate.estimated_parts_ns.sum();
+    sums.hold(
+        std::abs(candidate.estimated_ns - parts) <= 1e-9 * parts,
+        fmt::format("/candidates/{}/estimated_ns", i),
+        fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
+    taken += candidate.taken ? 1 : 0;
+    sums.hold(!candidate.taken || candidate.strategy == report.strategy,
+              fmt::format("/candidates/{}/taken", i), "the strategy of the run is another one");
+  }
+  sums.at_most("/candidates", "candidates taken", taken, "there can be", 1);
+  if (report.wave_times) {
+    std::uint64_t critical_ns = report.wave_times->synchronization_ns;
+    for (const engine::WaveTime& wave : report.wave_times->waves) {
+      critical_ns += wave.critical_ns;
+    }
+    sums.equal("/wave_times/critical_path_ns", "critical_path_ns is", report.wave_times->critical_path_ns,
+               "its parts are together", critical_ns);
+  }
 }
 
 // Derives the outcome of a run from its parts.
@@ -544,7 +673,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
   errors.check(judge(document.plan));
   Sums sums(errors);
   check_end(report, differs, sums);
-  check_counts(report, sums);
+  check_counts(report, &report.recommendation, sums);
   check_items(report, sums);
   check_hits(report, evidence, sums);
   check_active(report, sums);
@@ -552,16 +681,8 @@ Result<void> judge(const documents::RunReportDocument& document) {
   if (report.comparison) {
     check_rounds(*report.comparison, sums);
   }
-  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
-    const engine::CandidateReport& candidate = (*report.candidates)[i];
-    const double parts = candidate.estimated_parts_ns.sum();
-    sums.hold(
-        std::abs(candidate.estimated_ns - parts) <= 1e-9 * parts,
-        fmt::format("/candidates/{}/estimated_ns", i),
-        fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
-  }
-  sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", report.memory.lower_bound_bytes,
-               "arena_bytes", report.memory.arena_bytes);
+  check_choices(report, sums);
+  check_memory(report.memory, sums);
   return errors.result();
 }
 
@@ -581,6 +702,20 @@ Result<void> idle_premise(const Document& document, const Premises& premises) {
                  fmt::format("a {} is not held against {}", document.kind,
                              premises.dag ? "a wave DAG" : "buffer lifetimes"),
                  fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes"));
+}
+
+// Returns the place of the first value that a document has a second time, with another value: decoding keeps one of them.
+std::optional<std::string> twofold(std::string_view json, const Document& document, const void* object) {
+  std::string kept;
+  documents::encode(document, object, documents::Style::compact, kept);
+  const nlohmann::json given = nlohmann::json::parse(json).flatten();
+  const nlohmann::json decoded = nlohmann::json::parse(kept).flatten();
+  for (const auto& [pointer, value] : given.items()) {
+    if (const auto found = decoded.find(pointer); found != decoded.end() && *found != value) {
+      return pointer;
+    }
+  }
+  return std::nullopt;
 }
 
 // Decodes it as the type that it is of, and says what the schema cannot.
@@ -608,14 +743,22 @@ Result<void> judge(const Document& document, std::string_view json, const Premis
   // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
+  if (is<documents::RunReportDocument>(document) || is<traversal::FrontierReport>(document)) {
+    if (const auto pointer = twofold(json, document, object.get())) {
+      return inconsistent(*pointer, *pointer,
+                          "the report has this figure in two places, with different values",
+                          "run the program anew: all figures of a report are of one run");
+    }
+  }
   if (is<LaunchRecommendationDocument>(document)) {
     return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
   }
   if (is<documents::RunReportDocument>(document)) {
     return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
   }
-  if (is<documents::FrontierMemoryPlan>(document) && premises.dag) {
-    return judge(*static_cast<const documents::FrontierMemoryPlan*>(object.get()), *premises.dag);
+  if (is<documents::FrontierMemoryPlan>(document)) {
+    const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
+    return premises.dag ? judge(plan, *premises.dag) : judge(plan);
   }
   if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes);

@@ -406,9 +406,18 @@ constexpr Field run_geometry_fields[] = {
 };
 TIDEGATE_RECORD(Geometry, run_geometry_fields);
 
+constexpr Field alive_fields[] = {
+    required<&planning::ArenaBuffer::lower>("first barrier group in which it is alive"),
+    required<&planning::ArenaBuffer::upper>("the group from which its memory is free"),
+    required<&planning::ArenaBuffer::size>("its bytes, and those that large buffers leave free after them"),
+    required<&planning::ArenaBuffer::alignment>("bytes, a power of two that divides the offset"),
+};
+TIDEGATE_RECORD(planning::ArenaBuffer, alive_fields);
+
 constexpr Field offset_fields[] = {
     required<&BufferOffset::buffer>("name of the buffer"),
     required<&BufferOffset::offset>("offset in the arena, in bytes"),
+    optional<&BufferOffset::alive>("the room that it takes there, and when"),
 };
 TIDEGATE_RECORD(BufferOffset, offset_fields);
 

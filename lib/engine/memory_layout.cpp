@@ -151,7 +151,7 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
                      "make them smaller");
     }
     problem.buffers.push_back(lifetime);
-    layout.lifetimes.push_back({.lower = lifetime.lower, .upper = lifetime.upper});
+    layout.lifetimes.push_back(lifetime);
   }
   auto plan = planning::plan_arena(problem);
   if (!plan) {

@@ -10,15 +10,10 @@
 
 namespace tidegate::engine {
 
-// Range of barrier groups, half-open.
-struct BarrierGroupRange {
-  std::uint64_t lower = 0;
-  std::uint64_t upper = 0;
-};
-
 struct MemoryLayout {
-  std::vector<std::uint64_t> offsets;       // bytes, by buffer; 0 outside the arena
-  std::vector<BarrierGroupRange> lifetimes; // by buffer; all groups outside the arena
+  std::vector<std::uint64_t> offsets; // bytes, by buffer; 0 outside the arena
+  std::vector<planning::ArenaBuffer>
+      lifetimes; // by buffer, in barrier groups; outside the arena all groups, 0 bytes
   std::uint64_t arena_bytes = 0;
   std::uint64_t sum_bytes = 0;         // without sharing
   std::uint64_t image_bytes = 0;       // outside the arena; images share no memory

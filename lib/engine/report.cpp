@@ -538,8 +538,9 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {
-      report.memory.offsets.push_back(
-          {.buffer = compiled.program.buffers[i].name, .offset = compiled.memory.offsets[i]});
+      report.memory.offsets.push_back({.buffer = compiled.program.buffers[i].name,
+                                       .offset = compiled.memory.offsets[i],
+                                       .alive = compiled.memory.lifetimes[i]});
     }
   }
   report.telemetry = {.topology = launch.topology,

@@ -49,8 +49,8 @@ struct BufferSummary {
   std::string name;
   std::uint64_t bytes = 0;
   MemoryKind memory = MemoryKind::arena;
-  std::uint64_t offset = 0;             // bytes, in the arena
-  engine::BarrierGroupRange alive = {}; // groups
+  std::uint64_t offset = 0;         // bytes, in the arena
+  planning::ArenaBuffer alive = {}; // in barrier groups
 };
 
 // A compiled program for readers of reports: its waves with dependencies, its buffers with lifetimes and
@@ -269,6 +269,8 @@ struct HaloReport {
 struct BufferOffset {
   std::string buffer;
   std::uint64_t offset = 0;
+  std::optional<planning::ArenaBuffer>
+      alive; // in barrier groups; its bytes include the space after large buffers
 };
 
 struct MemoryReport {

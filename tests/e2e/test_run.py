@@ -490,8 +490,8 @@ class Report(Small):
             changed = json.loads(json.dumps(report))
             for pointer, value in changes:
                 *path, last = pointer.split("/")
-                target = functools.reduce(lambda node, key: node[key], path, changed)
-                target[last] = value
+                target = functools.reduce(lambda node, key: node[int(key) if isinstance(node, list) else key], path, changed)
+                target[int(last) if isinstance(target, list) else last] = value
                 if value is None:
                     del target[last]
             result = run("check", "run_report", "-", "--errors", "json", input=json.dumps(changed))
@@ -521,8 +521,9 @@ class Report(Small):
                 for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
         even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2)]
         self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [
-            inconsistent("/comparison/speedup", "speedup is 2.5, and the median of the rounds' ratios 2"),
-            inconsistent("/comparison/speedup_low", "the interval does not hold speedup")])
+            inconsistent("/comparison/speedup", "speedup is 2.5, and that of the rounds' ratios 2")])
+        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/speedup_high", 3)), [
+            inconsistent("/comparison/speedup_high", "speedup_high is 3, and that of the rounds' ratios 2")])
         self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_max_ns", 51), ("comparison/plain_rounds_ns", [100])), [
             inconsistent("/comparison/plain_rounds_ns", "elements: 1, and rounds is 3"),
             inconsistent("/comparison/run_rounds_ns", "run_min_ns, run_ns and run_max_ns are not the least, the median and the largest of "
@@ -536,8 +537,19 @@ class Report(Small):
         self.assertEqual(told(("candidates", [{"strategy": "launch", "side_by_side": 1, "workgroup_size": 8, "worker_groups": 0,
                                                "estimated_ns": 1, "estimated_parts_ns": parts, "taken": True}])),
                          [inconsistent("/candidates/0/estimated_ns", "estimated_ns is 1, and its parts are together 2.5")])
-        self.assertEqual(told(("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [inconsistent(
+        self.assertEqual({error[1] for error in told(("candidates/1/taken", True), ("candidates/0/taken", True))},
+                         {"/candidates", "/candidates/1/taken"})
+        sum_bytes = report["memory"]["sum_bytes"]
+        self.assertEqual(told(("memory/sum_bytes", 2 * sum_bytes)), [inconsistent(
+            "/memory/sum_bytes", f"sum_bytes is {2 * sum_bytes}, and the buffers have together {sum_bytes}")])
+        for field in ("arena_bytes", "lower_bound_bytes", "offsets/0/offset", "offsets/1/alive/size"):
+            self.assertEqual({error[:2] for error in told((f"memory/{field}", 1))} - {("inconsistent_evidence", "/memory/sum_bytes")},
+                             {("inconsistent_evidence", "/memory")}, field)
+        older = [{key: buffer[key] for key in ("buffer", "offset")} for buffer in report["memory"]["offsets"]]
+        self.assertEqual(told(("memory/offsets", older), ("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [inconsistent(
             "/memory/lower_bound_bytes", "lower_bound_bytes is 9, and arena_bytes only 8")])
+        self.assertEqual(told(("wall_time_ns", 3), ("build_ns", 1), ("backend_dispatch_ns", 2), ("read_back_ns", 3)), [inconsistent(
+            "/wall_time_ns", "build_ns, backend_dispatch_ns or traversal_ns, and read_back_ns together is 6, and wall_time_ns only 3")])
         self.assertEqual(told(("converged", True)), [
             inconsistent("/converged", "converged is not what until says")])
         self.assertEqual(told(("status", "deadline")), [inconsistent("/status", "the status is deadline, and there is no error")])
@@ -553,7 +565,8 @@ class Report(Small):
             ("evidence/topology/output_parity_required", False), ("evidence/complete/topology", False),
             ("evidence/promotion/output_parity_required", False), ("evidence/complete/promotion", False))],
             [("incomplete_evidence", f"/evidence/{which}/output_parity_required") for which in ("topology", "promotion")])
-        self.assertEqual([error[0] for error in told(("plan/barriers/global_barriers", 7))], ["invalid_plan"])
+        for field in ("barriers/global_barriers", "barriers/groups/0/waves/0", "max_group_width", "peak_frontier_bytes"):
+            self.assertEqual([error[0] for error in told((f"plan/{field}", 1 << 20))], ["invalid_plan"], field)
 
     def test_program_schema(self) -> None:
         schema = json.loads(run("schema", "wave_program").stdout)

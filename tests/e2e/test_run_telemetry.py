@@ -146,13 +146,20 @@ class Telemetry(unittest.TestCase):
                 ("items_remaining", 2, "items_remaining is 2, and of a run that is done it is 0"),
                 ("summary/scanned_edges", 3, "scanned_edges is 3, and of the waves it is"),
                 ("telemetry/bytes_moved", 4, "bytes_moved is 4, and bytes_uploaded and bytes_read_back are together"),
+                ("kernel_launches", 5000, "the report has this figure in two places, with different values"),
+                ("memory/bytes", 8, "bytes is 8, and the parts have together"),
+                ("summary/edges_per_second", 1, "edges_per_second is not frontier_edges by traversal_ns"),
+                ("waves/1/previous_edges", 1 << 30, "previous_edges is 1073741824, and frontier_edges before it are"),
                 ("lineage_items", 601, "lineage_items is 601, and items_processed only 600"),
                 ("replay/agreed", 0, "the policy makes other choices of the logged numbers than the device"),
                 ("verification", {"checks": [], "right": False}, "the result is not what the serial algorithm computes"),
                 ("evidence", [], "contradicts the rest of the document")):
             changed = json.loads(json.dumps(report))
             *outer, last = path.split("/")
-            (changed[outer[0]] if outer else changed)[last] = value
+            holder = changed
+            for key in outer:
+                holder = holder[int(key) if isinstance(holder, list) else key]
+            holder[last] = value
             checked = run("check", "-", input=json.dumps(changed))
             self.assertEqual(checked.rc, 1, checked.stdout)
             self.assertIn(message, checked.stderr)
