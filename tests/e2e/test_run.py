@@ -440,6 +440,20 @@ class KernelsWithBarriers(Programs):
                                "right on this device as cases of one kernel"} for number, op in enumerate(("total", "most"))])
 
 
+class LargeBuffers(Small):
+    def test_fills_beyond_two_gib(self) -> None:
+        """Only the pages that are filled exist."""
+        across, count = (1 << 29) - 1000, 700_000_000
+        report = self.report_of({
+            "buffers": {"huge": buffer(count=count), "out": buffer(count=3000, output="out.bin")}, "ops": {}, "waves": [
+                {"fill": {"buffer": "huge", "value": 7, "offset": across, "count": 2000}},
+                {"fill": {"buffer": "huge", "value": 9, "offset": count - 1000}},
+                {"copy": {"from": "huge", "to": "out", "from_offset": across, "count": 2000}},
+                {"copy": {"from": "huge", "to": "out", "from_offset": count - 1000, "to_offset": 2000}}]}, "--strategy", "launch")
+        self.assertGreater(report["memory"]["arena_bytes"], 1 << 31)
+        self.assertEqual(read_array(self.folder / "out.bin", "i32"), [7] * 2000 + [9] * 1000)
+
+
 class Kept(Small):
     def test_kernels(self) -> None:
         """Kept from one run to the next, used neither with --no-cache nor for another program."""

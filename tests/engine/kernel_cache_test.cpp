@@ -161,6 +161,26 @@ TEST_CASE("the number of resident groups is kept with the kernel") {
   }
 }
 
+TEST_CASE(
+    "a device that lacks resources for the work-groups that are looked for has too few for the kernel") {
+  Cache cache;
+  cache.device.type = tidegate::device::DeviceType::gpu;
+  engine::BuiltKernel kernel = cache.build();
+  cache.session.kernels["wanted"] = [](const auto&) {};
+  const auto set = [](const tidegate::device::Buffer&, std::uint32_t, std::uint32_t) {};
+  const auto code = [&] {
+    try {
+      engine::resident_groups(cache.session, cache.device, kernel, 128, set);
+    } catch (const tidegate::device::Refused& refused) {
+      return refused.error.code;
+    }
+    return tidegate::ErrorCode::internal_error;
+  };
+  cache.session.failures = {{.call = "launch", .number = 1}, {.call = "finish", .number = 1}};
+  CHECK(code() == tidegate::ErrorCode::kernel_does_not_fit);
+  CHECK(code() == tidegate::ErrorCode::kernel_does_not_fit); // the launch is taken, and fails later
+}
+
 TEST_CASE("a kernel for larger work-groups than its registers allow") {
   Cache cache;
   const engine::BuiltKernel kernel = cache.build();

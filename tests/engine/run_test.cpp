@@ -392,6 +392,22 @@ TEST_CASE("a persistent launch on the stand-in") {
   CHECK(wrong->output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
 }
 
+TEST_CASE("where no work-groups are resident for want of resources, tiles run one by one, then in launches") {
+  StandInRun run;
+  run.options.compile.strategy = Strategy::barrier;
+  run.options.verify = true;
+  for (const Strategy taken : {Strategy::barrier, Strategy::launch}) {
+    run.failures.push_back({.call = "launch", .number = static_cast<int>(run.failures.size()) + 1});
+    run.calls_of_sessions->clear();
+    const auto report = run_document(run, document(5));
+    REQUIRE(report);
+    CHECK(report->strategy == taken);
+    CHECK(report->output_parity->equal);
+    CHECK(report->strategy_reason.find("more registers or local memory than stand-in has") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("any call may fail: a run is right or says what failed, and leaves everything as it was") {
   for (const Strategy strategy : {Strategy::plain, Strategy::barrier}) {
     StandInRun run;
