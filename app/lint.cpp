@@ -8,6 +8,7 @@
 #include "engine/groups.hpp"
 #include "engine/schedule.hpp"
 #include "engine/traversal/documents.hpp"
+#include "engine/traversal/own.hpp"
 #include "work/documents.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -104,8 +106,19 @@ Result<void> lint(const graphs::FrontierProgram& program, const std::string& fil
   }
   errors.check(refuse_overwriting(files));
   TIDEGATE_CHECK(errors.result());
-  if (program.graph.file) { // what only its file says: vertices, weights, and whether it is a graph
-    TIDEGATE_CHECK(graphs::load_graph(program, folder, graphs::load_options(program)));
+  std::optional<traversal::OwnCode> own;
+  if (program.own) {
+    TIDEGATE_TRY(own, traversal::read_own(program, folder, scope));
+  }
+  if (program.graph.file ||
+      (own &&
+       program.own->initial)) { // what only its file says: vertices, weights, and whether it is a graph
+    TIDEGATE_TRY(const graphs::LoadedGraph loaded,
+                 graphs::load_graph(program, folder, graphs::load_options(program)));
+    if (own) {
+      TIDEGATE_CHECK(traversal::check_weights(*own, loaded.graph));
+      TIDEGATE_CHECK(traversal::read_initial(program, folder, graphs::vertex_count(loaded.graph)));
+    }
   }
   return {};
 }

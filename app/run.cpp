@@ -369,7 +369,7 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
 // The text of a program for an algorithm and a graph; empty if these are not given.
 Result<std::string> graph_program(RunSettings& settings) {
   const bool algorithm =
-      std::ranges::find(graphs::algorithm_names, settings.program) != graphs::algorithm_names.end();
+      std::ranges::find(graphs::built_in_algorithms, settings.program) != graphs::built_in_algorithms.end();
   std::error_code unknown;
   if (settings.graph.empty() && algorithm && !std::filesystem::exists(settings.program, unknown)) {
     return failure(ErrorCode::invalid_usage, fmt::format("{} needs a graph", settings.program),
@@ -392,7 +392,7 @@ Result<std::string> graph_program(RunSettings& settings) {
   if (!algorithm) {
     return failure(ErrorCode::invalid_usage,
                    fmt::format("{} is not an algorithm", in_quotes(settings.program)),
-                   fmt::format("give one of {} in front of a graph", one_of(graphs::algorithm_names)));
+                   fmt::format("give one of {} in front of a graph", one_of(graphs::built_in_algorithms)));
   }
   settings.options.scope = PathScope::anywhere; // the user named the graph
   std::string text;

@@ -484,12 +484,14 @@ static std::string answer_text(const traversal::FrontierReport& report) {
 
 std::string run_table(const traversal::FrontierReport& report, bool colour) {
   const traversal::WaveSummary& summary = report.summary;
-  std::string text = bold(fmt::format("{}: {} of {} vertices and {} edges",
-                                      engine::run_status_names[static_cast<std::size_t>(report.status)],
-                                      graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                                      report.graph.vertices, report.graph.edges),
-                          colour) +
-                     "\n";
+  std::string text =
+      bold(fmt::format("{}: {} of {} vertices and {} edges",
+                       engine::run_status_names[static_cast<std::size_t>(report.status)],
+                       report.source.value_or(
+                           std::string(graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
+                       report.graph.vertices, report.graph.edges),
+           colour) +
+      "\n";
   Rows rows;
   if (report.answer) {
     rows.push_back({"  answer", answer_text(report)});

@@ -92,7 +92,10 @@ Json field_schema(const Record& record, const Field& field, Direction direction)
 
 void add_fields(const Record& record, Direction direction, Json& properties, Json& required) {
   for (const Field& field : record.fields) {
-    properties[std::string(field.name)] = field_schema(record, field, direction);
+    Json& property = properties[std::string(field.name)];
+    Json schema = field_schema(record, field, direction);
+    property =
+        property.is_null() ? std::move(schema) : Json{{"anyOf", Json::array({property, std::move(schema)})}};
     if (field.presence == Presence::required) {
       required.push_back(field.name);
     }

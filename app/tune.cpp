@@ -13,6 +13,7 @@
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
+#include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
 #include "work/compiler_macros.hpp"
@@ -118,10 +119,13 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
                   number(options.traversal.group_size), number(options.traversal.alone_vertices),
                   documents::encode(program.policy.launch),
                   device.profile ? documents::encode(*device.profile) : "", tool_version);
-  if (program.graph.file) {
-    const auto file = std::filesystem::path(folder.empty() ? "." : folder) / *program.graph.file;
+  if (program.own) { // with what it includes
+    const auto own = traversal::read_own(program, folder, options.scope);
+    key += own ? own->text : "";
+  }
+  for (const NamedFile& input : graphs::files_of(program, folder).inputs) {
     std::error_code unknown;
-    const auto path = std::filesystem::canonical(file, unknown);
+    const auto path = std::filesystem::canonical(input.path, unknown);
     const std::uintmax_t bytes = unknown ? 0 : std::filesystem::file_size(path, unknown);
     if (unknown || !std::filesystem::is_regular_file(path, unknown)) {
       return {};

@@ -51,7 +51,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     }
     for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at.entries; i += TG_GROUP_SIZE / TG_LANES) {
       const uint4 entry = sequence == 0 ? queue[i] : entries[i];
-      const uint value = tg_value(job, &at, entry.x);
+      const tg_bits value = tg_value(job, &at, entry.x);
       for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
         tg_push_edge(job, &at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, &found);
       }

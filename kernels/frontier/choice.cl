@@ -208,7 +208,9 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
 #endif
     break;
 #else
-    at->has = TG_HAS_BITMAP | (setting->constrained != 0 ? 0u : TG_HAS_QUEUE);
+    at->has = TG_HAS_BITMAP | (TG_STARTS_ANYWHERE ? 0u : setting->constrained != 0 ? 0u : TG_HAS_QUEUE);
+    at->vertices = counts.vertices; // sources follow
+    at->frontier_edges = counts.edges;
     at->near = setting->delta;
     at->nearest = 0xffffffffu;
     at->step = TG_STEP_SEED;
@@ -217,6 +219,9 @@ void tg_absorb(tg_position* at, const tg_setting* setting, tg_counts counts, glo
     return;
 #endif
   case TG_STEP_SEED:
+    counts.vertices += at->vertices;
+    counts.edges += at->frontier_edges;
+    // fall through
   case TG_STEP_REFILL:
     at->vertices = counts.vertices;
     at->frontier_edges = counts.edges;

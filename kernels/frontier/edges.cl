@@ -37,11 +37,11 @@ TG_INLINE void tg_go_on(const tg_job* job, tg_walk* walk) {
 #if TG_ALGORITHM != TG_PAGERANK
 #if TG_ALGORITHM != TG_CC
 // Improves a vertex's value; returns the previous value.
-TG_INLINE uint tg_improve(const tg_job* job, tg_target to, uint v, uint candidate) {
+TG_INLINE tg_bits tg_improve(const tg_job* job, tg_target to, uint v, tg_bits candidate) {
   if (!tg_undisturbed(to)) {
     return tg_merge(&job->values[v], candidate);
   }
-  const uint before = job->values[v];
+  const tg_bits before = job->values[v];
   if (tg_better(candidate, before)) {
     job->values[v] = tg_merged(candidate, before);
   }
@@ -60,7 +60,7 @@ TG_INLINE uint tg_stamp(const tg_job* job, tg_target to, uint v) {
 }
 
 // Adds a vertex to the next frontier unless it is already in it.
-TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, uint value, tg_offset begin,
+TG_INLINE void tg_enter(const tg_job* job, const tg_position* at, tg_target to, uint v, tg_bits value, tg_offset begin,
               tg_offset degree, tg_found* found) {
   const uint bit = 1u << (v & 31u);
 #if TG_ALGORITHM == TG_SSSP
@@ -116,7 +116,7 @@ tg_edge tg_fetch_edge(const tg_job* job, ulong e) {
 typedef struct {
   tg_edge edge;
   uint4 entry;
-  uint value;
+  tg_bits value;
   bool is_there;
 } tg_errand;
 
@@ -138,10 +138,14 @@ tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, u
   return errand;
 }
 
-TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, tg_edge edge,
+TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, tg_edge edge,
                      tg_found* found) {
-  const uint candidate = tg_along(value, edge.weight);
-  if (!tg_better(candidate, tg_improve(job, to, edge.w, candidate))) {
+  const tg_bits candidate = tg_along(value, edge.weight);
+  const tg_bits before = tg_improve(job, to, edge.w, candidate);
+  if (!tg_better(candidate, before)) {
+    return;
+  }
+  if (!TG_STARTS(before, tg_merged(candidate, before))) {
     return;
   }
   if (TG_FOUND_ONCE(at)) {
@@ -153,7 +157,7 @@ TG_INLINE void tg_push_fetched(const tg_job* job, const tg_position* at, tg_targ
 
 // Pushes along edge e of u. With `eager`, fetches everything that may be needed at once: if few edges are in
 // flight, latency dominates.
-TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, uint value, ulong e, bool eager,
+TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, ulong e, bool eager,
                   tg_found* found) {
 #if TG_ALGORITHM == TG_CC
   const uint w = job->neighbours[e];

@@ -28,6 +28,7 @@
 #define TG_SSSP 2
 #define TG_CC 3
 #define TG_PAGERANK 4
+#define TG_OWN 5 // own.cl has more definitions
 #define TG_MAY_PULL_SHARES (((TG_ALGORITHM == TG_PAGERANK && !TG_SHORT_ROWS) || TG_ALGORITHM == TG_REACH) && TG_GROUP_SIZE > 1) // shares.cl
 #define TG_MAY_LEAVE_ROWS (TG_ALGORITHM == TG_SSSP && TG_GROUP_SIZE > 1) // pull.cl
 #define TG_MAY_WORK_ALONE (TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC) // these start from all vertices
@@ -46,6 +47,13 @@
 // Only fused waves make levels need stamps, and they clear them.
 #define TG_STAMPS_FROM_THE_START (TG_ALGORITHM != TG_BFS)
 
+// Vertices other than sources start too; the first frontier is then a bitmap.
+#if TG_ALGORITHM == TG_OWN && TG_OWN_INITIAL != 0
+#define TG_STARTS_ANYWHERE 1
+#else
+#define TG_STARTS_ANYWHERE 0
+#endif
+
 // For functions that run once per edge: some CPU compilers otherwise leave the calls and keep the job in
 // memory.
 #define TG_INLINE __attribute__((always_inline))
@@ -59,6 +67,13 @@ typedef ulong tg_offset;
 typedef uint tg_offset;
 #endif
 
+// The value of a vertex.
+#if TG_ALGORITHM == TG_OWN && TG_OWN_WORDS == 2
+typedef ulong tg_bits;
+#else
+typedef uint tg_bits;
+#endif
+
 typedef struct {
   global const tg_offset* offsets;
   global const uint* neighbours;
@@ -66,8 +81,8 @@ typedef struct {
   global const tg_offset* in_offsets;
   global const uint* in_neighbours;
   global const uint* in_weights;
-  global uint* values;  // levels, words, distances, labels or ranks
-  global uint* others;  // bfs: parents; pagerank: what a vertex passes on, twice
+  global tg_bits* values; // levels, words, distances, labels or ranks
+  global uint* others;  // bfs: parents; pagerank: what a vertex passes on, twice; own: initial values
   global uint* stamps;  // the last wave that a vertex was queued for; pagerank: received sums
   global uint* bitmaps; // three
   global uint4* queues; // two
@@ -84,7 +99,7 @@ typedef struct {
 #define TG_GRAPH_PARAMETERS                                                                                     \
   global const tg_offset *offsets, global const uint *neighbours, global const uint *weights,                   \
       global const tg_offset *in_offsets, global const uint *in_neighbours, global const uint *in_weights,      \
-      global uint *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
+      global tg_bits *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
       global uint *far, global tg_state *state, global const uint *sources, tg_setting setting
 
 #define TG_MAKE_JOB(job)                                                                                            \

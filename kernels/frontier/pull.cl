@@ -38,9 +38,20 @@ void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
 
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
 // True if no edge of this weight or a greater one can improve a distance.
-TG_INLINE bool tg_too_heavy(const tg_position* at, uint weight, uint distance) {
-  return TG_ALGORITHM == TG_SSSP && TG_WEIGHTS && tg_along(at->least, weight) >= distance;
+TG_INLINE bool tg_too_heavy(const tg_position* at, uint weight, tg_bits distance) {
+#if TG_ALGORITHM == TG_SSSP && TG_WEIGHTS
+  return tg_along(at->least, weight) >= distance;
+#else
+  return false;
+#endif
 }
+
+// The complement of a distance, for the least one of a frontier.
+#if TG_ALGORITHM == TG_SSSP
+#define TG_NEARNESS(distance) (~(distance))
+#else
+#define TG_NEARNESS(distance) 0u
+#endif
 
 // Rows that work-items leave to their group, in local memory: {vertex, distance so far, visited edges}.
 typedef struct {
@@ -54,7 +65,7 @@ typedef struct {
 
 // Returns a mask of the vertices of a word that are not settled and have neighbours.
 TG_INLINE uint tg_seekers(const tg_job* job, const tg_position* at, const tg_setting* setting, uint word) {
-  global const uint* const values = job->values + word * 32ul;
+  global const tg_bits* const values = job->values + word * 32ul;
   global const tg_offset* const begins = job->in_offsets + word * 32ul;
   const uint count = min(job->vertices - word * 32, 32u);
   uint seekers = 0;
@@ -94,20 +105,20 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       const uint v = word * 32 + i;
       const tg_offset begin = job->in_offsets[v];
       const tg_offset end = job->in_offsets[v + 1ul];
-      const uint before = job->values[v];
-      uint best = before;
+      const tg_bits before = job->values[v];
+      tg_bits best = before;
       uint from = TG_NOBODY;
       tg_offset e = begin + (~first_hits >> i & 1u);
       for (; TG_PULLS_ALL && e < end && !tg_settled(at, setting, best); ++e) {
-        best = tg_merged(((volatile global uint*)job->values)[job->in_neighbours[e]], best);
+        best = tg_merged(((volatile global tg_bits*)job->values)[job->in_neighbours[e]], best);
       }
       for (bool enough = TG_PULLS_ALL; !enough && e < end && !tg_too_heavy(at, tg_weight(job->in_weights, e), best); ++e) {
         const uint u = job->in_neighbours[e];
         if (frontier != 0 && (frontier[u >> 5] >> (u & 31u) & 1u) == 0) {
           continue;
         }
-        const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
-        const uint candidate = tg_along(value, tg_weight(job->in_weights, e));
+        const tg_bits value = frontier == 0 ? ((volatile global tg_bits*)job->values)[u] : tg_value(job, at, u);
+        const tg_bits candidate = tg_along(value, tg_weight(job->in_weights, e));
         if (tg_better(candidate, best)) {
           best = tg_merged(candidate, best);
           from = u;
@@ -120,7 +131,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
         if (TG_FOUND_ONCE(at)) {
           tg_came_from(job, v, from);
         }
-        news |= 1u << i;
+        news |= (TG_STARTS(before, best) ? 1u : 0u) << i;
       }
     }
     if (news != 0) {
@@ -130,7 +141,7 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
         const uint v = word * 32 + (31 - clz(news & (0u - news)));
         vertices += 1;
         edges += tg_degree(job, v);
-        least = max(least, ~job->values[v]);
+        least = max(least, TG_NEARNESS(job->values[v]));
       }
     }
   }
@@ -145,6 +156,13 @@ TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
   const uint bit = 1u << (v & 31u);
   return (atomic_or(&bitmap[v >> 5], bit) & bit) == 0;
 }
+
+// Neighbours past the last one repeat it, which only sums would notice.
+#if TG_ALGORITHM == TG_OWN && TG_OWN_MERGE == TG_MERGE_ADD
+#define TG_IS_EDGE(edge, end) ((edge) < (end))
+#else
+#define TG_IS_EDGE(edge, end) true
+#endif
 
 // Vertices that a work-item pulls at a time, and neighbours of each that it fetches together. More loads in
 // flight make a pull faster until the bitmap's lines saturate the cache; registers beyond the limit would
@@ -216,7 +234,7 @@ TG_INLINE void tg_pull_left_rows(const tg_job* job, const tg_position* at, tg_ta
 TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                                 global const uint* frontier, tg_left_rows left_rows, tg_found* found) {
   uint vertex[TG_PULLS];
-  uint best[TG_PULLS];
+  tg_bits best[TG_PULLS];
   uint from[TG_PULLS];
   tg_offset begin[TG_PULLS];
   tg_offset next[TG_PULLS]; // next edge to visit
@@ -270,9 +288,9 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
       bool enough = false;
       TG_UNROLL for (uint i = 0; i < TG_ASKS; ++i) {
         const uint u = asked[k][i];
-        if (!enough && (words[k][i] >> (u & 31u) & 1u) != 0) {
-          const uint value = frontier == 0 ? ((volatile global uint*)job->values)[u] : tg_value(job, at, u);
-          const uint candidate = tg_along(value, tg_weight(job->in_weights, min(next[k] + i, end[k] - 1)));
+        if (!enough && TG_IS_EDGE(next[k] + i, end[k]) && (words[k][i] >> (u & 31u) & 1u) != 0) {
+          const tg_bits value = frontier == 0 ? ((volatile global tg_bits*)job->values)[u] : tg_value(job, at, u);
+          const tg_bits candidate = tg_along(value, tg_weight(job->in_weights, min(next[k] + i, end[k] - 1)));
           if (tg_better(candidate, best[k])) {
             best[k] = tg_merged(candidate, best[k]);
             from[k] = u;
@@ -299,14 +317,15 @@ TG_INLINE void tg_pull_vertices(const tg_job* job, const tg_position* at, const 
         open &= ~(1u << k);
         if (from[k] != TG_NOBODY) {
           const uint v = vertex[k];
+          const bool starts = TG_STARTS(job->values[v], best[k]);
           job->values[v] = best[k]; // no other work-item writes it in this wave
           if (TG_FOUND_ONCE(at)) {
             tg_came_from(job, v, from[k]);
           }
-          if (tg_mark(to.bitmap, v)) {
+          if (starts && tg_mark(to.bitmap, v)) {
             found->vertices += 1;
             found->edges += job->offsets == job->in_offsets ? end[k] - begin[k] : tg_degree(job, v);
-            found->least = max(found->least, ~best[k]);
+            found->least = max(found->least, TG_NEARNESS(best[k]));
           }
         }
       }

@@ -20,7 +20,7 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
 #if TG_ALGORITHM == TG_CC
   const uint value = 0;
 #else
-  const uint value = tg_value(job, at, run.x);
+  const tg_bits value = tg_value(job, at, run.x);
 #endif
   for (uint e = lane; e < run.w; e += width) {
     tg_push_edge(job, at, to, run.x, value, first + e, eager, found);
@@ -59,7 +59,7 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
 #if TG_ALGORITHM == TG_CC
       const uint value = 0;
 #else
-      const uint value = tg_value(job, at, u);
+      const tg_bits value = tg_value(job, at, u);
 #endif
       for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
         tg_push_edge(job, at, to, u, value, e, false, found);

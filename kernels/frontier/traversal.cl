@@ -29,8 +29,16 @@ typedef ulong tg_u64;
 #include "frontier/sssp.cl"
 #elif TG_ALGORITHM == TG_CC
 #include "frontier/cc.cl"
+#elif TG_ALGORITHM == TG_OWN
+#include "frontier/own.cl"
 #else
 #include "frontier/pagerank.cl"
+#endif
+// True if a vertex whose value has improved enters the next frontier.
+#if TG_ALGORITHM == TG_OWN
+#define TG_STARTS(before, after) tg_starts(before, after)
+#else
+#define TG_STARTS(before, after) true
 #endif
 #include "frontier/edges.cl"
 #include "frontier/pull.cl"
@@ -67,6 +75,8 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_fou
     if (unconstrained && degree >= TG_LONG_ROW) {
       tg_enqueue(to, v, job->offsets[v], degree);
     }
+#elif TG_ALGORITHM == TG_OWN
+    job->values[v] = tg_initial(job, v);
 #else
     job->values[v] = TG_ALGORITHM == TG_REACH                ? 0u
                 : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u
@@ -94,8 +104,12 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_fou
   }
 #endif
   TG_EACH_ITEM(job, word, job->words, 1) {
+#if TG_ALGORITHM == TG_OWN
+    job->bitmaps[word] = tg_first_members(job, word, found);
+#else
     const uint rest = job->vertices - word * 32;
     job->bitmaps[word] = !all ? 0u : rest < 32 ? (1u << rest) - 1 : 0xffffffffu;
+#endif
 #if TG_ALGORITHM != TG_PAGERANK
     job->bitmaps[job->words + word] = 0;
     job->bitmaps[2u * job->words + word] = 0;
@@ -109,13 +123,19 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_fou
 }
 
 #if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
-// Writes the first frontier; called by one work-item.
+// Writes the first frontier, or adds the sources to it; called by one work-item.
 void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global const uint* sources, tg_found* found) {
   for (uint i = 0; i < setting->source_count; ++i) {
     const uint v = sources[i];
     const uint bit = 1u << (v & 31u);
     const tg_offset degree = tg_degree(job, v);
+#if TG_ALGORITHM == TG_OWN
+    if (!tg_give_source(job, v, i)) {
+      continue;
+    }
+#else
     job->values[v] = TG_ALGORITHM == TG_REACH ? job->values[v] | 1u << i : 0u;
+#endif
 #if TG_ALGORITHM == TG_BFS && TG_PARENTS
     job->others[v] = v;
 #endif
@@ -123,10 +143,12 @@ void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global 
       continue; // duplicate source
     }
     job->bitmaps[v >> 5] |= bit;
+#if !TG_STARTS_ANYWHERE
     if (setting->constrained == 0) {
       job->stamps[v] = 0;
       tg_enqueue(to, v, job->offsets[v], degree);
     }
+#endif
     found->vertices += 1;
     found->edges += degree;
   }

@@ -177,6 +177,7 @@ public:
       }
     }
     if (index < fields.size()) {
+      index -= index != 0 && fields[index - 1].name == key ? 1 : 0; // its first form
       frame.field = &fields[index];
       const std::uint64_t bit = std::uint64_t{1} << index;
       if ((frame.seen & bit) != 0) {
@@ -207,6 +208,12 @@ public:
       return ok();
     }
     const Type* type = expected_type();
+    if (Frame& frame = frames_.back(); type != nullptr && frame.record != nullptr) {
+      if (const Field* const form = second_form(*frame.record, *frame.field)) {
+        frame.field = form;
+        type = &form->type;
+      }
+    }
     const bool is_value = type != nullptr && type->kind == Kind::value;
     if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map && !is_value)) {
       return wrong_container("an object");

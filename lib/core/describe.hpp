@@ -162,6 +162,7 @@ struct Field {
   }
 };
 
+// A field may have a second form: a field of the same name right after it, for an object in place of its value.
 struct Record {
   std::span<const Field> fields; // at most 64
   std::uint64_t required_mask = 0;
@@ -408,6 +409,12 @@ constexpr Field same_as(Field defaulting) {
     detail::Path<Outer..., Target>::follow(root) = detail::Path<Outer..., Source>::follow(root);
   };
   return defaulting;
+}
+
+// The second form of a field; null if it has none.
+constexpr const Field* second_form(const Record& record, const Field& field) {
+  const Field* const next = &field + 1;
+  return next != record.fields.data() + record.fields.size() && next->name == field.name ? next : nullptr;
 }
 
 template <class T>

@@ -97,7 +97,9 @@ private:
 
   void members(const Record& record, const void* object) {
     for (const Field& field : record.fields) {
-      const void* const value = field.read(object);
+      const Field* const form = second_form(record, field);
+      const void* const value =
+          form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
       if (value != nullptr && !left_out(record, field, value)) {
         key(field.name);
         this->value(field.type, value);

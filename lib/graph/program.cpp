@@ -25,6 +25,7 @@ constexpr std::array outputs{
     OutputOf{"distances", &FrontierOutputs::distances, Algorithm::sssp},
     OutputOf{"components", &FrontierOutputs::components, Algorithm::cc},
     OutputOf{"ranks", &FrontierOutputs::ranks, Algorithm::pagerank},
+    OutputOf{"values", &FrontierOutputs::values, Algorithm::own},
 };
 
 std::string_view name(Algorithm algorithm) {
@@ -54,7 +55,7 @@ Result<void> check_graph(const FrontierProgram& program) {
 }
 
 Result<void> check_algorithm_weights(const FrontierProgram& program) {
-  return !program.graph.weights || program.algorithm == Algorithm::sssp
+  return !program.graph.weights || program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own
              ? Result<void>()
              : refuse(fmt::format("{} does not use weights", name(program.algorithm)), "leave weights out",
                       "/graph/weights");
@@ -76,6 +77,7 @@ Result<void> check_source_count(const FrontierProgram& program) {
           "divide them among several programs", "/sources");
     }
     break;
+  case Algorithm::own: return {}; // its functions say
   case Algorithm::bfs:
   case Algorithm::sssp: break;
   }
@@ -97,6 +99,21 @@ Result<void> check_outputs(const FrontierProgram& program) {
     }
   }
   return errors.result();
+}
+
+Result<void> check_own(const FrontierProgram& program) {
+  if (program.algorithm != Algorithm::own) {
+    return {};
+  }
+  if (!program.own) {
+    return refuse("an algorithm of one's own is an object", "give its source, value and merge", "/algorithm");
+  }
+  const bool bits = program.own->merge == OwnMerge::bit_or || program.own->merge == OwnMerge::bit_and;
+  if (program.own->value == OwnValue::f32 && (bits || program.own->merge == OwnMerge::add)) {
+    return refuse(bits ? "f32 values have no bits to merge" : "a sum of f32 values depends on their order",
+                  bits ? "use u32, or min, max or source" : "use u32, i32 or u64", "/algorithm/merge");
+  }
+  return {};
 }
 
 Result<void> check_rank_use(const FrontierProgram& program) {
@@ -136,6 +153,7 @@ Result<void> check_program(const FrontierProgram& program, const UnreadLocations
     errors.check(check_algorithm_weights(program));
     errors.check(check_outputs(program));
     errors.check(check_rank_use(program));
+    errors.check(check_own(program));
   }
   if (unread.intact("/graph")) {
     errors.check(check_graph(program));
@@ -150,6 +168,10 @@ Result<void> check_program(const FrontierProgram& program, const UnreadLocations
     }
   }
   return errors.result();
+}
+
+bool is_monotone(const FrontierProgram& program) {
+  return program.algorithm != Algorithm::pagerank && (!program.own || program.own->merge != OwnMerge::add);
 }
 
 std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded) {
@@ -190,6 +212,13 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
   if (program.graph.file) {
     files.inputs.push_back({in_folder(folder, *program.graph.file), "the graph", "/graph/file"});
   }
+  if (program.own) {
+    files.inputs.push_back({in_folder(folder, program.own->source), "the algorithm", "/algorithm/source"});
+    if (program.own->initial) {
+      files.inputs.push_back(
+          {in_folder(folder, *program.own->initial), "the initial values", "/algorithm/initial"});
+    }
+  }
   for (const OutputOf& output : outputs) {
     if (const auto& path = program.outputs.*output.path) {
       files.outputs.push_back({in_folder(folder, *path), fmt::format("the output {}", output.name),
@@ -201,7 +230,7 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 
 LoadOptions load_options(const FrontierProgram& program) {
   LoadOptions options{.undirected = program.graph.undirected};
-  if (program.algorithm == Algorithm::sssp) {
+  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
                       : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32
                                                                      : WeightUse::f32;

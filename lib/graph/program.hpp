@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +20,25 @@
 
 namespace tidegate::graphs {
 
-enum class Algorithm : std::uint8_t { bfs, reach, sssp, cc, pagerank };
-inline constexpr std::array<std::string_view, 5> algorithm_names{"bfs", "reach", "sssp", "cc", "pagerank"};
+enum class Algorithm : std::uint8_t { bfs, reach, sssp, cc, pagerank, own };
+inline constexpr std::array<std::string_view, 6> algorithm_names{"bfs", "reach",    "sssp",
+                                                                 "cc",  "pagerank", "own"};
+inline constexpr std::span<const std::string_view, 5> built_in_algorithms =
+    std::span(algorithm_names).first<5>();
+
+// An algorithm of the program's own: functions in OpenCL C, and how their values are kept and merged.
+enum class OwnValue : std::uint8_t { u32, i32, f32, u64 };
+inline constexpr std::array<std::string_view, 4> own_value_names{"u32", "i32", "f32", "u64"};
+enum class OwnMerge : std::uint8_t { min, max, bit_or, bit_and, add, source };
+inline constexpr std::array<std::string_view, 6> own_merge_names{"min", "max", "or", "and", "add", "source"};
+
+struct OwnAlgorithm {
+  std::string source; // relative to the program's folder, as is `initial`
+  std::string options;
+  OwnValue value = OwnValue::u32;
+  OwnMerge merge = OwnMerge::min;
+  std::optional<std::string> initial; // .npy: a value for each vertex
+};
 
 using policy::SwitchRule;
 
@@ -41,9 +59,9 @@ struct GraphSpec {
 };
 
 // Output files. Each belongs to one algorithm: levels and parents to bfs, reached to reach, distances to
-// sssp, components to cc, ranks to pagerank.
+// sssp, components to cc, ranks to pagerank, values to own.
 struct FrontierOutputs {
-  std::optional<std::string> levels, parents, reached, distances, components, ranks;
+  std::optional<std::string> levels, parents, reached, distances, components, ranks, values;
 };
 
 // The launch policy, and the rule that switches topologies.
@@ -64,8 +82,10 @@ struct FrontierProgram {
       parameters; // their uses are replaced before a program is decoded
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
-  std::vector<std::uint32_t> sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32
-  std::vector<std::uint32_t> rules;   // source rules that the traversal comes from, below 32
+  std::optional<OwnAlgorithm> own; // set for Algorithm::own
+  std::vector<std::uint32_t>
+      sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32; own: any number
+  std::vector<std::uint32_t> rules; // source rules that the traversal comes from, below 32
   FrontierOutputs outputs;
   RankSettings pagerank;
   FrontierPolicy policy;
@@ -76,6 +96,9 @@ struct FrontierProgram {
 // settings in range, and sources within a generated graph. Returns all errors at once, invalid_program with
 // their places; skips the unread parts of a document.
 Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread = {});
+
+// True if waves may be worked in place: a value that arrives twice or early does no harm.
+bool is_monotone(const FrontierProgram& program);
 
 // Returns the number that the program has for the first vertex of a graph.
 std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded);

@@ -123,6 +123,13 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
 
 Result<void> TraversalBench::make_first(const Settings& settings) {
   TIDEGATE_CHECK(graphs::check_program(program_));
+  if (program_.own) { // verify() and compare() know serial algorithms
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_program,
+              .message = "an algorithm of one's own is not tuned",
+              .fix = "tune bfs or sssp on the same graph: the profile then holds for it too",
+              .pointer = "/algorithm"});
+  }
   TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
   monitor_.counted = "wave";
   monitor_.most_iterations = engine::Monitor::unlimited;

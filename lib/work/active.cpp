@@ -85,7 +85,7 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   return static_cast<std::uint32_t>(unit.unit.functions.size() - 1);
 }
 
-ProgramArgument buffer_argument(std::uint32_t buffer, Access access) {
+ProgramArgument plain_argument(std::uint32_t buffer, Access access) {
   return {.kind = ProgramArgument::Kind::buffer,
           .buffer = buffer,
           .access = access,
@@ -167,7 +167,7 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
     ops.ops.push_back(std::move(op));
   }
   wave.users_kernel = false;
-  wave.arguments.push_back(buffer_argument(flags, Access::read));
+  wave.arguments.push_back(plain_argument(flags, Access::read));
   for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
     wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
   }
@@ -207,9 +207,9 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   const std::size_t own = wave.arguments.size() - 4;
   active.flags_argument = own;
   const std::uint32_t flag_buffer = wave.arguments[own].buffer;
-  wave.arguments[own + 1] = buffer_argument(active.state, Access::read_write);
-  wave.arguments[own + 2] = buffer_argument(active.list, Access::read);
-  wave.arguments[own + 3] = buffer_argument(active.blocks, Access::read);
+  wave.arguments[own + 1] = plain_argument(active.state, Access::read_write);
+  wave.arguments[own + 2] = plain_argument(active.list, Access::read);
+  wave.arguments[own + 3] = plain_argument(active.blocks, Access::read);
 
   ProgramWave count{.title = fmt::format("the count of {}", in_quotes(flags)), .users_kernel = false};
   TIDEGATE_TRY(count.op, counting_op(ops));
@@ -217,10 +217,10 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   const std::uint32_t groups = (tiles + lanes * TG_ACTIVE_ITEM - 1) / (lanes * TG_ACTIVE_ITEM);
   count.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};
   count.arguments = {
-      buffer_argument(flag_buffer, Access::read),
-      buffer_argument(active.state, Access::read_write),
-      buffer_argument(active.list, Access::write),
-      buffer_argument(active.blocks, Access::write),
+      plain_argument(flag_buffer, Access::read),
+      plain_argument(active.state, Access::read_write),
+      plain_argument(active.list, Access::write),
+      plain_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
       number_argument(0)};

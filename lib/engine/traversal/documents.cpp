@@ -68,6 +68,7 @@ constexpr Field output_fields[] = {
         "sssp, in the type of the weights: least distance; 2^32 - 1 or infinity: unreached"),
     optional<&FrontierOutputs::components>("cc, u32: smallest vertex of the component, by position"),
     optional<&FrontierOutputs::ranks>("pagerank, f32: ranks with sum 1"),
+    optional<&FrontierOutputs::values>("an algorithm of one's own, in its type: values"),
 };
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
@@ -91,12 +92,42 @@ constexpr auto frontier_policy_fields = [] {
 }();
 TIDEGATE_RECORD(FrontierPolicy, frontier_policy_fields);
 
+constexpr Field own_fields[] = {
+    required<&OwnAlgorithm::source>("OpenCL C file with the functions, relative to the program"),
+    defaulted<&OwnAlgorithm::options>("-D and -I for it"),
+    required<&OwnAlgorithm::value>("type of the values"),
+    required<&OwnAlgorithm::merge>(
+        "what becomes of values that meet at a vertex; source: its function merge; add: "
+        "a vertex adds once, when it fires"),
+    optional<&OwnAlgorithm::initial>(".npy file with the first value of each vertex; left out, those of "
+                                     "the function initial, or none but those of sources"),
+};
+TIDEGATE_RECORD(OwnAlgorithm, own_fields);
+
+// One of the names, or an object in its place.
+constexpr Field algorithm_name = [] {
+  Field field = required<&FrontierProgram::algorithm>("algorithm to run");
+  field.type.choices = graphs::built_in_algorithms;
+  return field;
+}();
+constexpr Field own_algorithm = [] {
+  Field field = optional<&FrontierProgram::own>("or one of one's own");
+  field.name = algorithm_name.name;
+  field.write = [](void* object) -> void* {
+    auto& program = *static_cast<FrontierProgram*>(object);
+    program.algorithm = graphs::Algorithm::own;
+    return &program.own.emplace();
+  };
+  return field;
+}();
+
 constexpr Field frontier_program_fields[] = {
     defaulted<&FrontierProgram::parameters>(parameters_meaning),
     required<&FrontierProgram::graph>("graph to traverse: a file, or generated"),
-    required<&FrontierProgram::algorithm>("algorithm to run"),
-    defaulted<&FrontierProgram::sources>(
-        "start vertices of bfs and sssp, or up to 32 of reach, counted as ids of the graph says")
+    algorithm_name,
+    own_algorithm,
+    defaulted<&FrontierProgram::sources>("start vertices of bfs, sssp and own algorithms, or up to 32 of "
+                                         "reach, counted as ids of the graph says")
         .or_single(),
     defaulted<&FrontierProgram::rules>(
         "numbers, below 32, of the source rules that the traversal comes from"),
@@ -256,7 +287,8 @@ constexpr Field top_rank_fields[] = {
 TIDEGATE_RECORD(TopRank, top_rank_fields);
 
 constexpr Field answer_fields[] = {
-    optional<&Answer::reached>("bfs, sssp, reach: vertices that a source reaches, with the sources"),
+    optional<&Answer::reached>("bfs, sssp, reach: vertices that a source reaches, with the sources; own: "
+                               "vertices with a value, or that have fired"),
     optional<&Answer::distance>("bfs, sssp: the greatest level or distance of a reached vertex"),
     optional<&Answer::farthest>("bfs, sssp: the first vertex that far away, counted from graph.first_id"),
     optional<&Answer::components>("cc: number of weakly connected components"),
@@ -293,6 +325,7 @@ constexpr Field report_fields[] = {
     head.strategy_reason,
     head.ordering,
     required<&FrontierReport::algorithm>("algorithm of the traversal"),
+    optional<&FrontierReport::source>("own: file with its functions"),
     required<&FrontierReport::semiring>(
         "the pair of operations that multiplies the frontier with the graph's matrix"),
     required<&FrontierReport::switch_rule>("rule that switched topologies"),

@@ -52,6 +52,8 @@ TIDEGATE_CHOICES(graphs::FileFormat, graphs::file_format_names);
 TIDEGATE_CHOICES(graphs::ValueColumn, graphs::value_column_names);
 TIDEGATE_CHOICES(graphs::Algorithm, graphs::algorithm_names);
 TIDEGATE_CHOICES(graphs::ProgramWeights, graphs::program_weights_names);
+TIDEGATE_CHOICES(graphs::OwnValue, graphs::own_value_names);
+TIDEGATE_CHOICES(graphs::OwnMerge, graphs::own_merge_names);
 
 TIDEGATE_HAS_DOCUMENT(graphs::FrontierProgram);
 TIDEGATE_HAS_DOCUMENT(GraphReport);

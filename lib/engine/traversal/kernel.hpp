@@ -26,6 +26,8 @@ struct FrontierGeometry {
   bool hubs_first = false;           // hubs_come_first() in resident.hpp
 };
 
+struct OwnCode;
+
 // Returns the settings of the device's profile; all are unset without one.
 device::TraversalProfile traversal_profile(const device::DeviceInfo& device);
 
@@ -34,7 +36,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
                               std::optional<std::uint32_t> alone_vertices);
 
 // True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. `reach` pulls along
-// every edge: slower than pushes on grids and roads, faster on R-MAT graphs.
+// every edge: slower than pushes on grids and roads, faster on R-MAT graphs. So do own algorithms: there pushes are faster
+// (H100, R-MAT 20: widest path 2.6 ms in place of 133 with pulls in between).
 bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph);
 
 // True if wide frontiers are pushed from bitmaps, in the order of their vertices.
@@ -45,11 +48,11 @@ bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
 policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
                                const FrontierGeometry& geometry);
 
-// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log.
-engine::KernelSource frontier_kernel(const TraversalShape& shape, bool float_weights,
-                                     const FrontierGeometry& geometry,
-                                     std::optional<device::MemoryOrdering> ordering,
-                                     const std::string& opencl_version,
-                                     engine::DeviceClock clock = engine::DeviceClock::none);
+// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log. `own`: the code of an algorithm of
+// the program's own, or null.
+engine::KernelSource
+frontier_kernel(const TraversalShape& shape, bool float_weights, const FrontierGeometry& geometry,
+                std::optional<device::MemoryOrdering> ordering, const std::string& opencl_version,
+                engine::DeviceClock clock = engine::DeviceClock::none, const OwnCode* own = nullptr);
 
 } // namespace tidegate::traversal

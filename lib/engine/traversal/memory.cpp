@@ -38,7 +38,8 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
     }
   };
   add("transpose", constrained || shape.symmetric ? 0 : rows);
-  add("values", n * word);
+  add("values", value_bytes(shape));
+  add("initial values", shape.initial_values ? value_bytes(shape) : 0);
   add("parents", shape.parents ? n * word : 0);
   add("passed on", ranks ? 2 * n * word : 0);
   add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
@@ -47,6 +48,9 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
   const bool shares = ranks || shape.algorithm == Algorithm::reach;
   add("shares", constrained || !shares ? 0 : ((shape.edges + n) / TG_SHARE + 1) * word);
+  constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
+  add("checks",
+      shape.algorithm == Algorithm::own ? value_bytes(shape) + n * word + law_trials * trial_bytes : 0);
   add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
   return parts;
 }
@@ -98,7 +102,9 @@ TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Gr
           .parents = program.algorithm == Algorithm::bfs && program.outputs.parents.has_value(),
           .short_rows = program.algorithm == Algorithm::pagerank && in_rows_are_short(graph),
           .algorithm = program.algorithm,
-          .sources = program.sources.size()};
+          .sources = program.sources.size(),
+          .value_words = program.own && program.own->value == graphs::OwnValue::u64 ? 2U : 1U,
+          .initial_values = program.own && program.own->initial};
 }
 
 Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::LaunchPolicy& policy,

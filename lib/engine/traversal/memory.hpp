@@ -40,8 +40,17 @@ struct TraversalShape {
   bool short_rows = false; // pagerank: no vertex has many edges into it
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::uint64_t sources = 0;
+  std::uint32_t value_words = 1;
+  bool initial_values = false; // given for each vertex
 };
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph);
+
+// Bytes of the values of all vertices.
+inline std::uint64_t value_bytes(const TraversalShape& shape) {
+  return std::uint64_t{shape.vertices} * shape.value_words * sizeof(std::uint32_t);
+}
+
+inline constexpr std::uint32_t law_trials = 4096; // of an algorithm of the program's own
 
 inline constexpr std::uint32_t log_rows = 16'384; // most rows that a slice can write
 

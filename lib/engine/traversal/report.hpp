@@ -68,6 +68,7 @@ struct RepeatedTimes {
 
 struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
+  std::optional<std::string> source; // of an algorithm of the program's own
   std::string semiring;
   graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
   std::optional<policy::Topology> forced_topology;

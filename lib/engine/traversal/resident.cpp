@@ -50,7 +50,8 @@ device::Buffer upload_weights(const device::Session& session, const Rows& rows) 
 
 ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
                             const graphs::Graph& graph, const FrontierMemory& memory,
-                            const FrontierGeometry& geometry, const TraversalPolicy& policy) {
+                            const FrontierGeometry& geometry, const TraversalPolicy& policy,
+                            std::span<const std::byte> initial) {
   ResidentGraph resident{.parts = {},
                          .setting = make_setting(program, graph, memory, geometry, policy),
                          .vertices = graphs::vertex_count(graph)};
@@ -74,7 +75,11 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
     put(Part::in_weights, resident.part(Part::weights));
   }
   room(Part::values, "values");
-  room(Part::others, program.algorithm == Algorithm::pagerank ? "passed on" : "parents");
+  if (initial.empty()) {
+    room(Part::others, program.algorithm == Algorithm::pagerank ? "passed on" : "parents");
+  } else {
+    put(Part::others, upload_all(session, initial));
+  }
   room(Part::stamps, "stamps");
   room(Part::bitmaps, "bitmaps");
   room(Part::queues, "queues");
@@ -101,7 +106,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                     .memory_bps = launch.memory_pressure_threshold_bps,
                     .fusion_edges = launch.fusion_edge_threshold,
                     .hot_waves = launch.hot_window_threshold,
-                    .monotone = program.algorithm == Algorithm::pagerank ? 0U : 1U,
+                    .monotone = graphs::is_monotone(program) ? 1U : 0U,
                     .leaves_early = pull_leaves_early(program.algorithm, graph) ? 1U : 0U,
                     .lightest_first = program.algorithm == Algorithm::sssp &&
                                               graphs::weight_type(graph.out) != graphs::WeightType::none
@@ -133,7 +138,8 @@ void exchange_sources(const device::Session& session, const graphs::FrontierProg
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape) {
-  TraversalResults results{.values = std::vector<std::uint32_t>(shape.vertices),
+  TraversalResults results{.values =
+                               std::vector<std::uint32_t>(std::size_t{shape.vertices} * shape.value_words),
                            .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
   engine::download(session, resident.part(Part::values), 0,
                    std::as_writable_bytes(std::span(results.values)));

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace tidegate::traversal {
@@ -54,10 +55,11 @@ struct TraversalPolicy {
   std::optional<policy::Topology> forced;
 };
 
-// Allocates the layout and uploads the graph. Throws device::Refused.
+// Allocates the layout and uploads the graph, and the first values if the program has a file of them. Throws device::Refused.
 ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
                             const graphs::Graph& graph, const FrontierMemory& memory,
-                            const FrontierGeometry& geometry, const TraversalPolicy& policy);
+                            const FrontierGeometry& geometry, const TraversalPolicy& policy,
+                            std::span<const std::byte> initial = {});
 
 // Returns the constants of a traversal: tg_setting of kernels/frontier/state.h. Its kernel takes them by
 // value, because a GPU would keep all values read from memory in registers.

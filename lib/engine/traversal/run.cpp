@@ -8,6 +8,7 @@
 #include "device/monitor.hpp"
 #include "engine/kept.hpp"
 #include "engine/report.hpp"
+#include "engine/traversal/own.hpp"
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/setup.hpp"
 #include "engine/traversal/timeline.hpp"
@@ -40,7 +41,8 @@ struct KeptGraph final : engine::Holding {
   std::string key;
   graphs::LoadedGraph loaded;
   std::optional<ResidentGraph> resident;
-  engine::KernelSource source; // of the kernel
+  engine::KernelSource source;    // of the kernel
+  std::vector<std::byte> initial; // first values of the vertices, if the program has a file of them
   std::optional<engine::BuiltKernel> kernel;
   bool checked = false; // some result was
 
@@ -52,6 +54,13 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
   std::string key = folder + '\n';
   if (program.graph.file) {
     const std::string state = file_state(path_in(folder, *program.graph.file));
+    if (state.empty()) {
+      return {};
+    }
+    key += state + '\n';
+  }
+  if (program.own && program.own->initial) {
+    const std::string state = file_state(path_in(folder, *program.own->initial));
     if (state.empty()) {
       return {};
     }
@@ -100,6 +109,7 @@ std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const
   add("distances", outputs.distances);
   add("components", outputs.components);
   add("ranks", outputs.ranks);
+  add("values", outputs.values);
   return files;
 }
 
@@ -114,13 +124,13 @@ Result<void> check_outputs(const graphs::FrontierProgram& program, const std::st
 }
 
 Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
-                           const TraversalResults& results, bool floats,
+                           const TraversalResults& results, ElementType value_type,
                            std::vector<engine::WrittenFile>& written) {
   for (const OutputFile& file : outputs_of(program, folder)) {
     const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
     const auto bytes = std::as_bytes(std::span(values));
-    const ElementType type = floats && !file.parents ? ElementType::f32 : ElementType::u32;
-    const std::array<std::uint64_t, 1> shape{values.size()};
+    const ElementType type = file.parents ? ElementType::u32 : value_type;
+    const std::array<std::uint64_t, 1> shape{bytes.size() / element_bytes(type)};
     TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
     if (file.path.ends_with(".npy")) {
       TIDEGATE_CHECK(output.write(npy_header(type, shape)));
@@ -146,13 +156,15 @@ Error differing(const FrontierReport& report) {
 }
 
 // The semiring in which an algorithm multiplies the frontier with the graph's matrix.
-std::string_view semiring_of(graphs::Algorithm algorithm) {
-  switch (algorithm) {
+std::string semiring_of(const graphs::FrontierProgram& program) {
+  switch (program.algorithm) {
   case graphs::Algorithm::bfs: return "any_secondi";
   case graphs::Algorithm::reach: return "or_and";
   case graphs::Algorithm::sssp: return "min_plus";
   case graphs::Algorithm::cc: return "min_second";
   case graphs::Algorithm::pagerank: return "plus_times";
+  case graphs::Algorithm::own:
+    return fmt::format("{}_along", graphs::own_merge_names[static_cast<std::size_t>(program.own->merge)]);
   }
   return "";
 }
@@ -183,7 +195,7 @@ void report_recommendation(const graphs::FrontierProgram& program, const graphs:
                            const FrontierMemory& memory, const device::DeviceInfo* device,
                            FrontierReport& report) {
   const std::uint32_t vertices = graphs::vertex_count(graph);
-  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
+  const bool all_vertices = program.sources.empty();
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   const policy::AdapterLimits adapter =
       device == nullptr ? policy::AdapterLimits{1024, most, 1024} : device::adapter_limits(*device);
@@ -248,7 +260,8 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
   report.strategy = strategy.strategy;
   report.strategy_reason = strategy.reason;
   report.algorithm = program.algorithm;
-  report.semiring = semiring_of(program.algorithm);
+  report.source = program.own ? std::optional(program.own->source) : std::nullopt;
+  report.semiring = semiring_of(program);
   report.switch_rule = policy.switch_rule;
   report.forced_topology = policy.forced;
   report.graph = {.vertices = graphs::vertex_count(graph),
@@ -289,23 +302,30 @@ std::uint64_t available_memory() {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
 }
 
+// What a result is compared with.
+std::string_view reference_of(const graphs::FrontierProgram& program) {
+  return program.own ? "plain rounds over all edges" : "the serial algorithm";
+}
+
 // Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
 engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const KeptGraph& kept,
-                                  const engine::RunOptions& options) {
+                                  const engine::RunOptions& options, std::size_t waves) {
   const graphs::Graph& graph = kept.loaded.graph;
   engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
+  const std::string_view reference = reference_of(program);
   std::error_code unknown;
   if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
   } else if (!options.traversal.checked.empty() &&
              std::filesystem::exists(options.traversal.checked, unknown)) {
     first.compared = first.equal = first.kept = true;
-    first.reason = "checked on an earlier run here, right by the serial algorithm";
+    first.reason = "checked on an earlier run here, right by " + std::string(reference);
   } else if (kept.checked) {
     first.compared = first.equal = first.kept = true;
-    first.reason = "checked with this graph for an earlier request, right by the serial algorithm";
+    first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
   } else {
-    const VerificationCost cost = verification_cost(program, graph);
+    VerificationCost cost = verification_cost(program, graph);
+    cost.ns = program.own ? cost.ns / 8 * waves : cost.ns; // a pass over all edges for each wave
     const std::uint64_t memory = available_memory();
     first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
     if (!first.compared) {
@@ -337,25 +357,56 @@ bool keep_checked(const std::filesystem::path& file) {
 
 // Checks the result as the program's first run or --verify wants it.
 void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, TraversalResults& results,
-                  const engine::RunOptions& options, engine::Monitor& monitor, FrontierReport& report) {
-  engine::FirstRun first = plan_first_check(program, kept, options);
+                  OwnChecks* own, const engine::RunOptions& options, engine::Monitor& monitor,
+                  FrontierReport& report) {
+  engine::FirstRun first = plan_first_check(program, kept, options, report.waves.size());
+  if (own != nullptr) { // costs a pass over the edges
+    const auto start = Clock::now();
+    std::uint64_t reached = 0;
+    report.verification = Verification{.checks = {"laws", "fix_point"},
+                                       .error = own->check_fix_point(results.values, reached),
+                                       .allowed_change = {}};
+    report.verification->right = !report.verification->error;
+    report.answer->reached = reached;
+    report.verify_ns = elapsed_ns(start);
+    if (report.verification->error) {
+      return;
+    }
+  }
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
     monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
-    report.verification = verify(program, kept.loaded.graph, results);
+    if (own == nullptr) {
+      report.verification = verify(program, kept.loaded.graph, results);
+    } else {
+      const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
+      report.verification->error =
+          own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
+      if (report.verification->error && report.verification->error->code == ErrorCode::wall_time_exceeded &&
+          !options.verify) {
+        first.reason = "not checked: plain rounds over all edges took longer than measure-budget";
+        first.compared = false;
+        report.verification->error.reset();
+        report.first_run = std::move(first);
+        return;
+      }
+      report.verification->checks.emplace_back("plain_rounds");
+      report.verification->right = !report.verification->error;
+    }
     if (report.verification->error && report.graph.first_id != 0) {
       report.verification->error->message += " (vertices counted from 0)";
     }
-    report.verify_ns = elapsed_ns(start);
-    first.elapsed_ns = report.verify_ns;
+    first.elapsed_ns = elapsed_ns(start);
+    report.verify_ns += first.elapsed_ns;
     first.runs = 1;
     first.iterations = report.waves.size();
     first.compared = true;
     first.equal = report.verification->right;
     kept.checked = first.equal && !report.replay->first_difference;
     first.kept = kept.checked && keep_checked(options.traversal.checked);
-    first.reason = first.equal ? "right by the serial algorithm" : report.verification->error->message;
+    first.reason =
+        first.equal ? "right by " + std::string(reference_of(program)) : report.verification->error->message;
     if (!first.equal && !options.verify) {
       report.warnings.push_back(
           {.message = fmt::format("the result of this program's first run here is wrong after {}: {}",
@@ -413,12 +464,32 @@ engine::DeviceClock clock_of(const engine::RunOptions& options, const device::De
   return options.compile.trace ? engine::device_clock(device) : engine::DeviceClock::none;
 }
 
+// What a device and forced topologies cannot do for an algorithm of the program's own.
+Result<void> check_own_use(const graphs::FrontierProgram& program, const device::DeviceInfo* device,
+                           const engine::RunOptions& options) {
+  if (program.own && program.own->value == graphs::OwnValue::u64 && device != nullptr &&
+      !device->int64_atomics) {
+    return tl::unexpected(Error{.code = ErrorCode::invalid_program,
+                                .message = in_quotes(device->name) + " has no atomic functions of 64 bits",
+                                .fix = "use values of 32 bits, or another device",
+                                .pointer = "/algorithm/value"});
+  }
+  if (options.traversal.force_topology == policy::Topology::fused_dense && program.own &&
+      !graphs::is_monotone(program)) {
+    return tl::unexpected(
+        Error{.code = ErrorCode::invalid_usage,
+              .message = "fused_dense is not for sums: a vertex would add to its neighbours several times",
+              .fix = "force another topology"});
+  }
+  return {};
+}
+
 // On the device: build, upload, traverse, replay, verify, write.
 Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
                      const std::shared_ptr<KeptGraph>& kept, const device::DeviceInfo& device,
                      const FrontierGeometry& geometry, const engine::KernelSource& source,
-                     const TraversalPolicy& policy, const engine::RunOptions& options,
-                     engine::Monitor& monitor, FrontierReport& report) {
+                     const OwnCode* own_code, const TraversalPolicy& policy,
+                     const engine::RunOptions& options, engine::Monitor& monitor, FrontierReport& report) {
   const graphs::Graph& graph = kept->loaded.graph;
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
@@ -433,6 +504,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   if (!built_before) {
     kept->kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
     kept->source = source;
+    kept->checked = false;
   }
   engine::BuiltKernel& kernel = *kept->kernel;
   TIDEGATE_TRY(const engine::Residency groups, find_groups(session, device, kernel, geometry, report.memory,
@@ -462,7 +534,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
       const std::uint64_t stated = program.device_memory_budget_bytes;
       options.kept->make_room(report.memory.bytes, stated != 0 ? stated : report.memory.budget_bytes / 2);
     }
-    kept->resident = make_resident(session, program, graph, report.memory, geometry, policy);
+    kept->resident = make_resident(session, program, graph, report.memory, geometry, policy, kept->initial);
     kept->bytes = report.memory.bytes;
   }
   const ResidentGraph& resident = *kept->resident;
@@ -474,6 +546,12 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
     options.kept->use(kept);
   }
   report.upload_ns = report.queue_publish_ns = elapsed_ns(start);
+
+  std::optional<OwnChecks> own;
+  if (own_code != nullptr) {
+    own.emplace(session, device, program, *own_code, resident, shape, options.cache_folder);
+    TIDEGATE_CHECK(own->check_laws());
+  }
 
   // The run itself; its wall time begins here.
   monitor.begin(engine::Activity::running);
@@ -522,9 +600,11 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.telemetry.readback_buffers = results.parents.empty() ? 1 : 2;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   results.rank_change = outcome.rank_change;
-  TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
+  if (program.algorithm == Algorithm::sssp) {
+    TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
+  }
   report.answer = answer_of(program, graph, results, report.graph.first_id);
-  check_result(program, *kept, results, options, monitor, report);
+  check_result(program, *kept, results, own ? &*own : nullptr, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = differing(report);
@@ -540,7 +620,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   monitor.begin_writing();
   const bool floats =
       program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
-  return write_outputs(program, folder, results, floats, report.files_written);
+  const ElementType type = program.own ? element_type(program.own->value)
+                           : floats    ? ElementType::f32
+                                       : ElementType::u32;
+  return write_outputs(program, folder, results, type, report.files_written);
 }
 
 } // namespace
@@ -558,6 +641,11 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   // Load and check, without touching the device.
   TIDEGATE_CHECK(graphs::check_program(program));
   TIDEGATE_CHECK(check_files(program, folder, options));
+  TIDEGATE_CHECK(check_own_use(program, device, options));
+  std::optional<OwnCode> own;
+  if (program.own) {
+    TIDEGATE_TRY(own, read_own(program, folder, options.scope));
+  }
   if (!options.compile.dry_run) {
     TIDEGATE_CHECK(check_outputs(program, folder));
   }
@@ -575,6 +663,10 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   const graphs::Graph& graph = kept->loaded.graph;
   const std::uint32_t first_id = graphs::first_id(program, kept->loaded);
   graphs::use_positions(program, first_id);
+  if (own) {
+    TIDEGATE_CHECK(check_weights(*own, graph));
+    TIDEGATE_TRY(kept->initial, read_initial(program, folder, graphs::vertex_count(graph)));
+  }
   const std::uint64_t load_ns = elapsed_ns(start);
 
   // Memory: every part, before any is allocated.
@@ -599,10 +691,10 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
       options);
   report_recommendation(program, graph, memory, device, report);
   report.queue_plan_ns = elapsed_ns(planned_from);
-  const engine::KernelSource source =
-      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
-                      report.ordering, device == nullptr ? "" : device->opencl_version,
-                      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device));
+  const engine::KernelSource source = frontier_kernel(
+      shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry, report.ordering,
+      device == nullptr ? "" : device->opencl_version,
+      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device), own ? &*own : nullptr);
   TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
                                       report.files_written));
   if (options.compile.dry_run) {
@@ -621,8 +713,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
     options.traversal.abandon(known);
   });
   try {
-    TIDEGATE_CHECK(
-        execute(program, folder, kept, *device, geometry, source, policy, options, monitor, report));
+    TIDEGATE_CHECK(execute(program, folder, kept, *device, geometry, source, own ? &*own : nullptr, policy,
+                           options, monitor, report));
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }

@@ -151,7 +151,7 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .pressure_bps = memory.pressure_bps,
           .edges = graphs::edge_count(graph),
           .vertices = graphs::vertex_count(graph),
-          .monotone = program.algorithm != Algorithm::pagerank,
+          .monotone = graphs::is_monotone(program),
           .leaves_early = pull_leaves_early(program.algorithm, graph),
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,

@@ -1,0 +1,236 @@
+// Checks of an algorithm of the program's own, one plain launch after another and without the traversal's code: are its laws kept
+// by values that occur, is the result a fix point over all edges, and which values does a run over all edges in another order give?
+//
+// The program's functions precede this file. The host defines what it does for own.cl, and
+//   TG_OWN_WEIGHT_TYPE  uint or float
+
+#if TG_OWN_WORDS == 2
+typedef ulong tg_bits;
+#else
+typedef uint tg_bits;
+#endif
+#if TG_WIDE_OFFSETS
+typedef ulong tg_offset;
+#else
+typedef uint tg_offset;
+#endif
+typedef TG_OWN_WEIGHT_TYPE tg_weight;
+
+#define TG_MERGE_MIN 0
+#define TG_MERGE_MAX 1
+#define TG_MERGE_OR 2
+#define TG_MERGE_AND 3
+#define TG_MERGE_ADD 4
+#define TG_MERGE_OWN 5
+
+#if TG_OWN_WORDS == 2
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+tg_bits tg_together(tg_bits one, tg_bits other) {
+#if TG_OWN_MERGE == TG_MERGE_MIN
+  return TG_OWN_TYPED(other) < TG_OWN_TYPED(one) ? other : one;
+#elif TG_OWN_MERGE == TG_MERGE_MAX
+  return TG_OWN_TYPED(other) > TG_OWN_TYPED(one) ? other : one;
+#elif TG_OWN_MERGE == TG_MERGE_OR
+  return one | other;
+#elif TG_OWN_MERGE == TG_MERGE_AND
+  return one & other;
+#elif TG_OWN_MERGE == TG_MERGE_ADD
+  return one + other;
+#else
+  return TG_OWN_BITS(merge(TG_OWN_TYPED(other), TG_OWN_TYPED(one)));
+#endif
+}
+
+bool tg_counts(tg_bits value) {
+#if TG_OWN_MERGE == TG_MERGE_ADD
+  return fires(TG_OWN_TYPED(value));
+#else
+  return value != TG_OWN_NOTHING;
+#endif
+}
+
+tg_bits tg_passed(tg_bits value, tg_weight weight) {
+#if TG_OWN_MERGE == TG_MERGE_ADD
+  return TG_OWN_BITS(along(weight));
+#else
+  return tg_counts(value) ? TG_OWN_BITS(along(TG_OWN_TYPED(value), weight)) : value;
+#endif
+}
+
+tg_weight tg_weight_of(global const uint* weights, tg_offset edge) {
+#if TG_WEIGHTS
+  return TG_OWN_WEIGHT(weights[edge]);
+#else
+  return 1;
+#endif
+}
+
+// One work-item per vertex.
+kernel void tidegate_own_begin(global const tg_offset* offsets, global const tg_bits* given, global tg_bits* values, uint vertices) {
+  const uint v = (uint)get_global_id(0);
+  if (v < vertices) {
+#if TG_OWN_INITIAL == 1
+    values[v] = TG_OWN_BITS(initial(v, (uint)(offsets[v + 1ul] - offsets[v])));
+#elif TG_OWN_INITIAL == 2
+    values[v] = given[v];
+#else
+    values[v] = TG_OWN_NOTHING;
+#endif
+  }
+}
+
+// One work-item.
+kernel void tidegate_own_sources(global const uint* sources, global tg_bits* values, uint count) {
+#if TG_OWN_SOURCES
+  for (uint i = 0; i < count; ++i) {
+    values[sources[i]] = tg_together(values[sources[i]], TG_OWN_BITS(at_source(sources[i], i)));
+  }
+#endif
+}
+
+// Passes what each vertex has in `from` along all its edges into `to`, which may be the same array. One work-item per vertex, the
+// last vertex first. A vertex that fires is marked in `fired`, so that it adds once. `noted`: some value changed; vertices with one.
+kernel void tidegate_own_edges(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
+                               volatile global tg_bits* from, volatile global tg_bits* to, global uint* fired,
+                               volatile global uint* noted, uint vertices) {
+  if (get_global_id(0) >= vertices) {
+    return;
+  }
+  const uint v = vertices - 1 - (uint)get_global_id(0);
+  const tg_bits value = from[v];
+  if (!tg_counts(value)) {
+    return;
+  }
+  atomic_inc(&noted[1]);
+#if TG_OWN_MERGE == TG_MERGE_ADD
+  if (fired[v] != 0) {
+    return;
+  }
+  fired[v] = 1;
+#endif
+  bool changed = false;
+  for (tg_offset e = offsets[v]; e < offsets[v + 1ul]; ++e) {
+    volatile global tg_bits* const at = &to[neighbours[e]];
+    const tg_bits arriving = tg_passed(value, tg_weight_of(weights, e));
+    tg_bits seen = *at;
+    for (uint left = 0xffffffffu; left != 0; --left) {
+      const tg_bits merged = tg_together(seen, arriving);
+      if (merged == seen) {
+        break;
+      }
+#if TG_OWN_WORDS == 2
+      const tg_bits was = atom_cmpxchg(at, seen, merged);
+#else
+      const tg_bits was = atomic_cmpxchg(at, seen, merged);
+#endif
+      if (was == seen) {
+        changed = true;
+        break;
+      }
+      seen = was;
+    }
+  }
+  if (changed) {
+    noted[0] = 1;
+  }
+}
+
+uint tg_next_random(uint* state) { // xorshift (Marsaglia, 2003)
+  *state ^= *state << 13;
+  *state ^= *state >> 17;
+  *state ^= *state << 5;
+  return *state;
+}
+
+#define TG_TRIES 64u
+#define TG_STEPS 32u
+
+// Gathers values that occur: each work-item walks along random edges from a random vertex that starts with one.
+kernel void tidegate_own_walk(global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
+                              global const tg_bits* first, global const uint* sources, uint count, global tg_bits* found,
+                              uint vertices) {
+  const uint item = (uint)get_global_id(0);
+  uint state = (item + 1) * 2654435761u | 1u;
+  tg_next_random(&state);
+  uint v = tg_next_random(&state) % vertices;
+  for (uint i = 0; i < TG_TRIES && !tg_counts(first[v]); ++i) {
+    v = count != 0 ? sources[tg_next_random(&state) % count] : tg_next_random(&state) % vertices;
+  }
+  tg_bits value = first[v];
+  const uint steps = tg_next_random(&state) % TG_STEPS;
+  for (uint i = 0; i < steps && offsets[v] != offsets[v + 1ul]; ++i) {
+    const tg_offset edge = offsets[v] + tg_next_random(&state) % (uint)(offsets[v + 1ul] - offsets[v]);
+    v = neighbours[edge];
+#if TG_OWN_MERGE == TG_MERGE_ADD
+    value = i == 0 ? first[v] : value; // neighbours of its last vertex
+    value += tg_passed(value, tg_weight_of(weights, edge));
+#else
+    value = tg_passed(value, tg_weight_of(weights, edge));
+#endif
+  }
+  found[item] = value;
+}
+
+// In the order of the host's names.
+#define TG_MONOTONE 1
+#define TG_IDEMPOTENT 2
+#define TG_COMMUTATIVE 3
+#define TG_ASSOCIATIVE 4
+#define TG_UNREACHED 5
+#define TG_SETTLED 6
+#define TG_FIRES 7
+
+// Tries the laws on random values of those found and random weights. Writes for each work-item the broken law or 0, the values, the
+// weight, and the two results that differ.
+kernel void tidegate_own_laws(global const uint* weights, tg_offset edges, global const tg_bits* found, uint count,
+                              global ulong* flaws) {
+  const uint item = (uint)get_global_id(0);
+  uint state = (item + 1) * 2246822519u | 1u;
+  tg_next_random(&state);
+  const tg_bits a = found[tg_next_random(&state) % count];
+  const tg_bits b = found[tg_next_random(&state) % count];
+  const tg_bits c = found[tg_next_random(&state) % count];
+  const tg_offset edge = edges == 0 ? 0 : (tg_offset)(((ulong)tg_next_random(&state) << 32 | tg_next_random(&state)) % edges);
+  const tg_weight weight = edges == 0 ? 1 : tg_weight_of(weights, edge);
+  ulong law = 0;
+  tg_bits one = 0;
+  tg_bits other = 0;
+#define TG_TRY(name, left, right)          \
+  if (law == 0 && (left) != (right)) { \
+    law = name;                        \
+    one = left;                        \
+    other = right;                     \
+  }
+#if TG_OWN_MERGE == TG_MERGE_ADD
+  if (tg_counts(a) && !tg_counts(a + tg_passed(a, weight))) {
+    law = TG_FIRES;
+    one = a;
+    other = a + tg_passed(a, weight);
+  }
+#else
+#if TG_OWN_MERGE == TG_MERGE_OWN
+  TG_TRY(TG_IDEMPOTENT, tg_together(a, a), a)
+  TG_TRY(TG_COMMUTATIVE, tg_together(a, b), tg_together(b, a))
+  TG_TRY(TG_ASSOCIATIVE, tg_together(tg_together(a, b), c), tg_together(a, tg_together(b, c)))
+  TG_TRY(TG_UNREACHED, tg_together(a, TG_OWN_NOTHING), a)
+  TG_TRY(TG_UNREACHED, tg_together(TG_OWN_NOTHING, a), a)
+#endif
+  const tg_bits better = tg_passed(tg_together(a, b), weight);
+  TG_TRY(TG_MONOTONE, tg_together(better, tg_passed(a, weight)), better)
+#if TG_OWN_SETTLED
+  if (settled(TG_OWN_TYPED(a))) {
+    TG_TRY(TG_SETTLED, tg_together(a, b), a)
+  }
+#endif
+#endif
+  global ulong* const flaw = flaws + 8ul * item;
+  flaw[0] = law;
+  flaw[1] = a;
+  flaw[2] = b;
+  flaw[3] = c;
+  flaw[4] = as_uint(weight);
+  flaw[5] = one;
+  flaw[6] = other;
+}

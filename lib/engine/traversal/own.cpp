@@ -1,0 +1,485 @@
+#include "engine/traversal/own.hpp"
+
+#include "device/kernels.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/kernel_cache.hpp"
+#include "opencl_c/preprocessor.hpp"
+#include "opencl_c/rewriting.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::FrontierProgram;
+using graphs::OwnMerge;
+using graphs::OwnValue;
+
+constexpr std::size_t most_source_bytes = std::size_t{64} << 20U;
+
+std::string_view scalar(OwnValue value) {
+  return scalar_names[static_cast<std::size_t>(element_type(value))];
+}
+
+Error refused_at(const OwnCode& code, const opencl_c::Function& function, std::string message,
+                 std::string fix) {
+  return with_line_of(code.files, opencl_c::error_at(code.unit, function.name_token, ErrorCode::kernel_source,
+                                                     std::move(message), std::move(fix)));
+}
+
+// A function that the source of an algorithm may have.
+struct Hook {
+  std::string name;
+  std::string result;
+  std::vector<std::string> parameters; // "weight" stands for uint or float
+  bool required = false;
+  std::string unused{}; // why it has no use
+};
+
+std::vector<Hook> hooks_of(const FrontierProgram& program) {
+  const graphs::OwnAlgorithm& own = *program.own;
+  const std::string value(scalar(own.value));
+  const bool adds = own.merge == OwnMerge::add;
+  const bool merges = own.merge == OwnMerge::source;
+  const std::string given =
+      merges
+          ? ""
+          : "merge is \"" + std::string(graphs::own_merge_names[static_cast<std::size_t>(own.merge)]) + "\"";
+  return {
+      {"along", value, adds ? std::vector<std::string>{"weight"} : std::vector<std::string>{value, "weight"},
+       true},
+      {"at_source", value, {"uint", "uint"}, !program.sources.empty()},
+      {"initial",
+       value,
+       {"uint", "uint"},
+       false,
+       own.initial ? "the program has a file of initial values" : ""},
+      {"merge", value, {value, value}, merges, given},
+      {"unreached", value, {}, merges, given},
+      {"fires", "bool", {value}, adds, adds ? "" : "nothing is added"},
+      {"settled", "bool", {value}, false, adds ? "sums go on for good" : ""},
+  };
+}
+
+std::string declaration(const Hook& hook) {
+  return fmt::format("{} {}({})", hook.result, hook.name,
+                     hook.parameters.empty() ? "void" : fmt::format("{}", fmt::join(hook.parameters, ", ")));
+}
+
+// The type before a function's name, without qualifiers and attributes.
+std::string result_type(const opencl_c::TranslationUnit& unit, const opencl_c::Function& function) {
+  std::string type;
+  for (std::size_t i = function.begin; i < function.name_token; ++i) {
+    const std::string& token = unit.source.tokens[i].text;
+    const std::size_t after = unit.after_attributes(i);
+    if (after != i) {
+      i = after - 1;
+    } else if (token != "static" && token != "inline" && token != "const") {
+      type += (type.empty() ? "" : " ") + token;
+    }
+  }
+  const auto known = unit.typedefs.find(type);
+  type = known == unit.typedefs.end() ? type : known->second;
+  return type == "unsigned" || type == "unsigned int" ? "uint" : type == "unsigned long" ? "ulong" : type;
+}
+
+Result<void> check_hook(const Hook& hook, const std::string& pointer, OwnCode& code) {
+  const opencl_c::Function* const function = code.unit.definition(hook.name);
+  if (function == nullptr) {
+    return !hook.required ? Result<void>()
+                          : tl::unexpected(Error{
+                                .code = ErrorCode::kernel_source,
+                                .message = fmt::format("the algorithm has no function {}", hook.name),
+                                .fix = fmt::format("add {}; weight is uint or float", declaration(hook)),
+                                .pointer = pointer});
+  }
+  if (!hook.unused.empty()) {
+    return tl::unexpected(refused_at(code, *function,
+                                     fmt::format("{} would not be called: {}", hook.name, hook.unused),
+                                     "remove it, or rename it if it is for something else"));
+  }
+  bool fits = function->parameters.size() == hook.parameters.size() && !function->is_overloadable &&
+              !function->is_kernel && result_type(code.unit, *function) == hook.result;
+  for (std::size_t i = 0; fits && i < hook.parameters.size(); ++i) {
+    const opencl_c::Parameter& parameter = function->parameters[i];
+    const bool weight = hook.parameters[i] == "weight";
+    fits = !parameter.is_pointer && (parameter.type == hook.parameters[i] ||
+                                     (weight && (parameter.type == "uint" || parameter.type == "float")));
+    code.float_weights |= weight && parameter.type == "float";
+  }
+  return fits ? Result<void>()
+              : tl::unexpected(refused_at(
+                    code, *function, fmt::format("{} has other types than it is called with", hook.name),
+                    fmt::format("declare it {}; weight is uint or float", declaration(hook))));
+}
+
+// The value that merges into nothing, as an expression of OpenCL C for its bits.
+std::string nothing(const graphs::OwnAlgorithm& own) {
+  const bool wide = own.value == OwnValue::u64;
+  switch (own.merge) {
+  case OwnMerge::min:
+    return own.value == OwnValue::i32   ? "0x7fffffffu"
+           : own.value == OwnValue::f32 ? "0x7f800000u"
+           : wide                       ? "0xfffffffffffffffful"
+                                        : "0xffffffffu";
+  case OwnMerge::max:
+    return own.value == OwnValue::i32   ? "0x80000000u"
+           : own.value == OwnValue::f32 ? "0xff800000u"
+           : wide                       ? "0ul"
+                                        : "0u";
+  case OwnMerge::bit_and: return wide ? "0xfffffffffffffffful" : "0xffffffffu";
+  case OwnMerge::bit_or:
+  case OwnMerge::add: return wide ? "0ul" : "0u";
+  case OwnMerge::source: break;
+  }
+  return wide ? "as_ulong(unreached())" : "as_uint(unreached())";
+}
+
+std::string definitions(const FrontierProgram& program, const OwnCode& code) {
+  const graphs::OwnAlgorithm& own = *program.own;
+  const auto has = [&code](const char* name) { return code.unit.definition(name) != nullptr; };
+  const bool wide = own.value == OwnValue::u64;
+  return fmt::format(
+      " -DTG_OWN_WORDS={} -DTG_OWN_BITS={} -DTG_OWN_TYPED=as_{} -DTG_OWN_WEIGHT=as_{} -DTG_OWN_WEIGHT_TYPE={} "
+      "-DTG_OWN_MERGE={} -DTG_OWN_INITIAL={} -DTG_OWN_SOURCES={} -DTG_OWN_SETTLED={} -DTG_OWN_NOTHING={}",
+      wide ? 2 : 1, wide ? "as_ulong" : "as_uint", scalar(own.value), code.float_weights ? "float" : "uint",
+      code.float_weights ? "float" : "uint", static_cast<int>(own.merge),
+      own.initial      ? 2
+      : has("initial") ? 1
+                       : 0,
+      static_cast<int>(has("at_source")), static_cast<int>(has("settled")), nothing(own));
+}
+
+} // namespace
+
+ElementType element_type(OwnValue value) {
+  constexpr std::array types{ElementType::u32, ElementType::i32, ElementType::f32, ElementType::u64};
+  return types.at(static_cast<std::size_t>(value));
+}
+
+Result<OwnCode> read_own(const FrontierProgram& program, const std::string& folder, PathScope scope) {
+  const graphs::OwnAlgorithm& own = *program.own;
+  const std::string pointer = "/algorithm/source";
+  auto options = opencl_c::parse_compiler_options(own.options);
+  if (options && !options->others.empty()) {
+    options =
+        tl::unexpected(Error{.code = ErrorCode::kernel_options,
+                             .message = in_quotes(options->others.front()) + " is no option of an algorithm",
+                             .fix = "give -D and -I alone"});
+  }
+  if (!options) {
+    options.error().pointer = "/algorithm/options";
+    return tl::unexpected(std::move(options.error()));
+  }
+  OwnCode code;
+  opencl_c::PredefinedMacros macros;
+  opencl_c::PreprocessorOptions preprocessor{.definitions = options->definitions,
+                                             .undefinitions = options->undefinitions};
+  for (const std::string& include : options->include_folders) {
+    preprocessor.include_folders.push_back(path_in(folder, include));
+  }
+  preprocessor.predefined = &macros;
+  preprocessor.read = [&](const std::string& file) -> Result<std::string> {
+    std::error_code none;
+    if (auto allowed = check_scope(file, folder, scope); !allowed && std::filesystem::exists(file, none)) {
+      return tl::unexpected(std::move(allowed.error()));
+    }
+    auto read = read_all(file, most_source_bytes, FileKinds::regular);
+    if (read && std::ranges::find(code.files, file) == code.files.end()) {
+      code.files.push_back(file);
+    }
+    return read;
+  };
+  auto unit = opencl_c::preprocess(path_in(folder, own.source), preprocessor)
+                  .and_then(opencl_c::parse_translation_unit);
+  if (unit && !macros.is_complete()) {
+    const auto& asked = macros.unknown_names.empty() ? macros.unknown_conditions : macros.unknown_names;
+    unit = tl::unexpected(Error{.code = ErrorCode::kernel_source,
+                                .message = "the algorithm depends on " + in_quotes(*asked.begin()) +
+                                           ", which each device's compiler defines in its own way",
+                                .fix = "leave it out of #if, or define it with -D"});
+  }
+  if (!unit) {
+    Error error = with_line_of(code.files, std::move(unit.error()));
+    if (!error.line) {
+      error.pointer = pointer;
+    }
+    return tl::unexpected(std::move(error));
+  }
+  code.unit = std::move(*unit);
+  ErrorList errors;
+  for (const Hook& hook : hooks_of(program)) {
+    errors.check(check_hook(hook, pointer, code));
+  }
+  const bool starts = !program.sources.empty() || own.initial || code.unit.definition("initial") != nullptr;
+  if (!starts) {
+    errors.add({.code = ErrorCode::invalid_program,
+                .message = "no vertex starts with a value",
+                .fix = "give sources, a file of initial values, or the function initial",
+                .pointer = "/sources"});
+  }
+  TIDEGATE_CHECK(errors.result());
+  code.text = "#pragma OPENCL FP_CONTRACT OFF\n"; // all kernels round alike
+  opencl_c::TokenWriter(code.unit, code.text).write({0, code.unit.source.tokens.size()}, {});
+  code.text += '\n';
+  code.definitions = definitions(program, code);
+  return code;
+}
+
+Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph) {
+  const graphs::WeightType type = graphs::weight_type(graph.out);
+  if (type == graphs::WeightType::none || (type == graphs::WeightType::f32) == code.float_weights) {
+    return {};
+  }
+  return tl::unexpected(refused_at(
+      code, *code.unit.definition("along"),
+      fmt::format("along takes a {} weight, and those of the graph are {}",
+                  code.float_weights ? "float" : "uint", code.float_weights ? "u32" : "f32"),
+      code.float_weights ? "take a uint, or give the graph \"weights\": \"f32\"" : "take a float"));
+}
+
+Result<std::vector<std::byte>> read_initial(const FrontierProgram& program, const std::string& folder,
+                                            std::uint32_t vertices) {
+  if (!program.own || !program.own->initial) {
+    return std::vector<std::byte>();
+  }
+  const auto refuse = [](Error error) {
+    error.pointer = "/algorithm/initial";
+    return error;
+  };
+  const std::string path = path_in(folder, *program.own->initial);
+  constexpr std::size_t room = 4096; // for the header
+  const ElementType type = element_type(program.own->value);
+  TIDEGATE_TRY(const std::string bytes,
+               read_all(path, vertices * element_bytes(type) + room, FileKinds::regular).map_error(refuse));
+  TIDEGATE_TRY(NpyArray array, parse_npy(bytes).map_error(refuse));
+  if (array.type != type || array.shape.size() != 1 || array.shape.front() != vertices) {
+    return tl::unexpected(
+        refuse({.code = ErrorCode::bad_array,
+                .message = fmt::format("{} holds {} of shape {}", in_quotes(*program.own->initial),
+                                       name(array.type), shape_text(array.shape)),
+                .fix = fmt::format("give {} of shape ({},): one for each vertex", name(type), vertices)}));
+  }
+  return std::move(array.bytes);
+}
+
+namespace {
+
+// Of kernels/frontier/own_check.cl: values that are gathered, and trials of the laws with them.
+constexpr std::uint32_t flaw_words = 8;
+enum class Law : std::uint8_t {
+  none,
+  monotone,
+  idempotent,
+  commutative,
+  associative,
+  unreached,
+  settled,
+  fires
+};
+
+struct Flaw {
+  Law law = Law::none;
+  std::string a, b, c, weight, one, other;
+};
+
+// The function that breaks the law, and how.
+std::pair<const char*, std::string> flaw_text(const Flaw& flaw) {
+  const auto& [law, a, b, c, weight, one, other] = flaw;
+  switch (law) {
+  case Law::monotone:
+    return {
+        "along",
+        fmt::format(
+            "along is not monotone: the better of {} and {} leads to {} over the weight {}, and {} to {}, "
+            "which is not worse",
+            a, b, other, weight, a, one)};
+  case Law::idempotent:
+    return {"merge", fmt::format("merge is not idempotent: it makes {} of {} and {}", one, a, a)};
+  case Law::commutative:
+    return {"merge", fmt::format("merge is not commutative: it makes {} of {} and {}, and {} of {} and {}",
+                                 one, b, a, other, a, b)};
+  case Law::associative:
+    return {"merge",
+            fmt::format("merge is not associative: {}, {} and {} become {} or {}", a, b, c, one, other)};
+  case Law::unreached: return {"unreached", fmt::format("merged with unreached(), {} becomes {}", a, one)};
+  case Law::settled:
+    return {"settled", fmt::format("settled says that {} is final, but with {} it becomes {}", a, b, one)};
+  case Law::fires:
+    return {"fires",
+            fmt::format(
+                "a vertex that fires at {} does not at {}, after a neighbour over the weight {} has fired",
+                one, other, weight)};
+  case Law::none: break;
+  }
+  return {"along", ""};
+}
+
+} // namespace
+
+OwnChecks::OwnChecks(const device::Session& session, const device::DeviceInfo& device,
+                     const FrontierProgram& program, const OwnCode& code, const ResidentGraph& resident,
+                     const TraversalShape& shape, const std::filesystem::path& cache_folder)
+    : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
+      built_(engine::build_kernel(
+                 session, device,
+                 {.source = code.text + device::kernel_source("frontier/own_check.cl"),
+                  .options =
+                      fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}{}",
+                                  static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+                                  static_cast<int>(shape.weights), code.definitions),
+                  .kernel = "tidegate_own_edges"},
+                 0, cache_folder)
+                 .program),
+      values_(engine::allocate(session, std::max<std::uint64_t>(value_bytes(shape), sizeof(std::uint64_t)))),
+      fired_(engine::allocate(session,
+                              std::max<std::uint64_t>(std::uint64_t{shape.vertices} * sizeof(std::uint32_t),
+                                                      sizeof(std::uint64_t)))),
+      noted_(engine::allocate(session, sizeof(Noted))) {}
+
+template <class... Arguments>
+void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
+  constexpr std::uint64_t group = 64;
+  const device::Kernel made =
+      device::require(session_.make_kernel(built_, kernel), "making a kernel of a check");
+  std::uint32_t index = 0;
+  const auto set = [&](const auto& argument) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(argument)>, device::Buffer>) {
+      device::require(session_.set_object(made, index++, argument), "setting an argument of a check");
+    } else {
+      device::require(session_.set_value(made, index++, argument), "setting an argument of a check");
+    }
+  };
+  (set(arguments), ...);
+  const auto global = static_cast<std::size_t>(items == 1 ? 1 : (items + group - 1) / group * group);
+  device::require(session_.launch(made, {.global = {global}}, nullptr), "launching a check");
+}
+
+void OwnChecks::begin() {
+  device::require(
+      session_.clear(fired_, std::max<std::uint64_t>(std::uint64_t{shape_.vertices} * sizeof(std::uint32_t),
+                                                     sizeof(std::uint64_t))),
+      "clearing a buffer");
+  launch("tidegate_own_begin", shape_.vertices, resident_.part(Part::offsets), resident_.part(Part::others),
+         values_, shape_.vertices);
+  launch("tidegate_own_sources", 1, resident_.part(Part::sources), values_,
+         static_cast<std::uint32_t>(program_.sources.size()));
+}
+
+Result<void> OwnChecks::check_laws() {
+  if (shape_.vertices == 0) {
+    return {};
+  }
+  begin();
+  const device::Buffer found = engine::allocate(session_, std::uint64_t{law_trials} * sizeof(std::uint64_t));
+  const std::uint64_t flaw_bytes = std::uint64_t{law_trials} * flaw_words * sizeof(std::uint64_t);
+  const device::Buffer flaws = engine::allocate(session_, flaw_bytes);
+  launch("tidegate_own_walk", law_trials, resident_.part(Part::offsets), resident_.part(Part::neighbours),
+         resident_.part(Part::weights), values_, resident_.part(Part::sources),
+         static_cast<std::uint32_t>(program_.sources.size()), found, shape_.vertices);
+  const bool wide = shape_.edges > std::numeric_limits<std::uint32_t>::max();
+  if (wide) {
+    launch("tidegate_own_laws", law_trials, resident_.part(Part::weights), shape_.edges, found, law_trials,
+           flaws);
+  } else {
+    launch("tidegate_own_laws", law_trials, resident_.part(Part::weights),
+           static_cast<std::uint32_t>(shape_.edges), found, law_trials, flaws);
+  }
+  std::vector<std::uint64_t> words(std::size_t{law_trials} * flaw_words);
+  engine::download(session_, flaws, 0, std::as_writable_bytes(std::span(words)));
+  for (std::size_t i = 0; i < words.size(); i += flaw_words) {
+    if (words[i] != 0) {
+      const auto value = [&](std::size_t at) {
+        return element_text(element_type(program_.own->value),
+                            reinterpret_cast<const std::byte*>(&words[i + at]));
+      };
+      const Flaw flaw{.law = static_cast<Law>(words[i]),
+                      .a = value(1),
+                      .b = value(2),
+                      .c = value(3),
+                      .weight = element_text(code_.float_weights ? ElementType::f32 : ElementType::u32,
+                                             reinterpret_cast<const std::byte*>(&words[i + 4])),
+                      .one = value(5),
+                      .other = value(6)};
+      auto [function, message] = flaw_text(flaw);
+      const opencl_c::Function* at = code_.unit.definition(function);
+      return tl::unexpected(refused_at(code_, at != nullptr ? *at : *code_.unit.definition("along"),
+                                       std::move(message),
+                                       "the result would depend on the order of the waves; the laws are in "
+                                       "examples/graphs/README.md"));
+    }
+  }
+  return {};
+}
+
+OwnChecks::Noted OwnChecks::pass_along(const device::Buffer& from) {
+  device::require(session_.clear(noted_, sizeof(Noted)), "clearing a buffer");
+  launch("tidegate_own_edges", shape_.vertices, resident_.part(Part::offsets),
+         resident_.part(Part::neighbours), resident_.part(Part::weights), from, values_, fired_, noted_,
+         shape_.vertices);
+  Noted noted;
+  engine::download(session_, noted_, 0, std::as_writable_bytes(std::span(&noted, 1)));
+  return noted;
+}
+
+std::optional<Error> OwnChecks::first_difference(const std::vector<std::uint32_t>& values,
+                                                 std::string_view rule, std::string_view meaning) const {
+  std::vector<std::uint32_t> expected(values.size());
+  engine::download(session_, values_, 0, std::as_writable_bytes(std::span(expected)));
+  const auto at = std::ranges::mismatch(expected, values).in1 - expected.begin();
+  if (at == std::ssize(expected)) {
+    return {};
+  }
+  const ElementType type = element_type(program_.own->value);
+  const std::size_t vertex = static_cast<std::size_t>(at) * sizeof(std::uint32_t) / element_bytes(type);
+  const auto text = [&](const std::vector<std::uint32_t>& of) {
+    return element_text(type, std::as_bytes(std::span(of)).data() + vertex * element_bytes(type));
+  };
+  return Error{
+      .code = ErrorCode::outputs_differ,
+      .message = fmt::format("{}: the value of vertex {} is {}, and {} it is {}", rule, vertex, text(values),
+                             meaning, text(expected)),
+      .fix =
+          "check that the algorithm's functions keep the laws in examples/graphs/README.md; if they do, report the "
+          "program",
+      .field = std::string(rule)};
+}
+
+std::optional<Error> OwnChecks::check_fix_point(const std::vector<std::uint32_t>& values,
+                                                std::uint64_t& reached) {
+  if (shape_.vertices == 0) {
+    return {};
+  }
+  begin();
+  reached = pass_along(resident_.part(Part::values)).reached;
+  return first_difference(values, "fix_point", "from its first value and along its edges");
+}
+
+std::optional<Error> OwnChecks::check_by_plain_rounds(const std::vector<std::uint32_t>& values,
+                                                      std::chrono::steady_clock::time_point deadline) {
+  if (shape_.vertices == 0) {
+    return {};
+  }
+  begin();
+  while (pass_along(values_).changed != 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      return Error{.code = ErrorCode::wall_time_exceeded,
+                   .message = "plain_rounds: they have not come to an end",
+                   .fix = "give --max-wall-time more, or leave --verify out",
+                   .field = "plain_rounds"};
+    }
+  }
+  return first_difference(values, "plain_rounds", "by rounds over all edges");
+}
+
+} // namespace tidegate::traversal

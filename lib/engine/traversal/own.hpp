@@ -1,0 +1,82 @@
+// Algorithms of a program's own: their source, and checks on the device that share no code with the traversal.
+#pragma once
+#include "core/files.hpp"
+#include "device/monitor.hpp"
+#include "device/session.hpp"
+#include "engine/traversal/checks.hpp"
+#include "engine/traversal/memory.hpp"
+#include "engine/traversal/resident.hpp"
+#include "opencl_c/translation_unit.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/npy.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tidegate::traversal {
+
+struct OwnCode {
+  std::string text;           // the preprocessed source, with #line directives
+  std::string definitions;    // options for kernels/frontier/own.cl and own_check.cl
+  bool float_weights = false; // `along` takes a float
+  opencl_c::TranslationUnit unit;
+  std::vector<std::string> files; // that were read
+};
+
+ElementType element_type(graphs::OwnValue value);
+
+// Reads the source of a program with an algorithm of its own and checks its functions. Errors: those of files and sources, and
+// kernel_source for a function that is missing, has other types or has no use, each with its place.
+Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::string& folder, PathScope scope);
+
+// Errors: kernel_source if the graph's weights have another type than `along` takes.
+Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph);
+
+// Reads the first value of each vertex; nothing if the program has no file of them. Error: bad_array.
+Result<std::vector<std::byte>> read_initial(const graphs::FrontierProgram& program, const std::string& folder,
+                                            std::uint32_t vertices);
+
+// Checks of one traversal; all functions throw device::Refused. Its memory is the part "checks" of the plan.
+class OwnChecks {
+public:
+  OwnChecks(const device::Session& session, const device::DeviceInfo& device,
+            const graphs::FrontierProgram& program, const OwnCode& code, const ResidentGraph& resident,
+            const TraversalShape& shape, const std::filesystem::path& cache_folder);
+
+  // Tries the laws on values that occur. Error: kernel_source at a function that breaks one, with the values.
+  Result<void> check_laws();
+
+  // Passes the results along all edges once more: none may change. Counts the vertices with a value, or that have fired.
+  std::optional<Error> check_fix_point(const std::vector<std::uint32_t>& values, std::uint64_t& reached);
+
+  // Starts again and passes values along all edges until none changes. Error: outputs_differ, or that this takes too long.
+  std::optional<Error> check_by_plain_rounds(const std::vector<std::uint32_t>& values,
+                                             std::chrono::steady_clock::time_point deadline);
+
+private:
+  struct Noted {
+    std::uint32_t changed = 0;
+    std::uint32_t reached = 0;
+  };
+
+  void begin();
+  Noted pass_along(const device::Buffer& from);
+  [[nodiscard]] std::optional<Error> first_difference(const std::vector<std::uint32_t>& values,
+                                                      std::string_view rule, std::string_view meaning) const;
+  template <class... Arguments>
+  void launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const;
+
+  const device::Session& session_;
+  const graphs::FrontierProgram& program_;
+  const OwnCode& code_;
+  const ResidentGraph& resident_;
+  const TraversalShape& shape_;
+  device::Program built_;
+  device::Buffer values_, fired_, noted_;
+};
+
+} // namespace tidegate::traversal
