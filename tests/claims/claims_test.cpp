@@ -4,12 +4,10 @@
 // share no code with the analysis.
 //
 // TIDEGATE_CLAIMS=N generates N kernels, TIDEGATE_SEED=S other ones.
-#ifndef __SANITIZE_ADDRESS__ // the hooks that clang calls are GCC's own there
-
-#include "../temporary_folder.hpp"
-#include "../test_scale.hpp"
 #include "opencl_c/accesses.hpp"
-#include "source_support.hpp"
+#include "opencl_c/source_support.hpp"
+#include "temporary_folder.hpp"
+#include "test_scale.hpp"
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
@@ -591,5 +589,3 @@ TEST_CASE("generated kernels touch nothing that was not claimed") {
   CHECK(claimed > kernels / 2); // of three pointers per kernel
   CHECK(first > kernels / 20);
 }
-
-#endif
