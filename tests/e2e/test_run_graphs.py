@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -62,6 +63,8 @@ class Runs(Graphs):
         for example in sorted(EXAMPLES.glob("*.json")):
             with self.subTest(example=example.name):
                 program = json.loads(example.read_text())
+                if isinstance(program["algorithm"], dict):
+                    shutil.copy(EXAMPLES / program["algorithm"]["source"], self.folder)
                 report = self.traverse(program, "--verify")
                 self.assertEqual(report["status"], "done")
                 self.assertTrue(report["verification"]["right"])
