@@ -124,7 +124,7 @@ class Readme(unittest.TestCase):
                 with self.subTest(name, link=link):
                     if not link.startswith("https://"):
                         target, _, anchor = link.partition("#")
-                        path = (REPOSITORY / name).parent / target
+                        path = (REPOSITORY / name).parent / (target or Path(name).name)
                         self.assertTrue(path.exists())
                         if anchor:
                             self.assertIn(anchor, anchors(path.read_text()))
