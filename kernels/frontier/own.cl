@@ -54,7 +54,7 @@ tg_bits tg_merged(tg_bits candidate, tg_bits current) {
 }
 
 #if TG_OWN_MERGE == TG_MERGE_ADD
-// What goes along an edge is added whatever it is, and a vertex starts once: when a sum makes it fire.
+// An edge adds every value that it passes on. A vertex starts once, in the wave whose sum makes it fire.
 tg_bits tg_along(tg_bits value, uint weight) { return TG_OWN_BITS(along(TG_OWN_WEIGHT(weight))); }
 bool tg_better(tg_bits candidate, tg_bits current) { return true; }
 bool tg_is_started(tg_bits value) { return fires(TG_OWN_TYPED(value)); }

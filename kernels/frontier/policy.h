@@ -62,7 +62,7 @@
 //
 // On a GPU a pull of few vertices leaves most work-items idle, and conversions of the frontier take as long as waves. Such
 // graphs push all waves: hybrid where rows are long, sparse for few vertices once the frontier no longer doubles (H100, R-MAT 14:
-// bfs 85 to 75 us, sssp 338 to 259). Without hubs larger graphs gain, too. On CPUs that gains only along short rows.
+// bfs 85 to 75 us, sssp 338 to 259). Without hubs larger graphs gain, too. On CPUs that gains along short rows or few edges alone.
 #define TG_PULL_EDGES 15u
 #define TG_LIGHT_EDGES 16u
 #define TG_MOST_EDGES 4u

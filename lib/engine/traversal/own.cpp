@@ -275,7 +275,7 @@ Result<std::vector<std::byte>> read_initial(const FrontierProgram& program, cons
 
 namespace {
 
-// Of kernels/frontier/own_check.cl: values that are gathered, and trials of the laws with them.
+// kernels/frontier/own_check.cl gathers values and tries the laws with them.
 constexpr std::uint32_t flaw_words = 8;
 enum class Law : std::uint8_t {
   none,

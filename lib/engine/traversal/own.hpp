@@ -29,7 +29,7 @@ struct OwnCode {
 
 ElementType element_type(graphs::OwnValue value);
 
-// Reads the source of a program with an algorithm of its own and checks its functions. Errors: those of files and sources, and
+// Reads the source of a program that brings its algorithm and checks its functions. Errors: those of files and sources, and
 // kernel_source for a function that is missing, has other types or has no use, each with its place.
 Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::string& folder, PathScope scope);
 

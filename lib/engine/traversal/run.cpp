@@ -302,7 +302,7 @@ std::uint64_t available_memory() {
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
 }
 
-// What a result is compared with.
+// Names what a result is compared with.
 std::string_view reference_of(const graphs::FrontierProgram& program) {
   return program.own ? "plain rounds over all edges" : "the serial algorithm";
 }
@@ -464,7 +464,7 @@ engine::DeviceClock clock_of(const engine::RunOptions& options, const device::De
   return options.compile.trace ? engine::device_clock(device) : engine::DeviceClock::none;
 }
 
-// What a device and forced topologies cannot do for an algorithm of the program's own.
+// Refuses devices and forced topologies that cannot run the program's algorithm.
 Result<void> check_own_use(const graphs::FrontierProgram& program, const device::DeviceInfo* device,
                            const engine::RunOptions& options) {
   if (program.own && program.own->value == graphs::OwnValue::u64 && device != nullptr &&
