@@ -30,6 +30,7 @@ struct Report {
   std::vector<std::pair<std::string_view, std::string>> texts;
   std::vector<std::pair<std::string_view, double>> numbers;
   std::vector<std::pair<std::string, double>> waves; // time of an execution
+  std::vector<std::string> topologies;               // of a graph's waves
   std::optional<Timings> timings;
 };
 
@@ -81,6 +82,12 @@ Report report_of(const traversal::FrontierReport& run) {
   report.numbers.emplace_back("vertices", run.graph.vertices);
   report.numbers.emplace_back("edges", run.graph.edges);
   report.numbers.emplace_back("waves", run.summary.waves);
+  for (const traversal::WaveRecord& wave : run.waves) {
+    report.topologies.emplace_back(policy::name(wave.topology));
+    if (wave.time_ns) {
+      report.waves.emplace_back(fmt::format("wave {}", wave.wave), *wave.time_ns);
+    }
+  }
   report.timings = timings_of(run);
   return report;
 }
@@ -98,8 +105,11 @@ std::vector<Compared> paired(const Values& a, const Values& b) {
   for (const auto& [name, value] : a) {
     pairs.push_back({.name = std::string(name), .a = value});
   }
-  for (const auto& [name, value] : b) {
-    const auto at = std::ranges::find(pairs, std::string(name), &Compared::name);
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const auto& [name, value] = b[i];
+    const bool same_place = i < pairs.size() && pairs[i].name == name;
+    const auto at = same_place ? pairs.begin() + static_cast<std::ptrdiff_t>(i)
+                               : std::ranges::find(pairs, std::string(name), &Compared::name);
     if (at == pairs.end()) {
       pairs.push_back({.name = std::string(name), .b = value});
     } else {
@@ -127,6 +137,12 @@ Result<ReportComparison> compare(const std::string& a_file, const std::string& b
                         .waves = paired<ComparedNumber>(a.waves, b.waves)};
   add_ratios(made.numbers);
   add_ratios(made.waves);
+  for (std::size_t i = 0; i < std::min({made.waves.size(), a.topologies.size(), b.topologies.size()}); ++i) {
+    if (ComparedNumber& wave = made.waves[i]; wave.a && wave.b) {
+      wave.a_topology = a.topologies[i];
+      wave.b_topology = b.topologies[i];
+    }
+  }
   if (a.timings && b.timings) {
     made.speed = against_baseline(*b.timings, *a.timings, a_file);
   }
@@ -147,6 +163,30 @@ std::string ratio_text(const ComparedNumber& number) {
   return number.ratio ? fmt::format("{:.3g}", *number.ratio) : "";
 }
 
+// One row for waves in a row that have the same topologies: those of a graph may be thousands.
+std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) {
+  std::vector<ComparedNumber> rows;
+  for (std::size_t first = 0; first < waves.size();) {
+    ComparedNumber row = waves[first];
+    std::size_t end = first + 1;
+    for (; row.a_topology && end < waves.size() && waves[end].a_topology == row.a_topology &&
+           waves[end].b_topology == row.b_topology;
+         ++end) {
+      row.a = *row.a + *waves[end].a;
+      row.b = *row.b + *waves[end].b;
+    }
+    if (row.a_topology) {
+      row.name =
+          fmt::format("{}: {}{}", end - first == 1 ? row.name : fmt::format("waves {} to {}", first, end - 1),
+                      *row.a_topology, row.a_topology == row.b_topology ? "" : " / " + *row.b_topology);
+    }
+    rows.push_back(std::move(row));
+    first = end;
+  }
+  add_ratios(rows);
+  return rows;
+}
+
 std::string comparison_table(const ReportComparison& made, bool colour) {
   std::string text;
   if (made.speed) {
@@ -163,7 +203,7 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
     rows.push_back(
         {"  " + name, value_text(pair.name, pair.a), value_text(pair.name, pair.b), ratio_text(pair)});
   }
-  for (const ComparedNumber& wave : made.waves) {
+  for (const ComparedNumber& wave : stretches(made.waves)) {
     rows.push_back({"  " + printable(wave.name), value_text("_ns", wave.a), value_text("_ns", wave.b),
                     ratio_text(wave)});
   }

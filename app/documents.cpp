@@ -63,6 +63,8 @@ constexpr Field compared_number_fields[] = {
     optional<&ComparedNumber::a>("in the first report; left out if it has none"),
     optional<&ComparedNumber::b>("in the second report; left out if it has none"),
     optional<&ComparedNumber::ratio>("b divided by a; left out where one is missing or a is 0"),
+    optional<&ComparedNumber::a_topology>("topology in the first report, of a graph's wave that both have"),
+    optional<&ComparedNumber::b_topology>("and in the second one"),
 };
 TIDEGATE_RECORD(ComparedNumber, compared_number_fields);
 

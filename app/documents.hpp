@@ -64,7 +64,8 @@ struct ComparedNumber {
   std::string name;
   std::optional<double> a;
   std::optional<double> b;
-  std::optional<double> ratio; // b / a
+  std::optional<double> ratio;                       // b / a
+  std::optional<std::string> a_topology, b_topology; // of a graph's wave that both have
 };
 
 // Two reports of runs, A the earlier one.

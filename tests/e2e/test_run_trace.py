@@ -170,6 +170,22 @@ class Trace(Programs):
                          "tidegate: error: compare takes two reports, not 1 [invalid_usage]\n"
                          "  fix: name the earlier one first: tidegate compare A.json B.json\n"))
 
+    def test_two_reports_of_graphs(self) -> None:
+        """Waves of graphs by their place, with the topologies; the table has a row for each stretch of them."""
+        document = {"graph": {"generate": {"grid": {"width": 60, "height": 20}}}, "algorithm": "bfs", "sources": [0]}
+        program, names = self.file("grid.json", json.dumps(document)), []
+        for i, options in enumerate([(), ("--set", "force-topology=dense_frontier")]):
+            report = parse(run("run", str(program), *options).stdout)
+            for wave in report["waves"]:  # as a device with a clock reports them
+                wave["time_ns"] = 1000 * (i + 1) + wave["wave"]
+            names.append(str(self.file(f"graph{i}.json", json.dumps(report))))
+        made = parse(run("compare", *names).stdout)
+        self.assertEqual(len(made["waves"]), 79)
+        self.assertEqual(made["waves"][7], {"name": "wave 7", "a": 1007, "b": 2007, "ratio": 2007 / 1007,
+                                            "a_topology": "sparse_frontier", "b_topology": "dense_frontier"})
+        self.assertRegex(run("compare", *names, "--format", "table").stdout,
+                         "(?m)^  waves 0 to 78: sparse_frontier / dense_frontier +82.1 us +161 us +1.96$")
+
     def expected(self, repeat: int) -> int:
         values = [1] * SIZE
         for _ in range(repeat):
