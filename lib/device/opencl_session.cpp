@@ -470,6 +470,7 @@ public:
       status = program.build(device_, options.c_str());
     }
     if (status == CL_SUCCESS) {
+      (void)printed.take(); // "1 warning generated."
       (void)clRetainProgram(program());
       return own<Program>(program(), clReleaseProgram);
     }

@@ -49,8 +49,12 @@ public:
     bool complete = false;
     for (std::size_t& i = found.end; i < range.end; ++i) {
       const Token& token = tokens_[i];
-      if (is_attribute(token.text)) {
-        return uncertain("it has a type with attributes");
+      if (const std::size_t after = unit_.after_attributes(i); after != i) {
+        if (!says_unused({.begin = i, .end = after})) {
+          return uncertain("it has a type with attributes");
+        }
+        i = after - 1;
+        continue;
       } else if (token.is("struct") || token.is("enum")) {
         TIDEGATE_TRY(found.type, token.is("enum") ? enumeration(i, range.end) : structure(i, range.end));
         complete = true;
@@ -91,6 +95,18 @@ public:
   }
 
 private:
+  // True for attributes that say that a variable may be unused, and nothing else.
+  [[nodiscard]] bool says_unused(TokenRange attributes) const {
+    for (std::size_t i = attributes.begin; i < attributes.end; ++i) {
+      const Token& token = tokens_[i];
+      if (!is_attribute(token.text) && !token.is("(") && !token.is(")") && !token.is(",") &&
+          !says(token, "unused")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   static bool says(const Token& token, std::string_view word) {
     std::string_view text = token.text;
     if (text.starts_with("__") && text.ends_with("__") && text.size() > 4) {
