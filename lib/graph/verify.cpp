@@ -422,6 +422,11 @@ Found first_difference(std::string_view what, std::span<const std::uint64_t> exp
   return difference(what, expected, std::span<const std::uint64_t>(wide));
 }
 
+Found first_difference(std::string_view what, std::span<const std::uint64_t> expected,
+                       std::span<const std::uint64_t> got) {
+  return difference(what, expected, got);
+}
+
 Found first_difference(std::string_view what, std::span<const float> expected, std::span<const float> got) {
   return difference(what, expected, got);
 }

@@ -69,6 +69,8 @@ std::optional<Violation> first_difference(std::string_view what, std::span<const
                                           std::span<const std::uint32_t> got);
 std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint64_t> expected,
                                           std::span<const std::uint32_t> got);
+std::optional<Violation> first_difference(std::string_view what, std::span<const std::uint64_t> expected,
+                                          std::span<const std::uint64_t> got);
 std::optional<Violation> first_difference(std::string_view what, std::span<const float> expected,
                                           std::span<const float> got);
 

@@ -278,8 +278,10 @@ def answer_of(case: Case) -> Answer:
         (folder / "program.json").write_text(json.dumps(case.program))
         done = run("run", str(folder / "program.json"), *case.options, "--errors", "json", "-q", "-o", str(folder / "report.json"))
         floats = case.program["algorithm"] == "pagerank" or case.graph.weights == "f32"
+        wide = done.rc == 0 and json.loads((folder / "report.json").read_text()).get("distances") == "u64"
+        of_values = "Q" if wide else "f" if floats else "I"
         return Answer(done.rc, done.stderr.replace(f"{folder}/", ""), [
-            list(struct.unpack(f"<{len(data) // 4}{'f' if floats and file == 'values.bin' else 'I'}", data))
+            [number for number, in struct.iter_unpack(f"<{of_values if file == 'values.bin' else 'I'}", data)]
             for file in case.program["outputs"].values()
             for data in [(folder / file).read_bytes() if done.rc == 0 else b""]])
 
@@ -295,11 +297,13 @@ def flaw_of(case: Case) -> str | None:
         floats = case.graph.weights == "f32"
         right = distances_of(rows, sources, floats)
         reached = levels_of(rows, sources)
-        if any(level != NONE and (distance >= NONE if not floats else distance == float("inf"))
-               for level, distance in zip(reached, right)):
+        far = [level != NONE and (distance >= NONE if not floats else distance == float("inf"))
+               for level, distance in zip(reached, right)]
+        if floats and any(far):
             code = json.loads(errors)["code"] if errors else None
             return None if (rc, code) == (1, "overflow") else f"distances overflow, and the answer is {rc}: {errors}"
-        right = right if floats else [NONE if distance == float("inf") else distance for distance in right]
+        none = 2**64 - 1 if any(far) else NONE  # distances of 64 bits where 32 do not hold them
+        right = right if floats else [none if distance == float("inf") else distance for distance in right]
     if rc != 0:
         return f"exit code {rc}: {errors}"
     if algorithm == "pagerank":

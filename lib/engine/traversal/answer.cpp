@@ -34,6 +34,21 @@ void find_farthest(const std::vector<std::uint32_t>& values, std::uint32_t unrea
   }
 }
 
+void find_farthest(const std::vector<std::uint64_t>& values, Answer& answer) {
+  std::optional<std::size_t> farthest;
+  answer.reached = 0;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    if (values[v] != graphs::far_away) {
+      ++*answer.reached;
+      farthest = !farthest || values[v] > values[*farthest] ? v : *farthest;
+    }
+  }
+  if (farthest) {
+    answer.farthest = static_cast<std::uint32_t>(*farthest);
+    answer.distance = static_cast<double>(values[*farthest]);
+  }
+}
+
 void count_components(const std::vector<std::uint32_t>& labels, Answer& answer) {
   std::vector<std::uint32_t> sizes(labels.size());
   for (const std::uint32_t label : labels) {
@@ -69,6 +84,10 @@ Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
   switch (program.algorithm) {
   case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
   case Algorithm::sssp:
+    if (results.wide) {
+      find_farthest(wide_of(results.values), answer);
+      break;
+    }
     find_farthest(results.values, floats ? std::bit_cast<std::uint32_t>(INFINITY) : graphs::unreached, floats,
                   answer);
     break;

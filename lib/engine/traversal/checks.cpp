@@ -48,7 +48,8 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
                                    w + first_id, v + first_id, distance(v), weights[e], through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
-                       : "scale the weights down, or give the graph \"weights\": \"f32\"",
+                       : "scale the weights down, give the graph \"weights\": \"f32\", or take a device with "
+                         "atomic functions of 64 bits",
             .pointer = "/graph"});
       }
     }
@@ -69,6 +70,14 @@ Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResu
                                    first_id);
   }
   return {}; // without weights, paths have fewer edges than 2^32 - 1
+}
+
+std::vector<std::uint64_t> wide_of(const std::vector<std::uint32_t>& words) {
+  std::vector<std::uint64_t> values(words.size() / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = words[2 * i] | std::uint64_t{words[2 * i + 1]} << 32U;
+  }
+  return values;
 }
 
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits) {
@@ -139,7 +148,12 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
           [&] { return graphs::first_difference("reached", graphs::reached_from(graph, sources), values); });
     break;
   case Algorithm::sssp:
-    if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
+    if (results.wide) {
+      check("distances_by_serial", [&] {
+        return graphs::first_difference("distances", graphs::shortest_distances_u32(graph, sources),
+                                        wide_of(values));
+      });
+    } else if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
       const std::vector<float> distances = floats_of(values);
       check("distances_by_property", [&] { return graphs::check_distances(graph, sources, distances); });
       check("distances_by_serial", [&] {

@@ -14,6 +14,7 @@ namespace tidegate::traversal {
 // Results of a traversal: levels, words, distances, labels or ranks as bits, and parents if recorded.
 struct TraversalResults {
   std::vector<std::uint32_t> values;
+  bool wide = false; // two words a value
   std::vector<std::uint32_t> parents;
   double rank_change = 0; // pagerank: total change by the last iteration
 };
@@ -47,6 +48,9 @@ Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResu
 // accepted. Returns outputs_differ with the first difference.
 Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                      const TraversalResults& right, const TraversalResults& results);
+
+// Distances of 64 bits: two words each, the low one first.
+std::vector<std::uint64_t> wide_of(const std::vector<std::uint32_t>& words);
 
 // Converts bits to floats.
 std::vector<float> floats_of(const std::vector<std::uint32_t>& bits);

@@ -373,6 +373,8 @@ constexpr Field report_fields[] = {
     Head::of<&FrontierReport::first_run>("whether the result was checked without --verify, and why not"),
     Head::of<&FrontierReport::converged>(
         "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
+    optional<&FrontierReport::distances>(
+        "sssp: type of the distances; u64, if some distance does not fit 32 bits"),
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
     optional<&FrontierReport::comparison>("with --compare: times of more rounds"),
     optional<&FrontierReport::baseline>("with --baseline: times next to those of an earlier report"),

@@ -236,6 +236,26 @@ Result<OwnCode> read_own(const FrontierProgram& program, const std::string& fold
   return code;
 }
 
+FrontierProgram with_wide_distances(FrontierProgram program) {
+  program.algorithm = graphs::Algorithm::own;
+  program.own =
+      graphs::OwnAlgorithm{.source = "", .value = OwnValue::u64, .merge = OwnMerge::min, .initial = {}};
+  return program;
+}
+
+OwnCode wide_distances(const FrontierProgram& program) {
+  const std::string text = device::kernel_source("frontier/sssp64.cl");
+  opencl_c::PredefinedMacros macros;
+  opencl_c::PreprocessorOptions preprocessor;
+  preprocessor.predefined = &macros;
+  preprocessor.read = [&text](const std::string&) { return Result<std::string>(text); };
+  OwnCode code{.text = text, .definitions = {}, .unit = {}, .files = {}};
+  code.unit =
+      opencl_c::preprocess("sssp64.cl", preprocessor).and_then(opencl_c::parse_translation_unit).value();
+  code.definitions = definitions(program, code);
+  return code;
+}
+
 Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph) {
   const graphs::WeightType type = graphs::weight_type(graph.out);
   if (type == graphs::WeightType::none || (type == graphs::WeightType::f32) == code.float_weights) {

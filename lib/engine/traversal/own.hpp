@@ -33,6 +33,10 @@ ElementType element_type(graphs::OwnValue value);
 // kernel_source for a function that is missing, has other types or has no use, each with its place.
 Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::string& folder, PathScope scope);
 
+// sssp with distances of 64 bits, as an algorithm of a program's own: the program and its source.
+graphs::FrontierProgram with_wide_distances(graphs::FrontierProgram program);
+OwnCode wide_distances(const graphs::FrontierProgram& program);
+
 // Errors: kernel_source if the graph's weights have another type than `along` takes.
 Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph);
 

@@ -82,7 +82,8 @@ struct FrontierReport : engine::ReportHead {
   std::uint64_t verify_ns = 0;
   std::optional<Replay> replay;
   std::optional<Verification> verification;
-  std::optional<double> rank_change; // pagerank: total change by the last iteration
+  std::optional<graphs::OwnValue> distances; // sssp: their type
+  std::optional<double> rank_change;         // pagerank: total change by the last iteration
   std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
   std::vector<WaveRecord> waves;

@@ -253,7 +253,7 @@ void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices
   report.lineage_ns = elapsed_ns(start);
 }
 
-FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph, bool wide,
                          const FrontierMemory& memory, const StrategyChoice& strategy,
                          const device::DeviceInfo* device, const TraversalPolicy& policy) {
   FrontierReport report;
@@ -269,6 +269,11 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
                   .weights = graphs::weight_type(graph.out),
                   .symmetric = graph.symmetric};
   report.memory = memory;
+  if (program.algorithm == Algorithm::sssp) {
+    report.distances = wide                                                        ? graphs::OwnValue::u64
+                       : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
+                                                                                   : graphs::OwnValue::u32;
+  }
   report.telemetry.execution_mode = policy::ExecutionMode::jit; // sizes are constants of the kernel
   report.telemetry.estimated_peak_device_bytes = memory.bytes;
   report.telemetry.device_memory_budget_bytes = memory.budget_bytes;
@@ -484,12 +489,13 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
   return {};
 }
 
-// On the device: build, upload, traverse, replay, verify, write.
-Result<void> execute(const graphs::FrontierProgram& program, const std::string& folder,
-                     const std::shared_ptr<KeptGraph>& kept, const device::DeviceInfo& device,
-                     const FrontierGeometry& geometry, const engine::KernelSource& source,
-                     const OwnCode* own_code, const TraversalPolicy& policy,
-                     const engine::RunOptions& options, engine::Monitor& monitor, FrontierReport& report) {
+// On the device: build, upload, traverse, replay, verify, write. The program runs; `asked` is the user's.
+Result<void> execute(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
+                     const std::string& folder, const std::shared_ptr<KeptGraph>& kept,
+                     const device::DeviceInfo& device, const FrontierGeometry& geometry,
+                     const engine::KernelSource& source, const OwnCode* own_code,
+                     const TraversalPolicy& policy, const engine::RunOptions& options,
+                     engine::Monitor& monitor, FrontierReport& report) {
   const graphs::Graph& graph = kept->loaded.graph;
   const TraversalShape shape = shape_of(program, graph);
   TIDEGATE_TRY(const std::shared_ptr<device::Session> opened,
@@ -548,7 +554,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.upload_ns = report.queue_publish_ns = elapsed_ns(start);
 
   std::optional<OwnChecks> own;
-  if (own_code != nullptr) {
+  if (asked.own) {
     own.emplace(session, device, program, *own_code, resident, shape, options.cache_folder);
     TIDEGATE_CHECK(own->check_laws());
   }
@@ -600,11 +606,12 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   report.telemetry.readback_buffers = results.parents.empty() ? 1 : 2;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   results.rank_change = outcome.rank_change;
+  results.wide = shape.value_words == 2;
   if (program.algorithm == Algorithm::sssp) {
     TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
   }
-  report.answer = answer_of(program, graph, results, report.graph.first_id);
-  check_result(program, *kept, results, own ? &*own : nullptr, options, monitor, report);
+  report.answer = answer_of(asked, graph, results, report.graph.first_id);
+  check_result(asked, *kept, results, own ? &*own : nullptr, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = differing(report);
@@ -623,7 +630,79 @@ Result<void> execute(const graphs::FrontierProgram& program, const std::string& 
   const ElementType type = program.own ? element_type(program.own->value)
                            : floats    ? ElementType::f32
                                        : ElementType::u32;
-  return write_outputs(program, folder, results, type, report.files_written);
+  return write_outputs(asked, folder, results, type, report.files_written);
+}
+
+// What the user asked for, with the graph.
+struct Asked {
+  graphs::FrontierProgram program; // with sources by position
+  graphs::VertexIds ids;           // as they were stated
+  std::uint32_t first_id = 0;
+  std::string folder;
+  std::shared_ptr<KeptGraph> kept;
+  Clock::time_point start;
+  std::uint64_t load_ns = 0;
+};
+
+// Runs the program on the graph that is loaded: the user's, or one that gives the same results.
+Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProgram& program,
+                                  const OwnCode* own, const device::DeviceInfo* device,
+                                  const TraversalPolicy& policy, const engine::RunOptions& options,
+                                  engine::Monitor& monitor) {
+  const graphs::Graph& graph = asked.kept->loaded.graph;
+
+  // Memory: every part, before any is allocated.
+  const auto planned_from = Clock::now();
+  const TraversalShape shape = shape_of(program, graph);
+  const std::uint64_t device_bytes =
+      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
+  TIDEGATE_TRY(const FrontierMemory memory,
+               plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
+                           options.traversal.force_topology));
+
+  // The kernels' source.
+  const StrategyChoice strategy = choose_strategy(options, device);
+  FrontierReport report =
+      report_of(asked.program, graph, shape.value_words == 2, memory, strategy, device, policy);
+  report.graph.ids = asked.ids;
+  report.graph.first_id = asked.first_id;
+  report.load_ns = asked.load_ns;
+  const FrontierGeometry geometry = geometry_of(
+      program,
+      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
+                        : *device,
+      options);
+  report_recommendation(program, graph, memory, device, report);
+  report.queue_plan_ns = elapsed_ns(planned_from);
+  const engine::KernelSource source =
+      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
+                      report.ordering, device == nullptr ? "" : device->opencl_version,
+                      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device), own);
+  TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
+                                      report.files_written));
+  if (options.compile.dry_run) {
+    report.status = RunStatus::planned;
+    report.wall_time_ns = elapsed_ns(asked.start);
+    return report;
+  }
+
+  // On the device; a kernel that does not come back is told of from another thread.
+  monitor.counted = "wave";
+  monitor.most_iterations = engine::Monitor::unlimited;
+  monitor.deadline = Clock::now() + engine::build_limit;
+  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
+    engine::report_silence(known, monitor, interrupted, options, false);
+    known.items_processed = known.published_items = monitor.items;
+    options.traversal.abandon(known);
+  });
+  try {
+    TIDEGATE_CHECK(execute(program, asked.program, asked.folder, asked.kept, *device, geometry, source, own,
+                           policy, options, monitor, report));
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+  report.wall_time_ns = elapsed_ns(asked.start);
+  return report;
 }
 
 } // namespace
@@ -667,58 +746,30 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
     TIDEGATE_CHECK(check_weights(*own, graph));
     TIDEGATE_TRY(kept->initial, read_initial(program, folder, graphs::vertex_count(graph)));
   }
-  const std::uint64_t load_ns = elapsed_ns(start);
-
-  // Memory: every part, before any is allocated.
-  const auto planned_from = Clock::now();
-  const TraversalShape shape = shape_of(program, graph);
-  const std::uint64_t device_bytes =
-      device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
-  TIDEGATE_TRY(const FrontierMemory memory,
-               plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
-                           options.traversal.force_topology));
-
-  // The kernels' source.
-  const StrategyChoice strategy = choose_strategy(options, device);
-  FrontierReport report = report_of(program, graph, memory, strategy, device, policy);
-  report.graph.ids = given.graph.ids;
-  report.graph.first_id = first_id;
-  report.load_ns = load_ns;
-  const FrontierGeometry geometry = geometry_of(
-      program,
-      device == nullptr ? device::DeviceInfo{.type = device::DeviceType::gpu, .max_workgroup_size = 1024}
-                        : *device,
-      options);
-  report_recommendation(program, graph, memory, device, report);
-  report.queue_plan_ns = elapsed_ns(planned_from);
-  const engine::KernelSource source = frontier_kernel(
-      shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry, report.ordering,
-      device == nullptr ? "" : device->opencl_version,
-      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device), own ? &*own : nullptr);
-  TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
-                                      report.files_written));
-  if (options.compile.dry_run) {
-    report.status = RunStatus::planned;
-    report.wall_time_ns = elapsed_ns(start);
+  const Asked asked{.program = program,
+                    .ids = given.graph.ids,
+                    .first_id = first_id,
+                    .folder = folder,
+                    .kept = kept,
+                    .start = start,
+                    .load_ns = elapsed_ns(start)};
+  auto report = run_loaded(asked, program, own ? &*own : nullptr, device, policy, options, monitor);
+  const bool too_far =
+      program.algorithm == Algorithm::sssp && !report && report.error().code == ErrorCode::overflow;
+  if (!too_far || graphs::weight_type(graph.out) != graphs::WeightType::u32 || !device->int64_atomics) {
     return report;
   }
-
-  // On the device; a kernel that does not come back is told of from another thread.
-  monitor.counted = "wave";
-  monitor.most_iterations = engine::Monitor::unlimited;
-  monitor.deadline = Clock::now() + engine::build_limit;
-  const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
-    engine::report_silence(known, monitor, interrupted, options, false);
-    known.items_processed = known.published_items = monitor.items;
-    options.traversal.abandon(known);
-  });
-  try {
-    TIDEGATE_CHECK(execute(program, folder, kept, *device, geometry, source, own ? &*own : nullptr, policy,
-                           options, monitor, report));
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
-  report.wall_time_ns = elapsed_ns(start);
+  // Some distance needs more than 32 bits. A later request begins with 32 again.
+  const auto forget = [&kept] {
+    kept->resident.reset();
+    kept->kernel.reset();
+    kept->bytes = 0;
+  };
+  forget();
+  const graphs::FrontierProgram wide = with_wide_distances(program);
+  const OwnCode code = wide_distances(wide);
+  report = run_loaded(asked, wide, &code, device, policy, options, monitor);
+  forget();
   return report;
 }
 
