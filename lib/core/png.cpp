@@ -169,6 +169,16 @@ Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint3
   return picture;
 }
 
+Result<std::array<std::uint32_t, 2>> png_size(std::string_view file) {
+  Stream stream{.input = file};
+  const Png reader(false, stream);
+  if (reader.info == nullptr || !read_header(reader, stream)) {
+    return tl::unexpected(not_a_png(stream));
+  }
+  return std::array{png_get_image_width(reader.png, reader.info),
+                    png_get_image_height(reader.png, reader.info)};
+}
+
 Result<std::string> png_file(const Picture& picture) {
   std::string file;
   Stream stream{.output = &file};

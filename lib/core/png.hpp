@@ -3,6 +3,7 @@
 #pragma once
 #include <tidegate/core/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,6 +24,9 @@ struct Picture {
 // Expands palettes and depths below 8 bits; ignores gamma and colour profiles. Errors: bad_array if the file
 // is not a PNG or has another size.
 Result<Picture> parse_png(std::string_view file, std::uint32_t width, std::uint32_t height);
+
+// Returns the width and height that the file states. Errors: bad_array.
+Result<std::array<std::uint32_t, 2>> png_size(std::string_view file);
 
 // Returns the complete file. Errors: internal_error if libpng fails.
 Result<std::string> png_file(const Picture& picture);

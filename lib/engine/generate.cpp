@@ -86,6 +86,7 @@ public:
     source_ += "\n#line 1 \"tidegate/generated.cl\"\n";
     row_checks();
     size_checks();
+    changed_values();
     locals();
     run_tile();
     if (is_persistent(request_.strategy)) {
@@ -177,14 +178,16 @@ private:
 
   void part(std::string_view file) { source_ += "\n" + device::kernel_source(file); }
 
-  // Emits progressions if any argument has one.
+  // Emits progressions if any argument changes.
   void progressions() {
     bool any = false;
     bool doubles = false;
     for (const ProgramWave& wave : program_.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
-        any |= argument.progression.has_value();
-        doubles |= argument.progression && argument.progression->type == ElementType::f64;
+        any |= !argument.changes.empty();
+        doubles |= std::ranges::any_of(argument.changes, [](const Change& change) {
+          return change.progression.type == ElementType::f64;
+        });
       }
     }
     if (any) {
@@ -230,6 +233,46 @@ private:
                                  arguments[i].value.size(), code, i, type_text(served.op, parameters[i].type),
                                  arguments[i].value.size());
         }
+      }
+    }
+  }
+
+  // The number of a progression, whose words begin at this expression, in an iteration.
+  static std::string number_in(const Progression& progression, std::string_view type,
+                               const std::string& words) {
+    return progression.type == ElementType::f32   ? fmt::format("tg_progression_float({}, iteration)", words)
+           : progression.type == ElementType::f64 ? fmt::format("tg_progression_double({}, iteration)", words)
+                                                  : fmt::format("({})tg_progression({}, iteration, {})", type,
+                                                                words, is_signed_integer(progression.type));
+  }
+
+  static std::string changed_name(std::uint32_t op, std::size_t argument) {
+    return fmt::format("tg_changed_{}_{}", op, argument);
+  }
+
+  // Emits a function for each structure with members that change.
+  void changed_values() {
+    std::set<std::pair<std::uint32_t, std::size_t>> emitted;
+    for (const Case& served : tables_.cases) {
+      const auto& arguments = program_.waves[served.wave].arguments;
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string& stated = program_.function(served.op).parameters[i].type;
+        if (arguments[i].changes.empty() || opencl_c::arithmetic_type(stated) ||
+            !emitted.emplace(served.op, i).second) {
+          continue;
+        }
+        const std::string type = type_text(served.op, stated);
+        source_ += fmt::format("{0} {1}(global const ulong* words, uint iteration) {{\n"
+                               "  {0} value = *(global const {0}*)words;\n",
+                               type, changed_name(served.op, i));
+        std::uint64_t word = value_words(arguments[i]);
+        for (const Change& change : arguments[i].changes) {
+          const std::string_view number = scalar_names[static_cast<std::size_t>(change.progression.type)];
+          source_ += fmt::format("  *({}*)((uchar*)&value + {}) = {};\n", number, change.offset,
+                                 number_in(change.progression, number, fmt::format("words + {}", word)));
+          word += progression_words;
+        }
+        source_ += "  return value;\n}\n";
       }
     }
   }
@@ -432,14 +475,12 @@ private:
                  : fmt::format("(local void*)(dynamic + (uint){})", offset);
     case ProgramArgument::Kind::value: break;
     }
-    if (argument.progression) {
-      const ElementType value_type = argument.progression->type;
-      const bool is_signed = value_type == ElementType::i8 || value_type == ElementType::i16 ||
-                             value_type == ElementType::i32 || value_type == ElementType::i64;
-      return value_type == ElementType::f32   ? fmt::format("tg_progression_float(w + {}, iteration)", word)
-             : value_type == ElementType::f64 ? fmt::format("tg_progression_double(w + {}, iteration)", word)
-                                              : fmt::format("({})tg_progression(w + {}, iteration, {})",
-                                                            type_text(served.op, type), word, is_signed);
+    if (!argument.changes.empty() && !opencl_c::arithmetic_type(type)) {
+      return fmt::format("{}(w + {}, iteration)", changed_name(served.op, index), word);
+    }
+    if (!argument.changes.empty()) {
+      return number_in(argument.changes.front().progression, type_text(served.op, type),
+                       fmt::format("w + {}", word + value_words(argument)));
     }
     // Compilers may evaluate constants more exactly than devices compute, so the bytes would differ.
     return constant && !kernel.rounds && opencl_c::arithmetic_type(type)

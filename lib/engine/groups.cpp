@@ -66,10 +66,10 @@ Error refusal(const planning::PlanError& error, const Job& program) {
                      : "make the wave's buffers smaller: the budget is all that the device has";
     result.required_bytes = error.required_bytes;
     result.budget_bytes = error.budget_bytes;
-    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.pointer = program.wave_pointer(error.wave);
   } else if (error.code != ErrorCode::cycle) { // byte_count_overflow; resolve() refuses self-dependencies
     result.fix = "check the wave's byte counts";
-    result.pointer = fmt::format("/waves/{}", error.wave);
+    result.pointer = program.wave_pointer(error.wave);
   }
   return result;
 }
@@ -249,6 +249,10 @@ std::string Job::wave_text(std::uint32_t wave) const {
          : !what.name.empty()   ? in_quotes(what.name)
          : what.op < ops.size() ? fmt::format("wave {} ({})", wave, shortened(ops[what.op].name))
                                 : fmt::format("wave {}", wave);
+}
+
+std::string Job::wave_pointer(std::uint64_t wave) const {
+  return fmt::format("/waves/{}", waves[wave].place.value_or(static_cast<std::uint32_t>(wave)));
 }
 
 Result<void> keep_inputs(const Job& job, FileUses files) {

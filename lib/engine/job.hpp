@@ -186,8 +186,9 @@ struct ProgramArgument {
   std::uint64_t local_bytes = 0;
   std::vector<std::byte> value; // as clSetKernelArg takes it: a vector of 3 takes the space of 4
   std::uint32_t alignment = 0;  // of the value, bytes; 0: its size
-  // Change of the value. All waves of an op have one, or none: they share the code.
-  std::optional<Progression> progression = {};
+  // Numbers of the value that change with the iteration, by offset. All waves of an op have the same: they share the
+  // code.
+  std::vector<Change> changes = {};
   SamplerSpec sampler{};
   // If known: tile t touches only elements of tiles within this distance, in x, y and z.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
@@ -272,6 +273,7 @@ struct ProgramWave {
   std::optional<std::uint32_t> prepares =
       {}; // the wave right after it in the program's order, whatever its index
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
+  std::optional<std::uint32_t> place = {};     // index in the document, if it is another one
 
   // Returns true if it repeats, in rounds, until its queue is empty.
   [[nodiscard]] bool in_rounds() const { return queue && (queue->requeues || queue->publishes); }
@@ -330,6 +332,8 @@ struct Job {
   }
   // The name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
+  // Its place in the document (RFC 6901).
+  [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
 
 // Waves in the program's order of execution: by section, then by index.

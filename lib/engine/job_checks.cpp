@@ -37,7 +37,7 @@ Result<void> check_device_limits(const Job& program, const device::DeviceInfo* d
       return failure(ErrorCode::out_of_range,
                      fmt::format("work-groups of {} work-items; {} takes {} at most", size, device->name,
                                  device->max_workgroup_size),
-                     "give a smaller local_size", fmt::format("/waves/{}/local_size", i));
+                     "give a smaller local_size", program.wave_pointer(i) + "/local_size");
     }
   }
   return {};
@@ -68,7 +68,7 @@ Result<void> check_images(const Job& program, const device::DeviceInfo& device) 
         return tl::unexpected(lacks(
             fmt::format("{} takes a read_write image, and {} has none", program.wave_text(wave), device.name),
             "read one image and write another, or use another device",
-            fmt::format("/waves/{}/args/{}", wave, i)));
+            fmt::format("{}/args/{}", program.wave_pointer(wave), i)));
       }
     }
   }
@@ -275,7 +275,7 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
                                   program.wave_text(wave), in_quotes(program.buffers[argument.buffer].name)),
            .fix = fmt::format("give the {} an init, such as {{\"fill\": 0}}, or let a wave write it first",
                               program.buffers[argument.buffer].kind()),
-           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+           .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), i)});
       written[argument.buffer] = true; // reported once
     }
     for (const ProgramArgument& argument : arguments) {
@@ -301,7 +301,7 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
           {.message = fmt::format("{} takes {}, a buffer of {}, for one of {}", program.wave_text(wave),
                                   in_quotes(buffer.name), name(buffer.type), arguments[i].reinterpreted),
            .fix = "give another buffer, or say \"reinterpret\": true where it is meant",
-           .pointer = fmt::format("/waves/{}/args/{}", wave, i)});
+           .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), i)});
     }
   }
 }

@@ -50,10 +50,9 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
 }
 
 std::uint64_t word_count(const ProgramArgument& argument) {
-  return argument.progression ? progression_words
-         : argument.kind == ProgramArgument::Kind::local
+  return argument.kind == ProgramArgument::Kind::local
              ? 2 // offset, and the distance between those of concurrent tiles
-             : std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+             : value_words(argument) + progression_words * argument.changes.size();
 }
 
 std::uint64_t local_stride(const ProgramArgument& argument) {
@@ -74,10 +73,7 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const ProgramArgument& argument = spec.arguments[i];
     words.resize(indices[i].word + word_count(argument));
-    if (argument.progression) {
-      std::ranges::copy(descriptor_words(*argument.progression),
-                        words.begin() + static_cast<std::ptrdiff_t>(indices[i].word));
-    } else if (argument.kind == ProgramArgument::Kind::buffer) {
+    if (argument.kind == ProgramArgument::Kind::buffer) {
       words[indices[i].word] = memory.offsets[schedule.storage[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[indices[i].word] = null_word;
@@ -91,6 +87,10 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
       words[indices[i].word + 1] = stride;
     } else {
       std::memcpy(&words[indices[i].word], argument.value.data(), argument.value.size());
+      auto at = words.begin() + static_cast<std::ptrdiff_t>(indices[i].word + value_words(argument));
+      for (const Change& change : argument.changes) {
+        at = std::ranges::copy(descriptor_words(change.progression), at).out;
+      }
     }
   }
   return words;
@@ -315,6 +315,10 @@ private:
 
 } // namespace
 
+std::uint64_t value_words(const ProgramArgument& argument) {
+  return std::max<std::uint64_t>((argument.value.size() + word_bytes - 1) / word_bytes, 1);
+}
+
 std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments) {
   std::vector<ArgumentIndex> indices;
   std::uint64_t word = range_words;
@@ -322,10 +326,9 @@ std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arg
   for (const ProgramArgument& argument : arguments) {
     const std::uint64_t words = word_count(argument);
     // Scalars and vectors are aligned to their size.
-    word = round_up(word, argument.progression ? 1
-                          : argument.alignment == 0
-                              ? words
-                              : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
+    word =
+        round_up(word, argument.alignment == 0 ? words - progression_words * argument.changes.size()
+                                               : std::max<std::uint64_t>(argument.alignment / word_bytes, 1));
     indices.push_back({.word = static_cast<std::uint32_t>(word), .local_offset = local});
     word += words;
     if (argument.kind == ProgramArgument::Kind::local) {

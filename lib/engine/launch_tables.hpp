@@ -95,6 +95,9 @@ inline constexpr std::uint32_t range_words = 13;
 inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
 
 // Location of an argument in a descriptor, aligned for its type.
+// Words that the value of an argument takes, without what changes it.
+std::uint64_t value_words(const ProgramArgument& argument);
+
 struct ArgumentIndex {
   std::uint32_t word = 0;
   std::uint64_t local_offset = 0; // of a local argument, in dynamic local memory

@@ -158,8 +158,8 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
 void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, const device::Kernel& kernel) {
   const auto& arguments = program_.waves[wave].arguments;
   for (std::uint32_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].progression) {
-      const std::vector<std::byte> value = value_in(*arguments[i].progression, iteration);
+    if (!arguments[i].changes.empty()) {
+      const std::vector<std::byte> value = value_in(arguments[i].value, arguments[i].changes, iteration);
       require(session_.set_bytes(kernel, i, value),
               fmt::format("setting argument {} of {}", i, program_.wave_text(wave)));
     }
@@ -178,9 +178,8 @@ device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared&
 bool PlainWaves::repeats(std::uint32_t wave) const {
   const ProgramWave& spec = program_.waves[wave];
   return !spec.command && !spec.queue &&
-         std::ranges::none_of(spec.arguments, [](const ProgramArgument& argument) {
-           return argument.progression.has_value();
-         });
+         std::ranges::none_of(spec.arguments,
+                              [](const ProgramArgument& argument) { return !argument.changes.empty(); });
 }
 
 device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t phase) const {
@@ -221,7 +220,7 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
       error.fix =
           "make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the "
           "device has it";
-      error.pointer = fmt::format("/waves/{}/local_size", wave);
+      error.pointer = program_.wave_pointer(wave) + "/local_size";
     }
     throw device::Refused{std::move(error)};
   }

@@ -9,10 +9,10 @@
 namespace tidegate::engine {
 namespace {
 
-std::uint64_t widened(ElementType type, const std::vector<std::byte>& bytes) {
+std::uint64_t widened(ElementType type, std::span<const std::byte> bytes) {
   std::uint64_t bits = 0;
-  std::memcpy(&bits, bytes.data(), bytes.size());
-  const auto unused = static_cast<unsigned>(64 - 8 * bytes.size());
+  std::memcpy(&bits, bytes.data(), element_bytes(type));
+  const auto unused = static_cast<unsigned>(64 - 8 * element_bytes(type));
   return is_signed_integer(type)
              ? static_cast<std::uint64_t>(static_cast<std::int64_t>(bits << unused) >> unused)
              : bits;
@@ -74,8 +74,8 @@ std::uint64_t integer(const Progression& progression, std::uint64_t steps) {
 
 } // namespace
 
-Progression constant_progression(ElementType type, const std::vector<std::byte>& first) {
-  return {.type = type, .first = widened(type, first)};
+Progression constant_progression(ElementType type, std::span<const std::byte> bytes) {
+  return {.type = type, .first = widened(type, bytes)};
 }
 
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration) {
@@ -95,6 +95,15 @@ std::vector<std::byte> value_in(const Progression& progression, std::uint32_t it
   }
   std::vector<std::byte> value(element_bytes(progression.type));
   std::memcpy(value.data(), &bits, value.size());
+  return value;
+}
+
+std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Change> changes,
+                                std::uint32_t iteration) {
+  for (const Change& change : changes) {
+    std::ranges::copy(value_in(change.progression, iteration),
+                      value.begin() + static_cast<std::ptrdiff_t>(change.offset));
+  }
   return value;
 }
 

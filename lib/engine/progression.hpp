@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,11 +31,24 @@ struct Progression {
   friend bool operator==(const Progression&, const Progression&) = default;
 };
 
-// A value that never changes.
-Progression constant_progression(ElementType type, const std::vector<std::byte>& first);
+// A number of a value, at this offset in bytes: the value itself, or a member of a structure.
+struct Change {
+  std::uint64_t offset = 0;
+  Progression progression;
+  bool by_round = false; // counts rounds of a loop instead, until loops are unrolled
 
-// The value in an iteration, as clSetKernelArg takes it.
+  friend bool operator==(const Change&, const Change&) = default;
+};
+
+// Reads the number at the start of these bytes, as one that never changes.
+Progression constant_progression(ElementType type, std::span<const std::byte> bytes);
+
+// The number in an iteration, as clSetKernelArg takes it.
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration);
+
+// The value with the numbers of that iteration.
+std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Change> changes,
+                                std::uint32_t iteration);
 
 // Layout that kernels/wave/progression.cl reads.
 inline constexpr std::size_t progression_words = 6;

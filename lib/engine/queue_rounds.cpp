@@ -109,7 +109,7 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
                                        failure.published ? "an item" : fmt::format("item {}", failure.item),
                                        program.wave_text(wave), in_quotes(queue.op_names[item.op_handle]),
                                        item.input_handle, item.output_handle, item.param);
-  Error error{.code = failure.code, .pointer = fmt::format("/waves/{}/queue", wave), .wave = wave};
+  Error error{.code = failure.code, .pointer = program.wave_pointer(wave) + "/queue", .wave = wave};
   switch (failure.code) {
   case ErrorCode::queue_stalled:
     error.message = fmt::format("{} waits for what does not come: no item was done in {}", what,

@@ -666,7 +666,7 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
                "in iteration {} the device chose another topology for {} than the launch policy does",
                of.choices[of.reproduced].iteration, compiled.written.wave_text(of.wave)),
            .fix = "outputs do not depend on it; please report it",
-           .pointer = fmt::format("/waves/{}/active", of.wave)});
+           .pointer = compiled.written.wave_pointer(of.wave) + "/active"});
     }
   }
 }

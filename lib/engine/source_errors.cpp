@@ -61,7 +61,7 @@ std::optional<Error> wrong_size(const Job& program, std::string_view log) {
                    in_quotes(opencl_c::resolved_text(program.units[program.ops[op].unit].unit,
                                                      program.function(op).parameters.at(argument)))),
                .fix = "give {\"bytes\": …}, as many as sizeof says there, padding included",
-               .pointer = fmt::format("/waves/{}/args/{}", wave, argument)};
+               .pointer = fmt::format("{}/args/{}", program.wave_pointer(wave), argument)};
 }
 
 } // namespace

@@ -24,11 +24,11 @@ std::string slice_text(std::uint64_t ns) {
 
 std::uint32_t largest_open_group(const CompiledProgram& compiled, const engine::WaveProgram& program) {
   std::uint32_t size = 0;
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    const engine::WaveSpec& wave = program.waves[i];
-    if (wave.op && !wave.local_size &&
-        !compiled.written.function(compiled.written.waves[i].op).required_local_size) {
-      size = std::max(size, compiled.written.waves[i].range.group_size());
+  for (std::size_t i = 0; i < compiled.written.waves.size(); ++i) {
+    const engine::ProgramWave& wave = compiled.written.waves[i];
+    if (wave.users_kernel && !program.waves[wave.place.value_or(i)].local_size &&
+        !compiled.written.function(wave.op).required_local_size) {
+      size = std::max(size, wave.range.group_size());
     }
   }
   return size;

@@ -336,7 +336,7 @@ std::string last_writer(const engine::Job& program, const std::string& buffer) {
     for (const engine::ProgramArgument& argument : program.waves[wave].arguments) {
       if (argument.is_memory() && argument.access != engine::Access::read &&
           program.buffers[argument.buffer].name == buffer) {
-        return fmt::format("/waves/{}", wave);
+        return program.wave_pointer(wave);
       }
     }
   }

@@ -224,8 +224,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
       number_argument(0)};
-  count.arguments.back().progression =
-      Progression{.type = ElementType::u32, .form = Progression::Form::add, .first = 0, .by = 1};
+  count.arguments.back().changes = {{.progression = {.type = ElementType::u32, .by = 1}}};
   count.prepares = index;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));
   return count;

@@ -5,6 +5,7 @@
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
+#include "work/documents.hpp"
 #include "work/hits.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
@@ -170,6 +171,8 @@ class Filler {
 public:
   explicit Filler(std::span<std::byte> room) : room_(room) {}
 
+  std::vector<Change> changes; // of members
+
   Result<void> fill(const TypeLayout& type, std::span<const std::uint64_t> dimensions, std::uint64_t offset,
                     const Value& value, const std::string& pointer) {
     if (!dimensions.empty()) {
@@ -267,6 +270,10 @@ private:
   Result<void> numbers(ElementType type, std::uint32_t width, std::uint64_t offset, const Value& value,
                        const std::string& pointer) {
     std::vector<Number> found;
+    if (const auto* stated = std::get_if<Value::Object>(&value.is);
+        stated != nullptr && width == 1 && member_of(*stated, "iteration")) {
+      return changing(type, offset, value, pointer);
+    }
     if (const auto* single = std::get_if<Number>(&value.is)) {
       found.push_back(*single);
     } else if (const auto* items = std::get_if<Value::List>(&value.is); items != nullptr && width != 1) {
@@ -280,11 +287,44 @@ private:
       const std::string scalar(scalar_names[static_cast<std::size_t>(type)]);
       return tl::unexpected(
           width == 1
-              ? argument_mismatch(fmt::format("{} takes a number", scalar), "give one number", pointer)
+              ? argument_mismatch(
+                    fmt::format("{} takes a number", scalar),
+                    fmt::format("give one number; one that changes is {{\"{}\": 0, \"iteration\": {{…}}}}",
+                                name(type)),
+                    pointer)
               : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
                                   fmt::format("give {} numbers", width), pointer));
     }
     return store_numbers(found, type, room_.data() + offset, pointer);
+  }
+
+  static bool member_of(const Value::Object& object, std::string_view name) {
+    return std::ranges::any_of(object, [&](const ValueMember& member) { return member.first == name; });
+  }
+
+  // A number that changes with the iteration is stated as if it were an argument.
+  Result<void> changing(ElementType type, std::uint64_t offset, const Value& value,
+                        const std::string& pointer) {
+    TIDEGATE_TRY(const ArgumentSpec stated, documents::argument_of(value, pointer));
+    const auto numbers = stated_numbers(stated);
+    if (!states_one_number(stated) || numbers.front().type != type ||
+        std::get<Value::Object>(value.is).size() != 2) {
+      return tl::unexpected(
+          argument_mismatch(fmt::format("a member that changes takes one {} and its iteration",
+                                        scalar_names[static_cast<std::size_t>(type)]),
+                            fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer));
+    }
+    if (offset % element_bytes(type) != 0) {
+      return tl::unexpected(
+          invalid_program("a member of a packed structure that is not aligned cannot change",
+                          "leave iteration out, or give the structure another layout", pointer));
+    }
+    const std::span<std::byte> place = room_.subspan(offset, element_bytes(type));
+    TIDEGATE_CHECK(store_numbers(*numbers.front().numbers, type, place.data(), pointer));
+    TIDEGATE_TRY(const Progression progression,
+                 progression_of(*stated.iteration, type, place, pointer + "/iteration"));
+    changes.push_back({.offset = offset, .progression = progression, .by_round = stated.iteration->round});
+    return {};
   }
 
   std::span<std::byte> room_;
@@ -292,7 +332,9 @@ private:
 
 Result<ProgramArgument> filled(const TypeLayout& layout, const Value& value, const std::string& pointer) {
   ProgramArgument result = value_argument(layout);
-  TIDEGATE_CHECK(Filler(result.value).fill(layout, {}, 0, value, pointer));
+  Filler filler(result.value);
+  TIDEGATE_CHECK(filler.fill(layout, {}, 0, value, pointer));
+  result.changes = std::move(filler.changes);
   return result;
 }
 
@@ -378,13 +420,31 @@ std::string wanted_argument(const Parameter& parameter, const TranslationUnit& u
                          : fmt::format("{{\"{}\": [… {} values …]}}", element, type.width);
 }
 
+namespace {
+
+// A type for a parameter, in place of one that kernels cannot have (OpenCL C, 6.9); otherwise empty.
+std::string_view instead_of(std::string_view type) {
+  return type == "bool"                              ? "an int or a uint"
+         : type == "size_t" || type == "uintptr_t"   ? "a uint or a ulong"
+         : type == "ptrdiff_t" || type == "intptr_t" ? "an int or a long"
+                                                     : "";
+}
+
+} // namespace
+
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parameter& parameter,
                                       const TranslationUnit& unit, const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const auto refused = [&] {
-    return tl::unexpected(argument_mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
-                                                        stated_text(argument), in_quotes(declaration)),
-                                            "give " + wanted_argument(parameter, unit), pointer));
+    const std::string_view instead = instead_of(parameter.type);
+    return tl::unexpected(
+        argument_mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
+                                      stated_text(argument), in_quotes(declaration)),
+                          instead.empty() || parameter.is_pointer
+                              ? "give " + wanted_argument(parameter, unit)
+                              : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
+                                            instead, parameter.type),
+                          pointer));
   };
   if (parameter.is_pointer) {
     return refused();
@@ -423,8 +483,9 @@ Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parame
   ProgramArgument result = value_argument(*layout);
   TIDEGATE_CHECK(store_numbers(*stated.numbers, stated.type, result.value.data(), pointer));
   if (argument.iteration) {
-    TIDEGATE_TRY(result.progression,
+    TIDEGATE_TRY(const Progression progression,
                  progression_of(*argument.iteration, stated.type, result.value, pointer + "/iteration"));
+    result.changes = {{.progression = progression, .by_round = argument.iteration->round}};
   }
   return result;
 }
@@ -517,8 +578,10 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
         fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)), pointer);
   }
   if (argument.iteration && !states_one_number(argument)) {
-    return failure(ErrorCode::invalid_program, "iteration needs an argument that is a single number",
-                   "leave it out, or give one number such as {\"u32\": 0}", pointer + "/iteration");
+    return failure(
+        ErrorCode::invalid_program, "iteration needs an argument that is a single number",
+        "leave it out, or give one number such as {\"u32\": 0}; members of a structure have their own",
+        pointer + "/iteration");
   }
   if ((argument.access || argument.reinterpret) && !argument.buffer) {
     const std::string key = argument.access ? "access" : "reinterpret";

@@ -49,7 +49,7 @@ std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c
 
 // Checks the spec of a value that starts with these bytes. Errors: invalid_program, out_of_range.
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
-                                   const std::vector<std::byte>& first, const std::string& pointer);
+                                   std::span<const std::byte> first, const std::string& pointer);
 
 // Makes an argument_mismatch at this place of the program.
 Error argument_mismatch(std::string message, std::string fix, const std::string& pointer);

@@ -29,7 +29,7 @@ Error bad_file(const std::string& path, std::string message, std::string fix) {
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path};
 }
 
-// The buffer's type, if a tensor's type is one of them.
+// The element type of a tensor, if buffers have it.
 std::optional<ElementType> type_of(const Tensor& tensor) {
   constexpr std::array<std::string_view, element_type_names.size()> names{
       "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
@@ -37,15 +37,45 @@ std::optional<ElementType> type_of(const Tensor& tensor) {
   return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
 }
 
+// Reads the elements of a tensor; those of BF16 become f32, whose upper half they are.
+Result<NpyArray> elements_of(const Descriptor& file, const std::string& path, const Tensor& tensor) {
+  const bool brain_float = tensor.type == "BF16";
+  const auto type = brain_float ? ElementType::f32 : type_of(tensor);
+  if (!type) {
+    return tl::unexpected(bad_file(
+        path, fmt::format("elements of {} cannot be converted", printable(tensor.type)),
+        "leave convert out, and give the buffer an unsigned type, which takes the bytes as they are"));
+  }
+  NpyArray array{.type = *type, .shape = tensor.shape, .bytes = std::vector<std::byte>(tensor.bytes)};
+  TIDEGATE_CHECK(read_tensor(file, path, tensor, array.bytes));
+  if (brain_float) {
+    std::vector<std::byte> wide(2 * array.bytes.size());
+    for (std::size_t i = 0; i < array.bytes.size(); ++i) {
+      wide[2 * i + (i % 2 == 0 ? 2 : 1)] = array.bytes[i];
+    }
+    array.bytes = std::move(wide);
+  }
+  return array;
+}
+
+// Gives the buffer the elements of an array: of its count, shape and type, or converted if it says so.
+Result<void> take_elements(std::vector<std::byte>& contents, const BufferSpec& buffer,
+                           const std::string& path, NpyArray array, std::string_view what);
+
 Result<void> read_safetensors(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path) {
   TIDEGATE_TRY(const Descriptor file, open_input(path));
   TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
+  if (buffer.init->convert && type_of(tensor) != buffer.type) {
+    TIDEGATE_TRY(NpyArray array, elements_of(file, path, tensor));
+    return take_elements(contents, buffer, path, std::move(array), "tensor");
+  }
   const bool raw = !is_signed_integer(buffer.type) && !is_float(buffer.type);
   if (!raw && type_of(tensor) != buffer.type) {
     return tl::unexpected(bad_file(
         path, fmt::format("the tensor holds {}, the buffer {}", printable(tensor.type), name(buffer.type)),
-        "give the buffer the tensor's type, or an unsigned type, which takes its bytes as they are"));
+        "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
+        "bytes as they are"));
   }
   if (tensor.bytes != contents.size()) {
     return tl::unexpected(bad_file(path,
@@ -73,31 +103,37 @@ Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer
     array.error().source = path;
     return tl::unexpected(std::move(array.error()));
   }
+  return take_elements(contents, buffer, path, std::move(*array), "array");
+}
+
+Result<void> take_elements(std::vector<std::byte>& contents, const BufferSpec& buffer,
+                           const std::string& path, NpyArray array, std::string_view what) {
   const bool convert = buffer.init && buffer.init->convert;
-  if (array->type != buffer.type && !convert) {
-    return tl::unexpected(
-        bad_file(path, fmt::format("the array holds {}, the buffer {}", name(array->type), name(buffer.type)),
-                 fmt::format("give the buffer the type {}, or say \"convert\": true", name(array->type))));
+  if (array.type != buffer.type && !convert) {
+    return tl::unexpected(bad_file(
+        path, fmt::format("the {} holds {}, the buffer {}", what, name(array.type), name(buffer.type)),
+        fmt::format("give the buffer the type {}, or say \"convert\": true", name(array.type))));
   }
-  const std::uint64_t count = array->bytes.size() / element_bytes(array->type);
+  const std::uint64_t count = array.bytes.size() / element_bytes(array.type);
   if (count != buffer.count) {
     return tl::unexpected(
         bad_file(path,
-                 fmt::format("the array of shape {} has {}, the buffer {}",
-                             shortened(shape_text(array->shape)), plural(count, "element"), buffer.count),
-                 fmt::format("give the buffer the count {}, or another file", count)));
+                 fmt::format("the {} of shape {} has {}, the buffer {}", what,
+                             shortened(shape_text(array.shape)), plural(count, "element"), buffer.count),
+                 count == 0 ? "name a file with elements"
+                            : fmt::format("give the buffer the count {}, or another file", count)));
   }
-  if (buffer.shape && array->shape.size() > 1 && array->shape != *buffer.shape) {
+  if (buffer.shape && array.shape.size() > 1 && array.shape != *buffer.shape) {
     return tl::unexpected(
         bad_file(path,
-                 fmt::format("the array has the shape {}, the buffer {}", shortened(shape_text(array->shape)),
-                             shortened(shape_text(*buffer.shape))),
-                 "give the buffer the shape of the array, or another file"));
+                 fmt::format("the {} has the shape {}, the buffer {}", what,
+                             shortened(shape_text(array.shape)), shortened(shape_text(*buffer.shape))),
+                 fmt::format("give the buffer the shape of the {}, or another file", what)));
   }
-  if (array->type != buffer.type) {
-    return convert_elements(contents, buffer.type, *array, path);
+  if (array.type != buffer.type) {
+    return convert_elements(contents, buffer.type, array, path);
   }
-  contents = std::move(array->bytes);
+  contents = std::move(array.bytes);
   return {};
 }
 
@@ -108,7 +144,8 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
   if (buffer.init->tensor) {
     TIDEGATE_TRY(const Descriptor file, open_input(path));
     TIDEGATE_TRY(Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-    return type_of(tensor) == buffer.type ? tensor.shape : std::vector{tensor.bytes / size};
+    return type_of(tensor) == buffer.type || buffer.init->convert ? tensor.shape
+                                                                  : std::vector{tensor.bytes / size};
   }
   TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
   if (is_npy(path)) {

@@ -49,6 +49,10 @@ Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const 
 // cannot hold the image.
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);
 
+// Returns the size (width, height, depth) that the file of an image's init states: a PNG, or an array. Errors: bad_array
+// for raw bytes and for an array of another number of channels or layers; those of reading.
+Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path);
+
 // Returns the contents that the file gives the image. Errors: bad_array for a file of another format or size; those of
 // reading.
 Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path);

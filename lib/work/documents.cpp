@@ -1,7 +1,11 @@
 // JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
 #include "work/documents.hpp"
 
+#include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
 #include <tidegate/policy/documents.hpp>
+
+#include <algorithm>
 
 namespace tidegate::documents {
 
@@ -29,10 +33,11 @@ constexpr Field init_fields[] = {
     optional<&BufferInit::file>(".npy file, .safetensors file with a tensor, for an image also .png, or raw "
                                 "bytes, relative to the program"),
     optional<&BufferInit::tensor>("name of a tensor in a .safetensors file, of the buffer's type and size; "
-                                  "unsigned buffers take the bytes of any type, such as BF16, as they are"),
+                                  "without convert unsigned buffers take the bytes of any type, such as "
+                                  "BF16, as they are"),
     defaulted<&BufferInit::convert>(
-        "whether an .npy file may hold elements of another type, which are rounded to the buffer's; "
-        "integers have to fit"),
+        "whether an .npy file or a tensor may hold elements of another type, which are rounded to the "
+        "buffer's; integers have to fit"),
 };
 TIDEGATE_RECORD(BufferInit, init_fields);
 
@@ -62,7 +67,9 @@ TIDEGATE_RECORD(BufferSpec, program_buffer_fields);
 
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("order and type of a texel's channels: rgba_unorm8, r_float32, …"),
-    required<&ImageSpec::size>("texels: width, height, depth, as many as the image has dimensions"),
+    defaulted<&ImageSpec::size>(
+        "texels: width, height, depth, as many as the image has dimensions; left out, "
+        "those of the .png or .npy file of init"),
     optional<&ImageSpec::layers>("number of layers: makes it an array of images of 1 or 2 dimensions"),
     defaulted<&ImageSpec::texel_buffer>("whether it is an image1d_buffer_t"),
     optional<&ImageSpec::init>("first contents, by channels: one of fill, iota, random and file"),
@@ -120,6 +127,8 @@ constexpr Field iteration_fields[] = {
         .between(1, std::numeric_limits<std::uint64_t>::max()),
     optional<&IterationSpec::modulo>("the value is reduced modulo this number, to 0 or more")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
+    defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
+                                     "not iterations"),
 };
 TIDEGATE_RECORD(IterationSpec, iteration_fields);
 
@@ -192,7 +201,8 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::f32>("float value, or several for a vector").or_single(),
     optional<&ArgumentSpec::f64>("double value, or several for a vector").or_single(),
     optional<&ArgumentSpec::structure>(
-        "structure by value: its members by name, each a number, array or object")
+        "structure by value: its members by name, each a number, array or object, or a number that changes, as "
+        "an argument: {\"i32\": 0, \"iteration\": {\"add\": 1}}")
         .named("struct"),
     optional<&ArgumentSpec::enumeration>("enumeration by value: an enumerator's name, or a number")
         .named("enum"),
@@ -202,6 +212,43 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::note>(note_meaning),
 };
 TIDEGATE_RECORD(ArgumentSpec, argument_fields);
+
+namespace {
+
+struct StatedValue {
+  Value value;
+};
+struct StatedArgument {
+  ArgumentSpec value;
+};
+
+} // namespace
+
+constexpr Field stated_value_fields[] = {required<&StatedValue::value>("")};
+TIDEGATE_RECORD(StatedValue, stated_value_fields);
+constexpr Field stated_argument_fields[] = {required<&StatedArgument::value>("")};
+TIDEGATE_RECORD(StatedArgument, stated_argument_fields);
+
+Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer) {
+  // With its kind, no decoder takes it for another document.
+  static constexpr Document written{.kind = "argument", .record = &Description<StatedValue>::record};
+  static constexpr Document document{.kind = "argument", .record = &Description<StatedArgument>::record};
+  const StatedValue stated{value};
+  std::string json;
+  encode(written, &stated, Style::compact, json);
+  StatedArgument argument;
+  if (auto decoded = Decoder().decode(document, json, &argument); !decoded) {
+    const auto place = [&pointer](Error& error) {
+      error.pointer = pointer + error.pointer.value_or("").substr(std::string_view("/value").size());
+      error.line.reset(); // of a text that no one sees
+      error.column.reset();
+    };
+    place(decoded.error());
+    std::ranges::for_each(decoded.error().others, place);
+    return tl::unexpected(std::move(decoded.error()));
+  }
+  return std::move(argument.value);
+}
 
 constexpr Field envelope_fields[] = {
     required<&planning::Wave::frontier_bytes>("bytes that the wave reads"),
@@ -246,6 +293,13 @@ constexpr Field program_dependency_fields[] = {
 };
 TIDEGATE_RECORD(ProgramDependency, program_dependency_fields);
 
+constexpr Field loop_fields[] = {
+    required<&LoopSpec::first>("index or name of its first wave"),
+    optional<&LoopSpec::last>("index or name of its last wave; left out, the first one"),
+    required<&LoopSpec::repeat>("rounds: how often these waves run before the next one").between(1, 65536),
+};
+TIDEGATE_RECORD(LoopSpec, loop_fields);
+
 constexpr Field until_fields[] = {
     required<&Until::buffer>("name of the buffer whose first element is tested"),
     defaulted<&Until::equals>("the value that ends the repetition"),
@@ -259,6 +313,8 @@ constexpr Field program_fields[] = {
     defaulted<&WaveProgram::hits>("its lists of hits, by name"),
     required<&WaveProgram::ops>("the kernels that it runs, by name"),
     required<&WaveProgram::waves>("each one kernel over one NDRange"),
+    defaulted<&WaveProgram::loops>(
+        "waves in a row that run several times in each iteration; a loop may hold others"),
     optional<&WaveProgram::dependencies>("which wave waits for which; derived from what the kernels "
                                          "read and write, in the order of the waves, when left out")
         .or_word("derive"),

@@ -3,6 +3,9 @@
 #include "engine/documents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/describe.hpp>
+#include <tidegate/core/error.hpp>
+
+#include <string>
 
 namespace tidegate::documents {
 
@@ -17,5 +20,9 @@ TIDEGATE_CHOICES(engine::FilterMode, engine::filter_mode_names);
 TIDEGATE_HAS_RECORD(engine::BufferInit);
 TIDEGATE_HAS_RECORD(engine::QueueItem);
 TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
+
+// Reads a value of a structure as an argument of its own: {"i32": 0, "iteration": {"add": 1}}. Errors: as of decoding,
+// with places below `pointer`.
+Result<engine::ArgumentSpec> argument_of(const Value& value, const std::string& pointer);
 
 } // namespace tidegate::documents

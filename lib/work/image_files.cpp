@@ -4,6 +4,7 @@
 #include "core/png.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -208,6 +209,46 @@ Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spe
     TIDEGATE_CHECK(check_file(image, *spec.init->file, image.pointer + "/init/file"));
   }
   return spec.output ? check_file(image, *spec.output, image.pointer + "/output") : Result<void>();
+}
+
+Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path) {
+  const auto refused = [&path](std::string message, std::string fix) {
+    Error error = bad_image(std::move(message), std::move(fix));
+    error.source = path;
+    return tl::unexpected(std::move(error));
+  };
+  TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
+  const auto in_file = [&path](Error error) {
+    error.source = path;
+    return error;
+  };
+  if (named_png(path)) {
+    TIDEGATE_TRY(const auto size, png_size(file).map_error(in_file));
+    return std::vector<std::uint64_t>(size.begin(), size.end());
+  }
+  if (!named_npy(path)) {
+    return refused("raw bytes state no size", "give the image a size, or name a .png or .npy file");
+  }
+  TIDEGATE_TRY(const NpyArray array, parse_npy(file).map_error(in_file));
+  std::vector<std::uint64_t> size(array.shape.rbegin(), array.shape.rend());
+  if (const std::uint32_t channels = elements_per_texel(image.format); channels > 1) {
+    if (size.empty() || size.front() != channels) {
+      return refused(fmt::format("the array has the shape {}, and a texel of {} has {}",
+                                 shortened(shape_text(array.shape)), name(image.format),
+                                 plural(channels, "channel")),
+                     "give an array whose last dimension is the channels, or the image a size");
+    }
+    size.erase(size.begin());
+  }
+  if (image.layers && (size.empty() || size.back() != *image.layers)) {
+    return refused(fmt::format("the array has the shape {}, the image {}", shortened(shape_text(array.shape)),
+                               plural(*image.layers, "layer")),
+                   "give an array whose first dimension is the layers, or the image a size");
+  }
+  if (image.layers) {
+    size.pop_back();
+  }
+  return size;
 }
 
 Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path) {

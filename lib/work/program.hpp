@@ -100,6 +100,7 @@ struct IterationSpec {
   std::uint64_t every = 1;
   std::optional<std::uint64_t> cycle;
   std::optional<std::uint64_t> modulo;
+  bool round = false; // counts rounds of the wave's innermost loop instead
 };
 
 // Exactly one of buffer, hits, image, sampler, null, local_bytes and a value is set; several numbers make a vector.
@@ -177,6 +178,13 @@ struct ProgramDependency {
   std::optional<std::vector<Number>> halo = {};
 };
 
+// Waves in a row that run several times in an iteration, one after the other.
+struct LoopSpec {
+  Identifier first; // waves
+  std::optional<Identifier> last;
+  std::uint32_t repeat = 1;
+};
+
 struct Until { // ends the repetition after an iteration that leaves this value in element 0 of the buffer
   std::string buffer;
   Number equals = std::uint64_t{0};
@@ -190,6 +198,7 @@ struct WaveProgram {
   std::vector<std::pair<std::string, HitsSpec>> hits;
   std::vector<std::pair<std::string, OpSpec>> ops;
   std::vector<WaveSpec> waves;
+  std::vector<LoopSpec> loops;
   std::optional<std::vector<ProgramDependency>> dependencies; // default: derived
   std::optional<std::uint32_t> repeat;                        // default: once, or unlimited with `until`
   std::vector<std::array<std::string, 2>> swap; // pairs that exchange their contents after every iteration

@@ -17,7 +17,7 @@
 namespace tidegate::engine {
 
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
-                                   const std::vector<std::byte>& first, const std::string& pointer) {
+                                   std::span<const std::byte> first, const std::string& pointer) {
   using Form = Progression::Form;
   struct Said {
     std::string_view name;

@@ -156,8 +156,6 @@ ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   return ops;
 }
 
-namespace {
-
 Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
                               const std::string& pointer) {
   if (wave.name() != nullptr) {
@@ -180,6 +178,8 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
   }
   return static_cast<std::uint32_t>(wave.number());
 }
+
+namespace {
 
 Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const Job& program,
                                               const WaveNames& names, const ProgramDependency& dependency,

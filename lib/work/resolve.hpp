@@ -141,6 +141,15 @@ struct ResolvedWaves {
 ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,
                             ErrorList& errors);
 
+// Returns the index of a wave of the document, by index or name. Errors: invalid_wave.
+Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
+                              const std::string& pointer);
+
+// The waves in the order in which an iteration runs them, those of the program's loops again and again. Errors:
+// invalid_wave, invalid_program, out_of_range; the waves stay as they are then.
+std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& names,
+                                  const std::vector<ProgramWave>& waves, ErrorList& errors);
+
 // If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
 void spread_progressions(std::vector<ProgramWave>& waves);
 

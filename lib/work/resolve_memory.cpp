@@ -58,9 +58,10 @@ Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<B
 Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
   const std::size_t dimensions = spec.size.size();
   if (dimensions < 1 || dimensions > 3) {
-    return tl::unexpected(invalid_program(fmt::format("a size of {} numbers", dimensions),
-                                          "give width, height and depth, as many of them as the image has",
-                                          pointer + "/size"));
+    return tl::unexpected(invalid_program(
+        dimensions == 0 ? "the image has no size" : fmt::format("a size of {} numbers", dimensions),
+        "give width, height and depth, as many of them as the image has, or an init with a .png or .npy file",
+        pointer + "/size"));
   }
   if (std::ranges::find(spec.size, 0U) != spec.size.end() || spec.layers == std::uint64_t{0}) {
     return tl::unexpected(invalid_program("the image has no texels", "give a size and layers from 1 on",
@@ -343,14 +344,23 @@ Error both_called(std::string_view other, const std::string& name, const std::st
 }
 
 Result<ProgramBuffer> resolve_named_image(const ResolveInput& input, const NameIndex& buffers,
-                                          const std::string& name, const ImageSpec& spec,
+                                          const std::string& name, const ImageSpec& stated,
                                           const std::string& pointer) {
   if (buffers.contains(name)) {
     return tl::unexpected(both_called("a buffer and an image", name, pointer));
   }
   TIDEGATE_CHECK(input.wholly_read(pointer));
+  TIDEGATE_CHECK(files_in_scope(input, stated.init, stated.output, pointer));
+  ImageSpec spec = stated;
+  if (spec.size.empty() && spec.init && spec.init->file) {
+    auto size = size_in_file(spec, path_in(input.folder, *spec.init->file));
+    if (!size) {
+      size.error().pointer = pointer + "/init/file";
+      return tl::unexpected(std::move(size.error()));
+    }
+    spec.size = std::move(*size);
+  }
   TIDEGATE_TRY(ProgramBuffer image, resolve_image(name, spec, input.folder, pointer));
-  TIDEGATE_CHECK(files_in_scope(input, spec.init, spec.output, pointer));
   TIDEGATE_CHECK(check_data_files(image, spec.init, input.folder, input.files));
   return image;
 }

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -380,20 +381,25 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
     resolved.waves.back().name = spec.name.value_or("");
     resolved.waves.back().section = spec.section;
   }
+  for (std::uint32_t i = 0; i < resolved.waves.size(); ++i) {
+    const auto& stated = input.program.waves[i].bytes;
+    resolved.waves[i].bytes = stated ? *stated : envelope(memory.buffers, resolved.waves[i]);
+    resolved.waves[i].place = i;
+  }
   if (errors.result()) { // otherwise waves or lists may be missing
+    resolved.waves = unrolled(input, resolved.names, resolved.waves, errors);
     size_lists(input, memory, resolved.waves, errors);
-    for (std::uint32_t i = 0; i < input.program.waves.size(); ++i) {
-      if (const auto& active = input.program.waves[i].active) {
+    const auto waves = static_cast<std::uint32_t>(resolved.waves.size());
+    for (std::uint32_t i = 0; i < waves; ++i) {
+      if (const auto& active = input.program.waves[*resolved.waves[i].place].active) {
         auto count = count_active(input, memory, ops, i, active->buffer, resolved.waves[i]);
         if (errors.check(count) && *count) {
+          (*count)->bytes = envelope(memory.buffers, **count);
+          (*count)->place = resolved.waves[i].place;
           resolved.waves.push_back(std::move(**count));
         }
       }
     }
-  }
-  for (std::size_t i = 0; i < resolved.waves.size(); ++i) {
-    const auto stated = i < input.program.waves.size() ? input.program.waves[i].bytes : std::nullopt;
-    resolved.waves[i].bytes = stated ? *stated : envelope(memory.buffers, resolved.waves[i]);
   }
   resolved.buffers = std::move(memory.buffers);
   resolved.units = std::move(ops.units);
@@ -402,20 +408,27 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
 }
 
 void spread_progressions(std::vector<ProgramWave>& waves) {
-  std::map<std::pair<std::uint32_t, std::size_t>, ElementType> changing;
+  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint64_t, ElementType>> changing;
   for (const ProgramWave& wave : waves) {
     for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
-      if (wave.arguments[i].progression) {
-        changing[{wave.op, i}] = wave.arguments[i].progression->type;
+      for (const Change& change : wave.arguments[i].changes) {
+        changing[{wave.op, i}][change.offset] = change.progression.type;
       }
     }
   }
   for (ProgramWave& wave : waves) {
     for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
-      const auto found = changing.find({wave.op, i});
-      if (found != changing.end() && !wave.arguments[i].progression) {
-        wave.arguments[i].progression = constant_progression(found->second, wave.arguments[i].value);
+      ProgramArgument& argument = wave.arguments[i];
+      std::vector<Change> changes;
+      for (const auto& [offset, type] : changing[{wave.op, i}]) {
+        const auto own = std::ranges::find(argument.changes, offset, &Change::offset);
+        changes.push_back(own != argument.changes.end()
+                              ? *own
+                              : Change{.offset = offset,
+                                       .progression = constant_progression(
+                                           type, std::span(argument.value).subspan(offset))});
       }
+      argument.changes = std::move(changes);
     }
   }
 }

@@ -93,10 +93,30 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
   return report;
 }
 
+namespace {
+
+bool size_follows_from_file(const BufferSpec& spec) {
+  return spec.count == 0 && !spec.shape;
+}
+bool size_follows_from_file(const ImageSpec& spec) {
+  return spec.size.empty();
+}
+
+} // namespace
+
 std::string stream_key(const WaveProgram& program, const std::string& folder) {
   WaveProgram masked = program;
   std::string key = folder + '\n';
-  const auto mask = [](auto& spec) {
+  bool known = true;
+  const auto add_state = [&](const std::string& file) {
+    const std::string state = file_state(path_in(folder, file));
+    known = known && !state.empty();
+    key += state + '\n';
+  };
+  const auto mask = [&](auto& spec) {
+    if (spec.init && spec.init->file && size_follows_from_file(spec)) {
+      add_state(*spec.init->file);
+    }
     if (spec.init) {
       spec.init = BufferInit{.fill = Number(std::uint64_t{0})};
     }
@@ -115,14 +135,10 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
   }
   for (const WaveSpec& wave : program.waves) {
     if (wave.queue && wave.queue->file) {
-      const std::string state = file_state(path_in(folder, *wave.queue->file));
-      if (state.empty()) {
-        return {};
-      }
-      key += state + '\n';
+      add_state(*wave.queue->file);
     }
   }
-  return key + documents::encode(masked, documents::Style::compact);
+  return known ? key + documents::encode(masked, documents::Style::compact) : std::string();
 }
 
 std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {

@@ -173,8 +173,8 @@ TEST_CASE("iterations that are all alike are recorded after the first") {
 TEST_CASE("a value that changes is set for each launch, which is then not recorded") {
   Setup setup;
   setup.session.records = true;
-  setup.program.waves[0].arguments[1].progression =
-      Progression{.type = ElementType::u32, .form = Progression::Form::add, .first = 1, .by = 2};
+  setup.program.waves[0].arguments[1].changes = {
+      {.progression = {.type = ElementType::u32, .first = 1, .by = 2}}};
   setup.prepare();
   CHECK(setup.dispatch(4).calls.recorded_launches == 0);
   CHECK(setup.added == std::vector<std::uint32_t>{1, 3, 5, 7});

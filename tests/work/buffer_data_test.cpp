@@ -399,6 +399,41 @@ TEST_CASE("arrays of another type are converted on request") {
   CHECK(integers.error().message.starts_with("element 0: 0.1 is no integer"));
 }
 
+TEST_CASE("tensors of another type are converted on request") {
+  const TemporaryFolder folder;
+  const std::string header =
+      R"({"wide":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},"brain":{"dtype":"BF16","shape":[2],)"
+      R"("data_offsets":[16,20]},"eight":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[20,22]}})";
+  const std::array<double, 2> wide{0.1, -2.5};
+  const std::array<std::uint16_t, 2> brain{0x3fc0, 0xc120}; // 1.5 and -10
+  const std::uint64_t length = header.size();
+  std::string file(reinterpret_cast<const char*>(&length), sizeof length);
+  file += header;
+  file.append(reinterpret_cast<const char*>(wide.data()), sizeof wide);
+  file.append(reinterpret_cast<const char*>(brain.data()), sizeof brain);
+  folder.write("x.safetensors", file + "12");
+  const auto converted = [&](const char* tensor, ElementType type, bool convert = true) {
+    return initial_contents(
+        {.type = type,
+         .count = 2,
+         .init = BufferInit{.file = "x.safetensors", .tensor = tensor, .convert = convert},
+         .output = {}},
+        folder.path());
+  };
+  CHECK(values<float>(*converted("wide", ElementType::f32)) == std::vector<float>{0.1F, -2.5F});
+  CHECK(values<float>(*converted("brain", ElementType::f32)) == std::vector<float>{1.5F, -10});
+  CHECK(values<double>(*converted("brain", ElementType::f64)) == std::vector<double>{1.5, -10});
+  CHECK(values<double>(*converted("wide", ElementType::f64)) == std::vector<double>{0.1, -2.5});
+  CHECK(values<std::uint16_t>(*converted("brain", ElementType::u16, false)) ==
+        std::vector<std::uint16_t>{0x3fc0, 0xc120});
+  CHECK(converted("wide", ElementType::i32).error().message.starts_with("element 0: 0.1 is no integer"));
+  CHECK(converted("eight", ElementType::f32).error().message == "elements of F8_E4M3 cannot be converted");
+  CHECK(
+      converted("wide", ElementType::f32, false).error().fix ==
+      "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
+      "bytes as they are");
+}
+
 TEST_CASE("outputs are .npy or raw by their ending") {
   const TemporaryFolder folder;
   const std::array<std::byte, 4> data{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};

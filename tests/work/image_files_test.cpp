@@ -125,6 +125,32 @@ TEST_CASE("arrays have the shape of the image, or one dimension") {
         "channels, or convert the array");
 }
 
+TEST_CASE("an image without a size has that of its file") {
+  const TemporaryFolder folder;
+  folder.write("in.png", *png_file(picture(1, 8, bytes({1, 2}))));
+  folder.write("in.npy", npy_file(ElementType::u8, std::vector<std::uint64_t>{2, 3, 4}, Bytes(24)));
+  folder.write("in.raw", "1234");
+  const auto size = [&](std::string_view format, const char* file, std::optional<std::uint64_t> layers = {}) {
+    const auto row = std::ranges::find(image_format_names, format) - image_format_names.begin();
+    const auto found = size_in_file({.format = static_cast<ImageFormat>(row), .layers = layers},
+                                    (folder.path() / file).string());
+    return found ? shape_text(*found) : found.error().message + "; " + found.error().fix;
+  };
+  CHECK(size("r_unorm8", "in.png") == "(2, 1)");
+  CHECK(size("rgba_uint8", "in.npy") == "(3, 2)");
+  CHECK(size("rgba_uint8", "in.npy", 2) == "(3,)");
+  CHECK(size("r_uint8", "in.npy") == "(4, 3, 2)");
+  CHECK(size("r_uint8", "in.npy", 2) == "(4, 3)");
+  CHECK(size("r_uint8", "in.npy", 3) ==
+        "the array has the shape (2, 3, 4), the image 3 layers; give an array whose "
+        "first dimension is the layers, or the image a size");
+  CHECK(size("rg_uint8", "in.npy") ==
+        "the array has the shape (2, 3, 4), and a texel of rg_uint8 has 2 channels; give an array whose last "
+        "dimension is the channels, or the image a size");
+  CHECK(size("r_uint8", "in.raw") ==
+        "raw bytes state no size; give the image a size, or name a .png or .npy file");
+}
+
 TEST_CASE("raw bytes are as many as the image has") {
   const TemporaryFolder folder;
   ProgramBuffer made = image("rgba_uint8", 3, 2);

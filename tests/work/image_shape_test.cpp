@@ -74,8 +74,10 @@ TEST_CASE("kinds of images") {
 
 TEST_CASE("what no image can be") {
   const ImageFormat r = format("r_float32");
-  CHECK(shape({.format = r}) == "invalid_program /images/a/size: a size of 0 numbers; give width, height and "
-                                "depth, as many of them as the image has");
+  CHECK(
+      shape({.format = r}) ==
+      "invalid_program /images/a/size: the image has no size; give width, height and depth, as many of them as the "
+      "image has, or an init with a .png or .npy file");
   CHECK(
       shape({.format = r, .size = {1, 2, 3, 4}}).starts_with("invalid_program /images/a/size: a size of 4"));
   CHECK(shape({.format = r, .size = {4, 0}}) ==

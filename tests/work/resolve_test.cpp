@@ -348,7 +348,9 @@ TEST_CASE("what an error proposes") {
   CHECK(fix(call("global float* a", {f32({1.0})})) == "give {\"buffer\": …}");
   CHECK(fix(call("local float* a", {f32({1.0})})) == "give {\"local_bytes\": …}");
   CHECK(fix(call("bool a", {f32({1.0})})) ==
-        "give {\"bytes\": …}: the layout of \"bool a\" is not certain, it has a member of type bool");
+        "make the parameter an int or a uint: kernels of OpenCL C take none of type bool");
+  CHECK(fix(call("size_t a", {f32({1.0})})) ==
+        "make the parameter a uint or a ulong: kernels of OpenCL C take none of type size_t");
   CHECK(fix(call("enum e a", {f32({1.0})}, "enum e { A }; ")) == "give {\"enum\": …} or {\"u32\": …}");
   CHECK(fix(call("struct s a", {f32({1.0})}, "struct s { int x; }; ")) ==
         "give {\"struct\": {…}} or {\"bytes\": …}");
@@ -406,6 +408,59 @@ TEST_CASE("access follows the signature and may be narrowed") {
   CHECK(refusal(call("global const float* a", {buffer("x", Access::read_write)})) ==
         "argument_mismatch /waves/0/args/0/access: the access is read_write, the kernel's parameter is "
         "\"global const float* a\"");
+}
+
+TEST_CASE("members of a structure change as arguments do") {
+  const std::string point = "typedef struct { char tag; int at[2]; float by; } point; ";
+  const auto n = [](std::uint64_t number) { return Value{Number(number)}; };
+  const auto changing = [](const char* type, const char* form, std::uint64_t by) {
+    Value value{Value::Object{}};
+    auto& object = std::get<Value::Object>(value.is);
+    object.emplace_back(type, Value{Number(std::uint64_t{5})});
+    object.emplace_back("iteration", Value{Value::Object{ValueMember(form, Value{Number(by)})}});
+    return value;
+  };
+  const auto given = [&](Value second, Value by) {
+    ArgumentSpec argument;
+    argument.structure = Value{Value::Object{ValueMember("tag", n(1)),
+                                             ValueMember("at", Value{Value::List{n(7), std::move(second)}}),
+                                             ValueMember("by", std::move(by))}};
+    return call("point p", {argument}, point);
+  };
+  const ProgramArgument found = argument_of(given(changing("i32", "add", 3), changing("f32", "add", 2)));
+  REQUIRE(found.changes.size() == 2);
+  CHECK(found.changes[0].offset == 8);
+  CHECK(found.changes[1].offset == 12);
+  struct Point { // as a C compiler lays it out
+    char tag;
+    std::int32_t at[2];
+    float by;
+  };
+  for (std::uint32_t iteration = 0; iteration < 4; ++iteration) {
+    Point point_now{};
+    const auto bytes = value_in(found.value, found.changes, iteration);
+    REQUIRE(bytes.size() == sizeof point_now);
+    std::memcpy(&point_now, bytes.data(), sizeof point_now);
+    CHECK(point_now.tag == 1);
+    CHECK(point_now.at[0] == 7);
+    CHECK(point_now.at[1] == 5 + 3 * static_cast<int>(iteration));
+    CHECK(point_now.by == 5 + 2 * static_cast<float>(iteration));
+  }
+  CHECK(
+      refusal(given(changing("u32", "add", 3), n(0))) ==
+      "argument_mismatch /waves/0/args/0/struct/at/1: a member that changes takes one int and its iteration");
+  CHECK(refusal(given(changing("i32", "ad", 3), n(0))) ==
+        "unknown_key /waves/0/args/0/struct/at/1/iteration/ad: unknown key \"ad\"");
+  CHECK(refusal(given(n(0), changing("f32", "multiply", 3))) ==
+        "invalid_program /waves/0/args/0/struct/by/iteration: floats can only be changed by add");
+  // All waves of an op share the code: a member that changes in one of them is a constant of the others.
+  std::vector<ProgramWave> waves(2);
+  waves[0].arguments = {found};
+  waves[1].arguments = {argument_of(given(n(9), n(0)))};
+  spread_progressions(waves);
+  REQUIRE(waves[1].arguments[0].changes.size() == 2);
+  CHECK(value_in(waves[1].arguments[0].value, waves[1].arguments[0].changes, 3) ==
+        waves[1].arguments[0].value);
 }
 
 TEST_CASE("an argument needs exactly one value") {
