@@ -4,6 +4,7 @@
 #include "app/terminal.hpp"
 #include "core/interrupt.hpp"
 #include "core/table.hpp"
+#include "ranks/ranks.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <CLI/CLI.hpp>
@@ -313,6 +314,9 @@ Result<Run> parse(std::vector<std::string> arguments) {
     return [] { return write_text("-", manual_commands(command_line())); };
   }
   TIDEGATE_TRY(const auto named, named_subcommand(arguments));
+  if (ranks::launched().rank != 0 && named != "run" && named != "devices") {
+    return [] { return ExitCode::done; }; // rank 0 answers
+  }
   const CommandModel root = command_line(named);
   CLI::App parser(root.summary, root.name);
   parser.get_formatter()->column_width(left_column);
@@ -370,6 +374,9 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
     }
   } catch (const std::exception& exception) {
     error = uncaught_error(exception, "this is a bug in tidegate: please report the command and its input");
+  }
+  if (InterruptWatch::interrupted() && ranks::launched().size > 1) { // mpirun says why
+    return ExitCode::interrupted;
   }
   const InterruptWatch interrupts;
   print_error(error);

@@ -5,6 +5,7 @@
 #include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"
+#include "app/ranks.hpp"
 #include "app/report_page.hpp"
 #include "app/terminal.hpp"
 #include "app/tune.hpp"
@@ -255,17 +256,36 @@ static SelfTest self_test_of(const engine::RunOptions& options) {
                                                                            : SelfTest::kept;
 }
 
-Result<device::DeviceInfo> find_device(const RunSettings& settings) {
+// The device of this rank. Ranks of one host take different ones as long as there are enough.
+static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const device::DeviceList& list,
+                                                 std::string_view selectors) {
+  TIDEGATE_TRY(const auto devices, rank_devices(list, selectors));
+  const auto& place = settings.ranks->place();
+  const auto local = static_cast<std::size_t>(place.local_size);
+  if (local > devices.size()) {
+    settings.device_warning =
+        engine::Warning{.message = fmt::format("{} of this host share {}", plural(local, "rank"),
+                                               plural(devices.size(), "device")),
+                        .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
+                        .pointer = {}};
+  }
+  return devices[static_cast<std::size_t>(place.local_rank) % devices.size()];
+}
+
+Result<device::DeviceInfo> find_device(RunSettings& settings) {
   TIDEGATE_TRY(const auto list, device::list_devices());
   const char* const usual = std::getenv("TIDEGATE_DEVICE");
   const bool by_environment = settings.selector.empty() && usual != nullptr;
-  const auto found = device::select_device(list, by_environment ? usual : settings.selector);
+  const std::string selector = by_environment ? usual : settings.selector;
+  const auto found = settings.ranks
+                         ? device_of_rank(settings, list, selector)
+                         : device::select_device(list, selector).map([](const auto* one) { return *one; });
   if (!found) {
     Error error = found.error();
     error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
     return tl::unexpected(std::move(error));
   }
-  device::DeviceInfo device = **found;
+  device::DeviceInfo device = *found;
   if (!settings.options.compile.dry_run) {
     TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options), [&] {
       if (progress_style(settings) != ProgressStyle::none) {
@@ -278,7 +298,7 @@ Result<device::DeviceInfo> find_device(const RunSettings& settings) {
 }
 
 ProgressStyle progress_style(const RunSettings& settings) {
-  if (errors_are_json() || settings.quiet) {
+  if (errors_are_json() || settings.quiet || ranks::launched().rank != 0) {
     return ProgressStyle::none;
   }
   return settings.verbose             ? ProgressStyle::lines
@@ -492,7 +512,7 @@ bool needs_device(const RunSettings& settings) {
 }
 
 // Nothing where a plan needs none.
-Result<std::optional<device::DeviceInfo>> device_of(const RunSettings& settings, engine::Monitor& monitor) {
+Result<std::optional<device::DeviceInfo>> device_of(RunSettings& settings, engine::Monitor& monitor) {
   if (!needs_device(settings)) {
     return std::nullopt;
   }
@@ -561,6 +581,10 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
   progress.finish();
   if (!report) {
     return tl::unexpected(std::move(report.error()));
+  }
+  if (settings.ranks && settings.ranks->rank() != 0) { // rank 0 reports
+    return report->error ? tl::unexpected(at_program(*report->error, settings))
+                         : Result<ExitCode>(ExitCode::done);
   }
   TIDEGATE_CHECK(write_timings(*report, settings));
   std::optional<Error> failed = not_converged(*report, settings);
@@ -660,8 +684,10 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
       prepared->policy_file = report.policy_file;
     }
   }
-  if (first_run.warning) {
-    report.warnings.push_back(std::move(*first_run.warning));
+  for (auto& warning : {std::move(first_run.warning), settings.device_warning}) {
+    if (warning) {
+      report.warnings.push_back(*warning);
+    }
   }
   return report;
 }
@@ -691,7 +717,7 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   return report;
 }
 
-Result<ExitCode> run_program(RunSettings& settings) {
+static Result<ExitCode> run_here(RunSettings& settings) {
   TIDEGATE_TRY(settings.text, graph_program(settings));
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
@@ -766,7 +792,11 @@ Result<ExitCode> run_program(RunSettings& settings) {
                              settings.plan == standard_stream;
     TIDEGATE_TRY(settings.crashes, device::isolate_drivers(&ran, reads_input ? nullptr : &trying));
   }
-  if (settings.stream) {
+  if (needs_device(settings) && !options.compile.dry_run) {
+    TIDEGATE_TRY(settings.ranks, ranks::begin()); // in the child process: MPI's connections do not pass on
+  }
+  options.ranks = settings.ranks.get();
+  if (settings.stream && !settings.ranks) {
     return run_stream(settings, ran);
   }
   engine::Monitor monitor;
@@ -774,6 +804,10 @@ Result<ExitCode> run_program(RunSettings& settings) {
   const auto abandon = [&settings, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
+    if (settings.ranks && settings.ranks->rank() != 0) {
+      print_error(after_first_rank(at_program(*report.error, settings)));
+      ::_exit(static_cast<int>(exit_code(*report.error)));
+    }
     const auto written = write_report(report, settings);
     ::_exit(static_cast<int>(written ? *written : exit_code(written.error())));
   };
@@ -786,6 +820,11 @@ Result<ExitCode> run_program(RunSettings& settings) {
   }
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+  if (settings.ranks) {
+    TIDEGATE_CHECK(refuse_for_ranks(settings, frontier));
+    options.compile.strategy = engine::Strategy::plain;
+    options.compile.promote = engine::Promotion::none;
+  }
   const InterruptWatch interrupts; // until the report is written
   if (frontier) {
     return finish(run_frontier(settings, monitor), settings, progress);
@@ -793,6 +832,18 @@ Result<ExitCode> run_program(RunSettings& settings) {
   monitor.before_kernels = [&ran] { ran.set(); };
   monitor.trying = &trying;
   return finish(run_waves(settings, monitor), settings, progress);
+}
+
+Result<ExitCode> run_program(RunSettings& settings) {
+  const ranks::Launched launched = ranks::launched();
+  if (launched.rank != 0 && settings.options.compile.dry_run) {
+    return ExitCode::done; // rank 0 plans
+  }
+  auto result = run_here(settings);
+  if (settings.ranks) {
+    return end_together(std::move(result), *settings.ranks);
+  }
+  return launched.size == 1 ? result : result.map_error(after_first_rank);
 }
 
 } // namespace tidegate::app

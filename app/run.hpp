@@ -12,6 +12,7 @@
 #include "engine/timeline.hpp"
 #include "engine/traversal/report.hpp"
 #include "graph/program.hpp"
+#include "ranks/ranks.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -59,6 +60,8 @@ struct RunSettings {
   std::optional<double> fail_slower; // part by which a run may be slower than the baseline
   std::string export_markdown;
   std::string export_csv;
+  std::shared_ptr<ranks::Ranks> ranks{};           // that this process is one of; null: it is alone
+  std::optional<engine::Warning> device_warning{}; // ranks share devices
   engine::RunOptions options;
   PlanOptions plan_options; // of the plan that was given; otherwise it is layered
 };
@@ -70,7 +73,7 @@ Result<void> read_text(RunSettings& settings);
 Error at_program(Error error, const RunSettings& settings);
 
 // The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
-Result<device::DeviceInfo> find_device(const RunSettings& settings);
+Result<device::DeviceInfo> find_device(RunSettings& settings);
 
 // How much a run reports of its progress.
 ProgressStyle progress_style(const RunSettings& settings);

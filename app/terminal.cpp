@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/json_text.hpp"
 #include "engine/documents.hpp"
+#include "ranks/ranks.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 
@@ -43,8 +44,10 @@ bool use_colour(const std::string& output) {
   return output == standard_stream && use_colour(STDOUT_FILENO);
 }
 
+// mpirun puts a terminal of its own before a pipe or a file.
 bool is_terminal(int descriptor) {
-  return ::isatty(descriptor) == 1 && environment("TERM") != "dumb" && !environment("TERM").empty();
+  return ::isatty(descriptor) == 1 && !ranks::launched().by_launcher && environment("TERM") != "dumb" &&
+         !environment("TERM").empty();
 }
 
 void hint_at_terminal(const std::string& input) {
@@ -89,7 +92,9 @@ void explain_interrupts(bool json) {
   Error error = interrupt_error();
   std::string message = error_text(error);
   error.message = "interrupted again";
-  handle_interrupts(std::move(message), error_text(error));
+  const bool alone =
+      ranks::launched().size == 1; // mpirun ends all ranks after one's error, which has told why
+  handle_interrupts(alone ? std::move(message) : "", alone ? error_text(error) : "");
 }
 
 void print_warning(const engine::Warning& warning, const std::string& program) {

@@ -306,6 +306,47 @@ constexpr Field fallback_fields[] = {
 };
 TIDEGATE_RECORD(FallbackReport, fallback_fields);
 
+constexpr Field rank_fields[] = {
+    required<&RankReport::rank>("its number, from 0"),
+    required<&RankReport::host>("name of the machine"),
+    required<&RankReport::device>("name of the device"),
+    required<&RankReport::dispatch_ns>("from the first launch to the end of the last"),
+    required<&RankReport::waiting_ns>("part of dispatch_ns: for messages of other ranks"),
+    required<&RankReport::bytes_sent>("in messages, from the first launch to the end of the last"),
+    required<&RankReport::messages>("sent in that time"),
+};
+TIDEGATE_RECORD(RankReport, rank_fields);
+
+constexpr Field rank_wave_fields[] = {
+    required<&RankWaveReport::wave>("the wave"),
+    required<&RankWaveReport::cut>(
+        "whether each rank runs a part of its range; otherwise every rank runs all of it"),
+    required<&RankWaveReport::reason>("why it is not cut"),
+    required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),
+};
+TIDEGATE_RECORD(RankWaveReport, rank_wave_fields);
+
+constexpr Field rank_buffer_fields[] = {
+    required<&RankBufferReport::buffer>("the buffer"),
+    required<&RankBufferReport::split>(
+        "whether each rank writes its part; every rank has room for all of it"),
+    required<&RankBufferReport::bytes_sent>(
+        "of its contents, by all ranks, for waves that read what other ranks wrote"),
+    required<&RankBufferReport::reason>("why it is not split"),
+    required<&RankBufferReport::fix>("what to change in the program so that it is; empty if nothing helps"),
+};
+TIDEGATE_RECORD(RankBufferReport, rank_buffer_fields);
+
+constexpr Field ranks_fields[] = {
+    required<&RanksReport::ranks>("each of them"),
+    required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
+    required<&RanksReport::bytes_sent>("by all ranks"),
+    required<&RanksReport::messages>("of all ranks"),
+    required<&RanksReport::waves>("how each wave runs"),
+    required<&RanksReport::buffers>("where each buffer is written"),
+};
+TIDEGATE_RECORD(RanksReport, ranks_fields);
+
 constexpr Field hit_rule_fields[] = {
     required<&HitCapacityRule::items>("tiles and items of queues of the whole run"),
     required<&HitCapacityRule::expected_hits_per_item>("as the program states it"),
@@ -587,6 +628,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::queues>("waves of work items"),
     reported<&RunReport::priority>("requeue accounting of all queues, and whether to read it out "
                                    "and reset it now"),
+    reported<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
     reported<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),

@@ -14,9 +14,6 @@
 #include <utility>
 
 namespace tidegate::engine {
-namespace {
-
-using Clock = std::chrono::steady_clock;
 
 Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
   std::vector<WrittenFile> written;
@@ -30,6 +27,34 @@ Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostCon
   }
   return written;
 }
+
+Result<BufferContents> read_expected(const Job& program) {
+  BufferContents expected(program.buffers.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (const auto& of = program.buffers[i].expected) {
+      TIDEGATE_TRY(expected[i], of->read().map_error([&](Error error) {
+        error.pointer = program.buffers[i].pointer + "/expect/file";
+        return error;
+      }));
+    }
+  }
+  return expected;
+}
+
+std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
+                                             const HostContents& outputs) {
+  std::vector<ExpectedReport> expected;
+  for (std::size_t i = 0; i < references.size(); ++i) {
+    if (program.buffers[i].expected) {
+      expected.push_back(compare_expected(program.buffers[i], references[i], outputs[i]));
+    }
+  }
+  return expected;
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // The time after which a persistent launch that a first run chose on a CPU is ended, if the program's wall time is
 // longer.
@@ -66,20 +91,6 @@ std::vector<ActiveReport> read_active(const Job& program, const ArenaRun& run) {
     }
   }
   return reports;
-}
-
-// Reads the user's own references, by buffer; empty without one.
-Result<BufferContents> read_expected(const Job& program) {
-  BufferContents expected(program.buffers.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (const auto& of = program.buffers[i].expected) {
-      TIDEGATE_TRY(expected[i], of->read().map_error([&](Error error) {
-        error.pointer = program.buffers[i].pointer + "/expect/file";
-        return error;
-      }));
-    }
-  }
-  return expected;
 }
 
 BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
@@ -168,12 +179,9 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
     proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 
-  std::vector<ExpectedReport> expected;
-  for (std::size_t i = 0; i < references.size() && run.outcome.status == RunStatus::done; ++i) {
-    if (compiled.program.buffers[i].expected) {
-      expected.push_back(compare_expected(compiled.program.buffers[i], references[i], run.outputs[i]));
-    }
-  }
+  const std::vector<ExpectedReport> expected =
+      run.outcome.status == RunStatus::done ? compare_expected(compiled.program, references, run.outputs)
+                                            : std::vector<ExpectedReport>();
 
   std::vector<WrittenFile> files_written;
   // Write outputs only if they are complete and equal to whatever they were compared with.
@@ -199,7 +207,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
                          .hits = std::move(hits),
                          .active = std::move(active),
                          .proof = std::move(proof),
-                         .expected = std::move(expected),
+                         .expected = expected,
                          .files_written = std::move(files_written)};
 }
 

@@ -48,6 +48,7 @@ struct ExecutedProgram {
   std::optional<Proof> proof;           // if requested and the run was done
   std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;
+  std::optional<RanksReport> ranks; // of several ranks, of rank 0
 };
 
 // Returns the limits of a program's dispatches.
@@ -57,6 +58,16 @@ DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::De
 // Returns the time that a persistent launch may take which a first run chose on a CPU: another program may have taken
 // a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
+
+// Reads the user's own references, by buffer; empty without one. Errors: of files.
+Result<BufferContents> read_expected(const Job& program);
+
+// Compares outputs with the references, one by one.
+std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
+                                             const HostContents& outputs);
+
+// Writes each output to its file. Errors: cannot_write.
+Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs);
 
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
 // the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that

@@ -128,6 +128,7 @@ struct ProgramBuffer {
   ElementType type = ElementType::f32;
   std::uint64_t count = 0; // elements
   std::uint64_t bytes = 0;
+  std::uint64_t row_bytes = 0; // along the first dimension of its shape; 0 if the program states none
   bool swapped = false;
   std::optional<ImageShape> image{};
   bool in_registers = false; // used by one wave, in registers: it needs no memory
@@ -174,6 +175,12 @@ struct ProgramOp {
   std::uint32_t function = 0; // index into the unit's functions
 };
 
+// Rows of a buffer that a work-item touches: with number i in the outermost dimension, i - reach to i + reach.
+struct RowReach {
+  std::uint64_t row_bytes = 0;
+  std::uint64_t reach = 0;
+};
+
 struct ProgramArgument {
   enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
   Kind kind = Kind::value;
@@ -192,8 +199,9 @@ struct ProgramArgument {
   SamplerSpec sampler{};
   // If known: tile t touches only elements of tiles within this distance, in x, y and z.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
-  std::uint32_t element_bytes = 0; // bytes per work-item, if the halo was derived from the kernel
-  bool assigned_first = false;     // likewise: every work-item assigns its element before any other access
+  std::uint32_t element_bytes = 0;   // bytes per work-item, if the halo was derived from the kernel
+  bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
+  std::optional<RowReach> rows = {}; // if known
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }

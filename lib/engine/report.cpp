@@ -725,6 +725,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   if (report.status == RunStatus::hits_overflow) {
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
+  report.ranks = executed.ranks;
   if (!executed.expected.empty()) {
     report.expected = executed.expected;
   }

@@ -8,6 +8,7 @@
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
 #include "engine/halo_check.hpp"
+#include "engine/rank_run.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -102,6 +103,14 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   if (options.check_halos) {
     TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options, monitor));
     return report_of_halos(compiled, halos, *device, options, elapsed_ns(start));
+  }
+  if (options.ranks != nullptr) { // all run the same, so that none may choose another way
+    TIDEGATE_CHECK(check_rankable(compiled.written));
+    TIDEGATE_TRY(const auto executed,
+                 execute_on_ranks(compiled, *device, options, monitor).map_error([&](Error error) {
+                   return explained(std::move(error), monitor);
+                 }));
+    return report_of_run(compiled, executed, *device, options, elapsed_ns(start));
   }
   auto executed = execute(*prepared, *device, options, monitor);
   CompileOptions compile_options = options.compile;

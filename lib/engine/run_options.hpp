@@ -17,6 +17,10 @@ namespace tidegate::traversal {
 struct FrontierReport;
 }
 
+namespace tidegate::ranks {
+class Ranks;
+}
+
 namespace tidegate::engine {
 
 // Options of traversals alone.
@@ -54,8 +58,9 @@ struct RunOptions {
   std::uint64_t slice_ns = 150'000'000;
   std::filesystem::path cache_folder; // for built kernels; empty: none
   device::OpenSession open_session = device::open_session;
-  Kept* kept = nullptr; // of the stream that the run is part of, if any
-  std::string kept_key; // of the wave program there; empty: it is not kept
+  ranks::Ranks* ranks = nullptr; // that run the program together; null: this process alone
+  Kept* kept = nullptr;          // of the stream that the run is part of, if any
+  std::string kept_key;          // of the wave program there; empty: it is not kept
   // Called with the known facts if the device does not respond; ends the process.
   std::function<void(const RunReport&)> abandon;
   TraversalOptions traversal;

@@ -346,6 +346,40 @@ struct FallbackReport {
   std::string reason;
 };
 
+// One of several ranks. Times are those of its dispatch.
+struct RankReport {
+  std::uint32_t rank = 0;
+  std::string host;
+  std::string device;
+  std::uint64_t dispatch_ns = 0;
+  std::uint64_t waiting_ns = 0; // part of dispatch_ns: for messages of other ranks
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages = 0; // sent
+};
+
+struct RankWaveReport {
+  std::string wave;
+  bool cut = false; // each rank runs its part; otherwise every rank runs all of it
+  std::string reason, fix;
+};
+
+struct RankBufferReport {
+  std::string buffer;
+  bool split = false;           // each rank writes its part
+  std::uint64_t bytes_sent = 0; // of its contents, by all ranks
+  std::string reason, fix;
+};
+
+// A run on several ranks.
+struct RanksReport {
+  std::vector<RankReport> ranks;
+  std::uint32_t slowest = 0; // the rank that worked longest, without waiting
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages = 0;
+  std::vector<RankWaveReport> waves;
+  std::vector<RankBufferReport> buffers;
+};
+
 // Waves that ran as one wave.
 struct WindowReport {
   std::vector<std::string> waves;
@@ -505,6 +539,7 @@ struct RunReport : ReportHead {
   std::optional<std::vector<ActiveReport>> active; // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
+  std::optional<RanksReport> ranks;                    // of a run on several
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
   MemoryReport memory;
   planning::MemoryPlan plan;

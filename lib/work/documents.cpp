@@ -184,6 +184,9 @@ constexpr Field argument_fields[] = {
         "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
         "or a number for each dimension; left out, it is derived where that is certain")
         .or_single(),
+    optional<&ArgumentSpec::rows>(
+        "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "
+        "the first dimension of its shape, so that ranks share the buffer; left out, it is derived as halos are"),
     optional<&ArgumentSpec::hits>("name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
     defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
     optional<&ArgumentSpec::image>("name of an image"),

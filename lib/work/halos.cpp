@@ -62,11 +62,15 @@ void derive_halos(Job& program) {
     for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
       const auto& own = found->second[i];
-      if (argument.kind != ProgramArgument::Kind::buffer || argument.halo || !own ||
+      if (argument.kind != ProgramArgument::Kind::buffer || !own ||
           program.buffers[argument.buffer].bytes / own->element_bytes > most) {
         continue;
       }
       const auto reach = static_cast<std::uint64_t>(std::max(std::abs(own->low), std::abs(own->high)));
+      argument.rows = {.row_bytes = own->element_bytes, .reach = reach};
+      if (argument.halo) {
+        continue;
+      }
       const std::uint64_t local = wave.range.local[0];
       argument.halo = {static_cast<std::uint32_t>((reach + local - 1) / local), 0, 0};
       argument.element_bytes = own->element_bytes;

@@ -109,8 +109,9 @@ struct ArgumentSpec {
   std::optional<Access> access; // of a buffer; default: from the kernel's signature
   bool reinterpret = false;     // the kernel deliberately reads the buffer's elements as another type
   std::optional<std::vector<Number>> halo; // tile t touches only the buffer's elements of tiles t - N … t + N
-  std::optional<std::string> hits;         // a list
-  bool null = false;                       // the null pointer
+  std::optional<std::uint64_t> rows; // work-item i of the outermost dimension touches only rows i - N … i + N
+  std::optional<std::string> hits;   // a list
+  bool null = false;                 // the null pointer
   std::optional<std::string> image;
   std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;

@@ -322,6 +322,7 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
                 .fix = "give a count from 1 on that the memory holds",
                 .pointer = pointer + "/count"});
   }
+  buffer.row_bytes = spec.shape ? buffer.bytes / spec.shape->front() : 0;
   errors.check(input.wholly_read(pointer));
   errors.check(check_contents(spec, errors.result().has_value(), pointer));
   // File contents are compared only with a valid buffer, and files outside the scope stay untouched.

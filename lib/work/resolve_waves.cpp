@@ -79,6 +79,16 @@ Result<void> add_halo(ProgramArgument& argument, bool is_list, const std::vector
   return {};
 }
 
+Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const ProgramMemory& memory,
+                      const std::string& pointer) {
+  if (argument.kind != ProgramArgument::Kind::buffer || memory.buffers[argument.buffer].row_bytes == 0) {
+    return tl::unexpected(invalid_program("rows need a buffer with a shape, whose first number counts them",
+                                          "give the buffer a shape, or leave rows out", pointer));
+  }
+  argument.rows = {.row_bytes = memory.buffers[argument.buffer].row_bytes, .reach = reach};
+  return {};
+}
+
 // `range` is that of the wave, or null if it is invalid.
 Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
                             const WaveSpec& spec, const opencl_c::Function& kernel,
@@ -116,6 +126,10 @@ Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memo
     if (spec.args[i].halo && argument && range) {
       errors.check(add_halo(*argument, spec.args[i].hits.has_value(), *spec.args[i].halo, *range,
                             fmt::format("{}/args/{}/halo", pointer, i)));
+    }
+    if (spec.args[i].rows && argument) {
+      errors.check(
+          add_rows(*argument, *spec.args[i].rows, memory, fmt::format("{}/args/{}/rows", pointer, i)));
     }
     if (errors.check(argument)) {
       wave.arguments.push_back(std::move(*argument));

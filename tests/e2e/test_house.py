@@ -12,10 +12,11 @@ ALLOWED = {
     "opencl_c": {"core"},
     "device": {"core", "policy"},
     "graph": {"core", "policy"},
+    "ranks": {"core"},
     "work": {"core", "device", "engine", "opencl_c", "planning", "policy"},
-    "engine": {"core", "device", "graph", "opencl_c", "planning", "policy"},
+    "engine": {"core", "device", "graph", "opencl_c", "planning", "policy", "ranks"},
     "tune": {"core", "device", "engine", "graph", "policy", "work"},
-    "app": {"core", "device", "engine", "graph", "planning", "policy", "tune", "work"},
+    "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "tune", "work"},
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)

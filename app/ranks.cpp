@@ -1,0 +1,102 @@
+#include "app/ranks.hpp"
+
+#include "app/terminal.hpp"
+#include "core/interrupt.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace tidegate::app {
+
+Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
+  const engine::RunOptions& options = settings.options;
+  const auto& strategy = options.compile.strategy;
+  struct Refused {
+    bool given;
+    std::string_view what;
+  };
+  const std::array<Refused, 12> refused{{
+      {frontier, "a graph program"},
+      {settings.stream, "--stream"},
+      {options.compare_rounds != 0, "--compare"},
+      {options.stress_runs != 0, "--stress"},
+      {options.check_bounds, "--check-bounds"},
+      {options.check_halos, "--check-halos"},
+      {!options.export_folder.empty(), "export"},
+      {!options.trace.empty(), "--trace"},
+      {!options.page.empty(), "--report"},
+      {options.compile.trace, "--by-wave"},
+      {!options.emit_kernel.empty(), "--emit-kernel"},
+      {strategy && *strategy != engine::Strategy::plain, "a --strategy other than plain"},
+  }};
+  const auto found = std::ranges::find(refused, true, &Refused::given);
+  if (found != refused.end()) {
+    return failure(ErrorCode::invalid_usage,
+                   fmt::format("{} does not work on several ranks yet", found->what),
+                   frontier ? "run it in one process, without mpirun"
+                            : "leave it out, or run the program in one process, without mpirun");
+  }
+  if (settings.program == standard_stream) {
+    return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
+                   "give the program as a file that all ranks can read");
+  }
+  return {};
+}
+
+Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
+                                                     std::string_view selectors) {
+  std::vector<device::DeviceInfo> found;
+  for (std::size_t begin = 0; !selectors.empty() && begin <= selectors.size();) {
+    const std::size_t end = std::min(selectors.find(',', begin), selectors.size());
+    TIDEGATE_TRY(const auto* const one, device::select_device(list, selectors.substr(begin, end - begin)));
+    found.push_back(*one);
+    begin = end + 1;
+  }
+  if (found.empty()) {
+    TIDEGATE_TRY(const auto* const usual, device::select_device(list, ""));
+    for (const device::DeviceInfo& device : list.devices) {
+      if (device.type == usual->type && device.platform == usual->platform) {
+        found.push_back(device);
+      }
+    }
+  }
+  return found;
+}
+
+Error after_first_rank(Error error) {
+  constexpr std::chrono::milliseconds first{300};
+  constexpr std::chrono::milliseconds each{50}; // likewise among the others
+  const ranks::Launched launched = ranks::launched();
+  if (launched.rank != 0) {
+    std::this_thread::sleep_for(first + each * std::min(launched.rank, 20));
+  }
+  error.message = fmt::format("rank {} of {}: {}", launched.rank, launched.size, error.message);
+  return error;
+}
+
+Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks) {
+  if (result && *result == ExitCode::done) {
+    const auto met = ranks.barrier();
+    if (met) {
+      return result;
+    }
+    result = tl::unexpected(met.error());
+  }
+  if (InterruptWatch::interrupted()) { // by mpirun, perhaps because of another rank's error: silent
+    ::_exit(static_cast<int>(ExitCode::interrupted));
+  }
+  ExitCode code = result ? *result : exit_code(result.error());
+  if (!result) {
+    print_error(after_first_rank(std::move(result.error())));
+  }
+  ranks.abort(static_cast<int>(code));
+}
+
+} // namespace tidegate::app

@@ -1,0 +1,29 @@
+// `mpirun -n N tidegate`: which device each rank takes, what ranks cannot do yet, and how they end together.
+#pragma once
+#include "app/run.hpp"
+#include "ranks/ranks.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
+
+#include <string_view>
+#include <vector>
+
+namespace tidegate::app {
+
+// Refuses options and programs that only one process takes. Error: invalid_usage.
+Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier);
+
+// Returns the devices that the ranks of one host take in turn: those of a comma-separated list, or without one all of the
+// type and platform that a run takes by default. Errors: as select_device().
+Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
+                                                     std::string_view selectors);
+
+// Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;
+// one with another exit code than `done` ends all, too.
+Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);
+
+// Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error that
+// all have.
+Error after_first_rank(Error error);
+
+} // namespace tidegate::app

@@ -1,0 +1,403 @@
+#include "engine/rank_run.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include "device/driver_output.hpp"
+#include "engine/dispatch.hpp"
+#include "engine/plain_waves.hpp"
+#include "engine/proof.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One rank's side of a run.
+class RankRunner {
+public:
+  RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
+             const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
+             Clock::time_point deadline, Monitor& monitor)
+      : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
+        rank_(static_cast<std::uint32_t>(ranks.rank())), deadline_(deadline), monitor_(monitor),
+        part_(program), order_(program_order(program)), fresh_(program, split, storage) {
+    for (std::size_t i = 0; i < part_.waves.size(); ++i) {
+      const WaveCut& cut = split.waves[i];
+      if (cut.cut() && cut.begin[rank_] != cut.begin[rank_ + 1]) {
+        part_.waves[i].range = part_of(program.waves[i].range, cut, rank_);
+      }
+    }
+    run_.buffer_bytes.resize(program.buffers.size());
+  }
+
+  Result<RankRun> run(const HostContents& first) {
+    monitor_.begin(Activity::building);
+    const PlainPrograms programs(session_, part_, order_);
+    TIDEGATE_CHECK(ranks_.barrier()); // what takes one rank longer is no part of the dispatch
+    monitor_.begin(Activity::filling);
+    const auto filling = Clock::now();
+    memory_ = allocate_apart(session_, program_);
+    fill_apart(session_, program_, first, memory_);
+    PlainWaves waves(session_, programs, part_, order_, storage_, memory_, {});
+    device::require(session_.finish(), "filling the buffers");
+    run_.upload_ns = elapsed_ns(filling);
+
+    monitor_.begin(Activity::running);
+    monitor_.deadline = deadline_;
+    TIDEGATE_CHECK(ranks_.barrier());
+    const ranks::Traffic before = ranks_.traffic();
+    const auto start = Clock::now();
+    run_.iterations = run_wave_by_wave(
+        program_, order_, storage_,
+        {.run = [&](std::uint32_t wave, std::uint32_t iteration) { return step(waves, wave, iteration); },
+         .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
+    device::require(session_.finish(), "running the waves");
+    monitor_.in_flight = 0;
+    run_.dispatch_ns = elapsed_ns(start) - std::min(elapsed_ns(start), waves.compile_ns());
+    const ranks::Traffic& after = ranks_.traffic();
+    run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
+                    .messages = after.messages - before.messages,
+                    .waiting_ns = after.waiting_ns - before.waiting_ns};
+    if (failed_) {
+      return tl::unexpected(std::move(*failed_));
+    }
+    if (run_.status == RunStatus::done) {
+      monitor_.begin(Activity::reading);
+      TIDEGATE_CHECK(read_outputs());
+    }
+    return std::move(run_);
+  }
+
+private:
+  // Another rank may take long: this one is not stuck meanwhile.
+  Result<void> wait() {
+    monitor_.deadline = Clock::now() + build_limit;
+    auto waited = ranks_.wait();
+    monitor_.deadline = deadline_;
+    return waited;
+  }
+
+  bool out_of_time() {
+    if (InterruptWatch::interrupted()) {
+      run_.status = RunStatus::interrupted;
+    } else if (Clock::now() >= deadline_) {
+      run_.status = RunStatus::deadline;
+    }
+    return run_.status != RunStatus::done;
+  }
+
+  struct Received {
+    const RankTransfer* transfer;
+    std::vector<std::byte> bytes;
+  };
+
+  // Sends and receives this rank's share of the transfers, of buffers in the memory that they have in a swap phase.
+  Result<void> exchange(const std::vector<RankTransfer>& transfers, std::uint32_t phase) {
+    std::vector<std::vector<std::byte>> sent;
+    std::vector<Received> received;
+    for (const RankTransfer& transfer : transfers) {
+      const std::uint64_t bytes = transfer.bytes.size();
+      run_.buffer_bytes[transfer.buffer] += bytes;
+      if (transfer.from == rank_) {
+        download(session_, memory_[storage_[phase][transfer.buffer]], transfer.bytes.begin,
+                 sent.emplace_back(bytes));
+        ranks_.send(static_cast<int>(transfer.to), sent.back());
+      } else if (transfer.to == rank_) {
+        received.push_back({.transfer = &transfer, .bytes = std::vector<std::byte>(bytes)});
+        ranks_.receive(static_cast<int>(transfer.from), received.back().bytes);
+      }
+    }
+    if (sent.empty() && received.empty()) {
+      return {};
+    }
+    TIDEGATE_CHECK(wait());
+    for (const Received& one : received) {
+      upload(session_, memory_[storage_[phase][one.transfer->buffer]], one.transfer->bytes.begin, one.bytes);
+    }
+    return {};
+  }
+
+  // Runs this rank's part of a wave. Returns false to end the program.
+  bool step(PlainWaves& waves, std::uint32_t wave, std::uint32_t iteration) {
+    constexpr std::uint64_t launches_between_looks = 64;
+    monitor_.iterations = iteration;
+    if (failed_ || run_.status != RunStatus::done) {
+      return false;
+    }
+    const auto exchanged =
+        exchange(fresh_.before(wave, iteration), iteration % static_cast<std::uint32_t>(storage_.size()));
+    if (!exchanged) {
+      failed_ = exchanged.error();
+      return false;
+    }
+    const WaveCut& cut = split_.waves[wave];
+    if (!cut.cut() || cut.begin[rank_] != cut.begin[rank_ + 1]) {
+      monitor_.in_flight = 1;
+      waves.launch(wave, iteration, deadline_);
+    }
+    fresh_.after(wave, iteration);
+    if (++launches_ % launches_between_looks == 0) {
+      device::require(session_.finish(), "running the waves");
+      return !out_of_time();
+    }
+    return true;
+  }
+
+  // Reads the value that `until` tests. Rank 0 decides for all: kernels that do not repeat their results could have
+  // ranks go different ways.
+  void decide(std::uint32_t owner, std::span<std::byte> value) {
+    if (rank_ == 0) {
+      download(session_, memory_[owner], 0, value);
+    }
+    monitor_.deadline = Clock::now() + build_limit;
+    const auto decided = ranks_.broadcast(value);
+    monitor_.deadline = deadline_;
+    if (!decided) {
+      failed_ = decided.error();
+      return;
+    }
+    run_.until_value.assign(value.begin(), value.end());
+    run_.until_met = same_value(program_, run_.until_value);
+    out_of_time();
+  }
+
+  Result<void> read_outputs() {
+    const auto start = Clock::now();
+    const std::uint32_t phase = run_.iterations % static_cast<std::uint32_t>(storage_.size());
+    run_.outputs = output_room(session_, program_, 0);
+    std::vector<std::vector<std::byte>> sent;
+    for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
+      if (!program_.buffers[i].is_read_back()) {
+        continue;
+      }
+      const device::Buffer& memory = memory_[storage_[phase][i]];
+      if (rank_ == 0) {
+        download(session_, memory, 0, run_.outputs[i]);
+      }
+      for (const RankTransfer& transfer : fresh_.gather(i, run_.iterations)) {
+        if (rank_ == 0) {
+          ranks_.receive(static_cast<int>(transfer.from),
+                         run_.outputs[i].subspan(transfer.bytes.begin, transfer.bytes.size()));
+        } else if (rank_ == transfer.from) {
+          download(session_, memory, transfer.bytes.begin, sent.emplace_back(transfer.bytes.size()));
+          ranks_.send(0, sent.back());
+        }
+      }
+    }
+    TIDEGATE_CHECK(wait());
+    run_.read_back_ns = elapsed_ns(start);
+    return {};
+  }
+
+  const device::Session& session_;
+  const Job& program_;
+  const JobSplit& split_;
+  const std::vector<std::vector<std::uint32_t>>& storage_;
+  ranks::Ranks& ranks_;
+  const std::uint32_t rank_;
+  const Clock::time_point deadline_;
+  Monitor& monitor_;
+  Job part_; // with this rank's parts of the ranges
+  const std::vector<std::uint32_t> order_;
+  Freshness fresh_;
+  std::vector<device::Buffer> memory_;
+  std::uint64_t launches_ = 0;
+  std::optional<Error> failed_;
+  RankRun run_;
+};
+
+// Why every rank writes all of a buffer.
+RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::uint32_t buffer,
+                               std::uint64_t bytes_sent) {
+  RankBufferReport report{.buffer = program.buffers[buffer].name,
+                          .split = split.split(buffer),
+                          .bytes_sent = bytes_sent,
+                          .reason = {},
+                          .fix = {}};
+  if (report.split) {
+    return report;
+  }
+  report.reason = "no wave writes it";
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    for (const ProgramArgument& argument : program.waves[wave].arguments) {
+      if (argument.is_memory() && split.swap_set[argument.buffer] == split.swap_set[buffer] &&
+          argument.access != Access::read) {
+        report.reason = fmt::format("every rank runs all of {}, which writes it{}", program.wave_text(wave),
+                                    argument.buffer == buffer ? "" : " when it is swapped");
+        report.fix = split.waves[wave].fix;
+      }
+    }
+  }
+  return report;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// The report of all ranks, for rank 0.
+Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
+                                 const std::string& device, ranks::Ranks& ranks) {
+  const std::array<std::uint64_t, 4> own{run.dispatch_ns, run.traffic.waiting_ns, run.traffic.bytes_sent,
+                                         run.traffic.messages};
+  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(own))));
+  const std::string host = host_name();
+  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(host))));
+  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(device))));
+  RanksReport report;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::array<std::uint64_t, 4> of{};
+    std::memcpy(of.data(), numbers[i].data(), sizeof of);
+    report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
+                            .host = text_of(hosts[i]),
+                            .device = text_of(devices[i]),
+                            .dispatch_ns = of[0],
+                            .waiting_ns = of[1],
+                            .bytes_sent = of[2],
+                            .messages = of[3]});
+    report.bytes_sent += of[2];
+    report.messages += of[3];
+    const auto working = [](const RankReport& rank) {
+      return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+    };
+    if (working(report.ranks.back()) > working(report.ranks[report.slowest])) {
+      report.slowest = static_cast<std::uint32_t>(i);
+    }
+  }
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    report.waves.push_back({.wave = program.wave_text(wave),
+                            .cut = split.waves[wave].cut(),
+                            .reason = split.waves[wave].reason,
+                            .fix = split.waves[wave].fix});
+  }
+  for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+    report.buffers.push_back(buffer_report(program, split, buffer, run.buffer_bytes[buffer]));
+  }
+  return report;
+}
+
+// Where a run that has ended is in its schedule.
+Position end_of(const Schedule& schedule, std::uint32_t iterations) {
+  const auto end = static_cast<std::uint32_t>(schedule.stages.size());
+  return {.iteration = iterations,
+          .stage = schedule.repeat_end == end ? static_cast<std::uint32_t>(schedule.repeat_begin) : end};
+}
+
+Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
+                                                  const device::DeviceInfo& device, const RunOptions& options,
+                                                  Monitor& monitor) {
+  const Job& program = compiled.written;
+  ranks::Ranks& ranks = *options.ranks;
+  const auto& storage = compiled.schedule.storage;
+  const bool root = ranks.rank() == 0;
+  std::optional<device::PrintsToStandardError> prints(std::in_place);
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
+               options.open_session(device, device::Profiling::as_needed));
+  TIDEGATE_TRY(const HostContents first,
+               first_contents(*session, program, compiled.tuning.most_pinned_bytes));
+  TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
+  const JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
+  const auto deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
+  const device::CallCounts calls_before = session->calls()->now();
+  monitor.count(session->calls());
+  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, deadline, monitor));
+
+  ExecutedProgram executed;
+  DispatchOutcome& outcome = executed.run.outcome;
+  outcome.status = run.status;
+  outcome.iterations = run.iterations;
+  outcome.until_met = run.until_met;
+  outcome.reached = end_of(compiled.schedule, run.iterations);
+  outcome.dispatch_ns = run.dispatch_ns;
+  outcome.calls = session->calls()->since(calls_before);
+  executed.run.calls = outcome.calls;
+  executed.run.publish_ns = executed.run.upload_ns = run.upload_ns;
+  executed.run.read_back_ns = run.read_back_ns;
+  if (run.status != RunStatus::done) {
+    return executed;
+  }
+  if (program.until) {
+    executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
+  }
+  TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
+  if (!root) {
+    return executed;
+  }
+  if (options.verify) {
+    monitor.begin(Activity::proving);
+    const PlainRun plain = Reference(*session, program, storage, first).run(deadline);
+    executed.proof = Proof{.in_time = plain.in_time};
+    if (plain.in_time) {
+      executed.proof->parity = compare_outputs(program, plain.outputs, run.outputs);
+    }
+  }
+  executed.expected = compare_expected(program, references, run.outputs);
+  if ((!executed.proof || executed.proof->holds()) &&
+      std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
+    prints.reset();
+    monitor.begin_writing();
+    TIDEGATE_TRY(executed.files_written, write_outputs(program, run.outputs));
+  }
+  return executed;
+}
+
+} // namespace
+
+Result<void> check_rankable(const Job& program) {
+  const auto refused = [](const std::string& what, const std::string& pointer) {
+    return failure(ErrorCode::invalid_program, fmt::format("{} cannot run on several ranks yet", what),
+                   "run it in one process, without mpirun", pointer);
+  };
+  for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    const std::string pointer = fmt::format("/waves/{}", i);
+    if (wave.queue) {
+      return refused(program.wave_text(i) + ", a queue,", pointer);
+    }
+    if (wave.active) {
+      return refused(program.wave_text(i) + " with active tiles", pointer);
+    }
+  }
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.image || buffer.hits) {
+      return refused(
+          fmt::format("the {} {}", buffer.image ? "image" : "list of hits", in_quotes(buffer.name)),
+          buffer.pointer);
+    }
+  }
+  return {};
+}
+
+Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
+                             const std::vector<std::vector<std::uint32_t>>& storage,
+                             const HostContents& first, ranks::Ranks& ranks, Clock::time_point deadline,
+                             Monitor& monitor) {
+  return RankRunner(session, program, split, storage, ranks, deadline, monitor).run(first);
+}
+
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor) {
+  try {
+    return execute_or_throw_on_ranks(compiled, device, options, monitor);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::engine

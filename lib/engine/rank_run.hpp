@@ -1,0 +1,48 @@
+// A wave program on several ranks: each launches its part of every wave that is cut (split.hpp) as a plain launch of the
+// user's kernel, and exchanges what later waves need of split buffers.
+#pragma once
+#include "device/monitor.hpp"
+#include "device/session.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/execute.hpp"
+#include "engine/job.hpp"
+#include "engine/split.hpp"
+#include "ranks/ranks.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidegate::engine {
+
+// Refuses what does not run on several ranks yet: kinds of waves and of buffers. Error: invalid_program.
+Result<void> check_rankable(const Job& program);
+
+struct RankRun {
+  RunStatus status = RunStatus::done; // or deadline, interrupted
+  std::uint32_t iterations = 0;
+  bool until_met = false;
+  std::vector<std::byte> until_value; // after the last iteration
+  HostContents outputs;               // of rank 0; others have room without contents
+  std::uint64_t upload_ns = 0;
+  std::uint64_t dispatch_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  ranks::Traffic traffic;                  // of the dispatch
+  std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
+};
+
+// Runs on this rank what the others run at the same time, and hands outputs to rank 0. Errors: of the device and of
+// ranks; interrupted. Throws device::Refused.
+Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
+                             const std::vector<std::vector<std::uint32_t>>& storage,
+                             const HostContents& first, ranks::Ranks& ranks,
+                             std::chrono::steady_clock::time_point deadline, Monitor& monitor);
+
+// As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor);
+
+} // namespace tidegate::engine

@@ -1,0 +1,239 @@
+#include "engine/split.hpp"
+
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+
+namespace tidegate::engine {
+namespace {
+
+// These describe the launch, which is another one for a part of the range.
+constexpr std::array<std::string_view, 5> launch_functions{
+    "get_group_id", "get_num_groups", "get_global_size", "get_global_offset", "get_global_linear_id"};
+
+// Buffers that exchange their memory have the same owner of each byte: returns by buffer the first of them.
+std::vector<std::uint32_t> swap_sets(const Job& program) {
+  std::vector<std::uint32_t> first(program.buffers.size());
+  std::iota(first.begin(), first.end(), 0U);
+  for (std::size_t changes = 1; changes != 0;) {
+    changes = 0;
+    for (const auto& [a, b] : program.swaps) {
+      changes += first[a] != first[b] ? 1 : 0;
+      first[a] = first[b] = std::min(first[a], first[b]);
+    }
+  }
+  return first;
+}
+
+std::uint32_t outermost(const NdRange& range) {
+  return range.dimensions - 1;
+}
+
+// The global id at which a tile row begins, or the last one ends.
+std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {
+  const std::uint32_t d = outermost(range);
+  return range.offset[d] + std::min<std::uint64_t>(tile_row * range.local[d], range.global[d]);
+}
+
+std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes) {
+  return row > bytes / row_bytes ? bytes : row * row_bytes;
+}
+
+// The rows of a rank's ids, and all rows of nobody: those before the first id are the first rank's.
+std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::uint32_t>& begin,
+                                   std::uint64_t row_bytes, std::uint64_t bytes) {
+  std::vector<ByteRange> owned;
+  for (std::size_t rank = 0; rank + 1 < begin.size(); ++rank) {
+    const std::uint64_t from = rank == 0 ? 0 : owned.back().end;
+    const bool last = rank + 2 == begin.size();
+    owned.push_back({from, last ? bytes : row_begin(first_id(range, begin[rank + 1]), row_bytes, bytes)});
+  }
+  return owned;
+}
+
+class Splitter {
+public:
+  Splitter(const Job& program, std::uint32_t ranks)
+      : program_(program), split_{.ranks = ranks, .waves = {}, .swap_set = swap_sets(program), .owned = {}} {
+    split_.owned.resize(program.buffers.size());
+    of_set_.resize(program.buffers.size());
+  }
+
+  JobSplit run() {
+    split_.waves.resize(program_.waves.size());
+    for (const std::uint32_t wave : section_order(program_.waves)) {
+      split_.waves[wave] = cut(program_.waves[wave]);
+    }
+    for (std::size_t i = 0; i < split_.owned.size(); ++i) {
+      split_.owned[i] = of_set_[split_.swap_set[i]];
+    }
+    return std::move(split_);
+  }
+
+private:
+  WaveCut cut(const ProgramWave& wave) {
+    const auto whole = [](std::string reason, std::string fix = "") {
+      return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
+    };
+    if (!wave.users_kernel) {
+      return whole("it is a fill or a copy");
+    }
+    const std::uint32_t rows = wave.range.groups[outermost(wave.range)];
+    if (rows < 2) {
+      return whole("its outermost dimension has one work-group",
+                   "give it smaller work-groups, or exchange its dimensions");
+    }
+    for (const opencl_c::Token& token : program_.units[program_.ops[wave.op].unit].unit.source.tokens) {
+      if (std::ranges::find(launch_functions, token.text) != launch_functions.end()) {
+        return whole(
+            fmt::format("its source calls {}, which is another number in a part of the range", token.text),
+            "use get_global_id, and give sizes as arguments");
+      }
+    }
+    std::vector<std::uint32_t> begin;
+    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
+      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
+    }
+    std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (!argument.is_memory() || argument.access == Access::read) {
+        continue;
+      }
+      const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+      const std::string name = in_quotes(buffer.name);
+      if (!argument.rows || argument.rows->row_bytes == 0) {
+        return whole(
+            fmt::format("which elements of {} a work-item writes is not known", name),
+            fmt::format(R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row)",
+                        name));
+      }
+      if (argument.rows->reach != 0) {
+        return whole(fmt::format("a work-item writes or reads {} beyond its own row", name),
+                     fmt::format("write only the own row, and read {} through another argument", name));
+      }
+      auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
+      const auto& known = of_set_[split_.swap_set[argument.buffer]];
+      if (!known.empty() && known != owned) {
+        return whole(fmt::format("an earlier wave cuts {} at other rows", name),
+                     "give both waves the same sizes in the outermost dimension");
+      }
+      written.emplace_back(split_.swap_set[argument.buffer], std::move(owned));
+    }
+    if (written.empty()) {
+      return whole("it writes nothing");
+    }
+    for (std::size_t i = 1; i < written.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (written[i].first == written[j].first && written[i].second != written[j].second) {
+          return whole("two of its arguments cut a buffer at different rows");
+        }
+      }
+    }
+    for (auto& [set, owned] : written) {
+      of_set_[set] = std::move(owned);
+    }
+    return WaveCut{.begin = std::move(begin), .reason = {}, .fix = {}};
+  }
+
+  const Job& program_;
+  std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
+  JobSplit split_;
+};
+
+} // namespace
+
+JobSplit split_job(const Job& program, std::uint32_t ranks) {
+  return Splitter(program, ranks).run();
+}
+
+NdRange part_of(const NdRange& range, const WaveCut& cut, std::uint32_t rank) {
+  NdRange part = range;
+  const std::uint32_t d = outermost(range);
+  part.offset[d] = first_id(range, cut.begin[rank]);
+  part.global[d] = static_cast<std::uint32_t>(first_id(range, cut.begin[rank + 1]) - part.offset[d]);
+  part.groups[d] = cut.begin[rank + 1] - cut.begin[rank];
+  return part;
+}
+
+Freshness::Freshness(const Job& program, const JobSplit& split,
+                     std::span<const std::vector<std::uint32_t>> storage)
+    : program_(program), split_(split), storage_(storage) {
+  for (const ProgramBuffer& buffer : program.buffers) { // first contents are everywhere
+    fresh_.emplace_back(split.ranks, ByteRange{0, buffer.bytes});
+  }
+}
+
+// Each rank's fresh bytes are one range, which holds what it owns: so what it lacks lies on both sides of it.
+void Freshness::fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed,
+                      const std::vector<ByteRange>& fresh, std::vector<RankTransfer>& transfers) const {
+  const ByteRange has = fresh[rank];
+  for (const ByteRange lacks : {ByteRange{needed.begin, std::min(needed.end, has.begin)},
+                                ByteRange{std::max(needed.begin, has.end), needed.end}}) {
+    for (std::uint32_t owner = 0; lacks.size() != 0 && owner < split_.ranks; ++owner) {
+      const ByteRange& owned = split_.owned[buffer][owner];
+      const ByteRange part{std::max(lacks.begin, owned.begin), std::min(lacks.end, owned.end)};
+      if (part.size() != 0) {
+        transfers.push_back({.from = owner, .to = rank, .buffer = buffer, .bytes = part});
+      }
+    }
+  }
+}
+
+std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t iteration) {
+  const WaveCut& cut = split_.waves[wave];
+  const ProgramWave& spec = program_.waves[wave];
+  std::vector<RankTransfer> transfers;
+  for (const ProgramArgument& argument : spec.arguments) {
+    if (!argument.is_memory() || !split_.split(argument.buffer) ||
+        (argument.access == Access::write && (cut.cut() || argument.overwrites))) {
+      continue;
+    }
+    const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
+    auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
+    for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+      ByteRange needed{0, bytes};
+      if (cut.cut() && cut.begin[rank] == cut.begin[rank + 1]) {
+        continue;
+      }
+      if (cut.cut() && argument.rows && argument.rows->row_bytes != 0) {
+        const RowReach& rows = *argument.rows;
+        const std::uint64_t first = first_id(spec.range, cut.begin[rank]);
+        const std::uint64_t end = first_id(spec.range, cut.begin[rank + 1]);
+        needed = {row_begin(first - std::min(first, rows.reach), rows.row_bytes, bytes),
+                  row_begin(end + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
+      }
+      // A gap between what it has and what it needs would be lost from the account.
+      needed = {std::min(needed.begin, fresh[rank].end), std::max(needed.end, fresh[rank].begin)};
+      fetch(argument.buffer, rank, needed, fresh, transfers);
+      fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
+    }
+  }
+  return transfers;
+}
+
+void Freshness::after(std::uint32_t wave, std::uint32_t iteration) {
+  for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+    if (argument.is_memory() && argument.access != Access::read && split_.split(argument.buffer)) {
+      fresh_[storage_[iteration % storage_.size()][argument.buffer]] =
+          split_.waves[wave].cut()
+              ? split_.owned[argument.buffer]
+              : std::vector(split_.ranks, ByteRange{0, program_.buffers[argument.buffer].bytes});
+    }
+  }
+}
+
+std::vector<RankTransfer> Freshness::gather(std::uint32_t buffer, std::uint32_t iterations) const {
+  std::vector<RankTransfer> transfers;
+  if (split_.split(buffer)) {
+    fetch(buffer, 0, {0, program_.buffers[buffer].bytes},
+          fresh_[storage_[iterations % storage_.size()][buffer]], transfers);
+  }
+  return transfers;
+}
+
+} // namespace tidegate::engine

@@ -1,0 +1,87 @@
+// How ranks share a job: which waves are cut, which buffers are split, and what ranks exchange before a wave.
+//
+//   range of a wave  | tile row 0 | 1 | 2 | 3 | 4 | 5 | 6 |     cut in the outermost dimension into whole tiles
+//   3 ranks          | rank 0         | rank 1    | rank 2|
+//   a buffer it writes                                          each rank owns the rows that its tiles write
+//   a buffer it reads     ... rank 1 needs its rows and `reach` rows of its neighbours (RowReach)
+//
+// Every rank has room for whole buffers and works in place; of a split buffer only some bytes of it are as one rank
+// alone would have them. They are *fresh*. Every rank keeps account of what is fresh on every rank, so that all know what
+// to send without asking.
+#pragma once
+#include "engine/job.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tidegate::engine {
+
+// Half-open; empty if begin >= end.
+struct ByteRange {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  [[nodiscard]] std::uint64_t size() const { return begin < end ? end - begin : 0; }
+  friend bool operator==(const ByteRange&, const ByteRange&) = default;
+};
+
+// A wave is cut if all that it writes is known to be rows of its own: then each rank runs its part. Otherwise every rank
+// runs all of it, on whole buffers.
+struct WaveCut {
+  std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
+  std::string reason;               // why it is not cut
+  std::string fix;                  // what to declare so that it is; empty if nothing helps
+
+  [[nodiscard]] bool cut() const { return !begin.empty(); }
+};
+
+struct JobSplit {
+  std::uint32_t ranks = 1;
+  std::vector<WaveCut> waves;
+  std::vector<std::uint32_t> swap_set; // by buffer: equal for those that exchange their memory
+  std::vector<std::vector<ByteRange>>
+      owned; // by buffer and rank, of split buffers; empty: every rank writes all of it
+
+  [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }
+};
+
+JobSplit split_job(const Job& program, std::uint32_t ranks);
+
+// Returns the range of a rank's part of a cut wave; without groups if the rank has none.
+NdRange part_of(const NdRange& range, const WaveCut& cut, std::uint32_t rank);
+
+// Bytes that one rank sends to another.
+struct RankTransfer {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::uint32_t buffer = 0;
+  ByteRange bytes;
+};
+
+class Freshness {
+public:
+  // References must outlive it; storage[phase][buffer] is the buffer whose memory a buffer uses.
+  Freshness(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage);
+
+  // Returns what has to be sent before a wave in an iteration, and counts it as sent.
+  std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration);
+
+  // Accounts for what the wave has written.
+  void after(std::uint32_t wave, std::uint32_t iteration);
+
+  // Returns what rank 0 lacks of a buffer after so many iterations.
+  [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;
+
+private:
+  void fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed, const std::vector<ByteRange>& fresh,
+             std::vector<RankTransfer>& transfers) const;
+
+  const Job& program_;
+  const JobSplit& split_;
+  std::span<const std::vector<std::uint32_t>> storage_;
+  std::vector<std::vector<ByteRange>> fresh_; // by memory and rank
+};
+
+} // namespace tidegate::engine

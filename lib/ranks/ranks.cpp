@@ -1,0 +1,177 @@
+#include "ranks/ranks.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace tidegate::ranks {
+namespace {
+
+// MPI counts bytes in an int.
+constexpr std::size_t most_message_bytes = std::size_t{1} << 30U;
+
+// Calls `use` with each part of the bytes that fits a message.
+template <class Byte, class Use>
+void in_messages(std::span<Byte> bytes, const Use& use) {
+  for (std::size_t at = 0; at < bytes.size(); at += most_message_bytes) {
+    use(bytes.subspan(at, std::min(most_message_bytes, bytes.size() - at)));
+  }
+}
+
+} // namespace
+
+void Ranks::send(int to, std::span<const std::byte> bytes) {
+  in_messages(bytes, [&](std::span<const std::byte> part) {
+    transport_->send(to, part);
+    traffic_.bytes_sent += part.size();
+    ++traffic_.messages;
+  });
+}
+
+void Ranks::receive(int from, std::span<std::byte> bytes) {
+  in_messages(bytes, [&](std::span<std::byte> part) { transport_->receive(from, part); });
+}
+
+Result<void> Ranks::wait() {
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int polls_before_yields = 1000; // ranks may share a core
+  constexpr std::uint64_t before_sleeps_ns = 5'000'000;
+  constexpr std::chrono::microseconds sleep{50};
+  for (int polls = 0; !transport_->idle(); ++polls) {
+    if (InterruptWatch::interrupted()) {
+      return failure(ErrorCode::interrupted, "interrupted while waiting for another rank", "run it again");
+    }
+    if (polls >= polls_before_yields && elapsed_ns(start) >= before_sleeps_ns) {
+      std::this_thread::sleep_for(sleep);
+    } else if (polls >= polls_before_yields) {
+      std::this_thread::yield();
+    }
+  }
+  traffic_.waiting_ns += elapsed_ns(start);
+  return {};
+}
+
+// A binomial tree: in round k the ranks whose lowest set bit is k hand their values to the rank without that bit.
+Result<void> Ranks::reduce(std::span<std::uint64_t> values, const Combine& combine) {
+  std::vector<std::uint64_t> other(values.size());
+  for (int bit = 1; bit < size(); bit *= 2) {
+    if ((rank() & bit) != 0) {
+      send(rank() - bit, std::as_bytes(values));
+      TIDEGATE_CHECK(wait());
+      break;
+    }
+    if (rank() + bit < size()) {
+      receive(rank() + bit, std::as_writable_bytes(std::span(other)));
+      TIDEGATE_CHECK(wait());
+      std::ranges::transform(values, other, values.begin(), combine);
+    }
+  }
+  return broadcast(std::as_writable_bytes(values));
+}
+
+// The same tree from its root: a rank receives from the rank without its lowest set bit, then serves lower bits.
+Result<void> Ranks::broadcast(std::span<std::byte> bytes) {
+  int bit = 1;
+  while (bit < size() && (rank() & bit) == 0) {
+    bit *= 2;
+  }
+  if (rank() != 0) {
+    receive(rank() - bit, bytes);
+    TIDEGATE_CHECK(wait());
+  }
+  for (bit /= 2; bit > 0; bit /= 2) {
+    if (rank() + bit < size()) {
+      send(rank() + bit, bytes);
+    }
+  }
+  return wait();
+}
+
+Result<std::vector<std::vector<std::byte>>> Ranks::gather(std::span<const std::byte> bytes) {
+  std::vector<std::vector<std::byte>> all;
+  std::uint64_t count = bytes.size();
+  if (rank() != 0) {
+    send(0, std::as_bytes(std::span(&count, 1)));
+    send(0, bytes);
+    TIDEGATE_CHECK(wait());
+    return all;
+  }
+  std::vector<std::uint64_t> counts(static_cast<std::size_t>(size()), count);
+  for (int from = 1; from < size(); ++from) {
+    receive(from, std::as_writable_bytes(std::span(&counts[static_cast<std::size_t>(from)], 1)));
+  }
+  TIDEGATE_CHECK(wait());
+  all.emplace_back(bytes.begin(), bytes.end());
+  for (int from = 1; from < size(); ++from) {
+    receive(from, all.emplace_back(counts[static_cast<std::size_t>(from)]));
+  }
+  TIDEGATE_CHECK(wait());
+  return all;
+}
+
+Result<void> Ranks::barrier() {
+  std::uint64_t nothing = 0;
+  return reduce(std::span(&nothing, 1), [](std::uint64_t, std::uint64_t) { return 0; });
+}
+
+Launched launched() {
+  constexpr std::array<std::array<const char*, 2>, 2> launchers{
+      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}};
+  for (const auto& [rank, size] : launchers) {
+    const char* const own = std::getenv(rank);
+    const char* const all = std::getenv(size);
+    if (own != nullptr && all != nullptr) {
+      return {.rank = std::atoi(own), .size = std::atoi(all), .by_launcher = true};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// The module lies next to the binary in a build tree, and in its folder of libraries where it is installed.
+std::filesystem::path module_path() {
+  constexpr const char* name = "libtidegate_mpi.so";
+  std::error_code unreadable;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path();
+  const auto installed = folder / TIDEGATE_MODULE_FOLDER / name;
+  return std::filesystem::exists(installed, unreadable) ? installed : folder / name;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Ranks>> begin() {
+  if (launched().size <= 1) {
+    return nullptr;
+  }
+  // Open MPI loads modules that expect its symbols among those of the process.
+  void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  using Begin = Transport*();
+  auto* const make =
+      module == nullptr ? nullptr : reinterpret_cast<Begin*>(::dlsym(module, "tidegate_begin_mpi"));
+  if (make == nullptr) {
+    std::error_code unknown;
+    const bool built = std::filesystem::exists(module_path(), unknown);
+    return failure(ErrorCode::missing_program,
+                   built ? fmt::format("MPI cannot be loaded: {}", ::dlerror())
+                         : "several processes were started, and this tidegate was built without MPI",
+                   built ? "install the MPI library that tidegate was built with"
+                         : "build it with -DTIDEGATE_MPI=ON, or start one process");
+  }
+  return std::make_unique<Ranks>(std::unique_ptr<Transport>(make()));
+}
+
+} // namespace tidegate::ranks

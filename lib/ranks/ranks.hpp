@@ -1,0 +1,89 @@
+// Processes that run one program together under `mpirun`, called ranks: messages between two of them, and reductions,
+// gathers and broadcasts, which are made of messages. Every wait polls, so that an interrupt ends it.
+#pragma once
+#include "ranks/transport.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace tidegate::ranks {
+
+struct Traffic {
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages = 0; // sent
+  std::uint64_t waiting_ns = 0;
+};
+
+class Ranks {
+public:
+  explicit Ranks(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  [[nodiscard]] int rank() const { return transport_->place.rank; }
+  [[nodiscard]] int size() const { return transport_->place.size; }
+  [[nodiscard]] const Transport::Place& place() const { return transport_->place; }
+
+  // Start a message; the memory stays until wait() returns. Messages between two ranks arrive in order.
+  void send(int to, std::span<const std::byte> bytes);
+  void receive(int from, std::span<std::byte> bytes);
+
+  // Waits for all messages that were started. Error: interrupted; then messages are still under way, and the rank ends.
+  Result<void> wait();
+
+  // All ranks call these with equal sizes, in the same order. Errors: as wait().
+
+  // Combines the values of all ranks, element by element, in an order that depends on the number of ranks alone; every
+  // rank gets the result.
+  using Combine = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
+  Result<void> reduce(std::span<std::uint64_t> values, const Combine& combine);
+
+  // Every rank gets the bytes of rank 0.
+  Result<void> broadcast(std::span<std::byte> bytes);
+
+  // Rank 0 gets the bytes of all ranks, by rank, whose numbers may differ; the others get nothing.
+  Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes);
+
+  // Returns when all ranks have called it.
+  Result<void> barrier();
+
+  // Ends all ranks with this exit code.
+  [[noreturn]] void abort(int exit_code) {
+    transport_->abort(exit_code);
+    std::abort();
+  }
+
+  [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+
+private:
+  std::unique_ptr<Transport> transport_;
+  Traffic traffic_;
+};
+
+// A process as its launcher describes it in the environment, before MPI is loaded.
+struct Launched {
+  int rank = 0;
+  int size = 1;
+  bool by_launcher = false; // the variables are there
+};
+
+// Open MPI, MPICH and those derived from it set variables; without them the process is the only one.
+Launched launched();
+
+// Loads the module with MPI and begins, if the launcher started several processes; otherwise returns null. Error:
+// missing_program if tidegate was built without MPI or the module cannot be loaded.
+Result<std::unique_ptr<Ranks>> begin();
+
+// Ranks in one process, for tests: each is used by its own thread. After abort() of one it and all waits of the others
+// throw Aborted.
+struct Aborted {
+  int exit_code = 0;
+};
+std::vector<std::unique_ptr<Ranks>> in_process(int size);
+
+} // namespace tidegate::ranks

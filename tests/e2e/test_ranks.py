@@ -1,0 +1,143 @@
+"""Wave programs under mpirun: the same bytes as one process alone, halos alone on the wire, and one error for all.
+
+Random programs, and what is cut and why, are tested on threads in tests/engine/rank_run_test.cpp.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
+from test_run import Programs, environment
+
+MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root", "--quiet")
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Those whose command names a file of this folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                if str(folder).encode() in (process / "cmdline").read_bytes():
+                    found.append(int(process.name))
+            except OSError:
+                pass  # it has ended
+    return found
+
+
+class Ranks(Programs):
+    def start(self, ranks: int, *command: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*MPIRUN, "-n", str(ranks), *command], cwd=self.folder, env={**os.environ, **environment()},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def ended(self, started: subprocess.Popen[bytes]) -> Result:
+        stdout, stderr = started.communicate(timeout=PATIENCE)
+        return Result(started.returncode, stdout.decode(), stderr.decode())
+
+    def mpirun(self, ranks: int, *args: str) -> Result:
+        return self.ended(self.start(ranks, binary(), *args))
+
+    def example(self, name: str, repeat: int | None = None) -> Document:
+        for file in (EXAMPLES / "programs" / name).iterdir():
+            shutil.copy(file, self.folder)
+        program = parse((self.folder / "program.json").read_text())
+        if repeat:
+            program["repeat"] = repeat
+        self.file("program.json", json.dumps(program))
+        return program
+
+    def outputs(self, program: Document) -> dict[str, bytes]:
+        names = [spec["output"] for spec in program["buffers"].values() if "output" in spec]
+        found = {name: (self.folder / name).read_bytes() for name in names}
+        for name in names:
+            (self.folder / name).unlink()
+        return found
+
+    def test_examples_make_the_same_bytes(self) -> None:
+        for name, repeat in (("heat", 40), ("life", 20), ("jacobi", None)):
+            program = self.example(name, repeat)
+            self.assertEqual(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json").rc, 0)
+            self.assertNotIn("ranks", parse((self.folder / "report.json").read_text()))
+            alone = self.outputs(program)
+            for ranks in (2, 4):
+                with self.subTest(name=name, ranks=ranks):
+                    result = self.mpirun(ranks, "run", "program.json", "--verify")
+                    self.assertEqual(result.rc, 0, result.stderr)
+                    report = parse(result.stdout)  # of rank 0 alone
+                    self.assertTrue(report["output_parity"]["equal"])
+                    self.assertEqual(len(report["ranks"]["ranks"]), ranks)
+                    self.assertEqual(self.outputs(program), alone)
+                    if name == "heat":  # a row over each border, in both directions, before all iterations but the first
+                        self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
+                        self.assertEqual(report["ranks"]["messages"], (40 - 1) * (ranks - 1) * 2)
+
+    def test_one_rank_with_an_error_ends_all(self) -> None:
+        self.example("heat", 10**8)
+        self.file("bad.json", '{"buffers": 1}')
+        self.file("own", f'#!/bin/sh\nexec {binary()} run $([ $OMPI_COMM_WORLD_RANK = 2 ] && echo bad || echo program).json\n').chmod(0o755)
+        result = self.ended(self.start(3, "./own"))
+        self.assertEqual((result.rc, result.stdout), (3, ""))
+        self.assertEqual(result.stderr.count("tidegate: "), 1, result.stderr)
+        self.assertIn("error: rank 2 of 3: ", result.stderr)
+        self.assertFalse((self.folder / "heat.npy").exists())
+
+    def test_an_error_of_all_ranks_is_reported_once(self) -> None:
+        self.file("bad.json", '{"buffers": 1}')
+        result = self.mpirun(3, "run", "bad.json")
+        self.assertEqual(result.rc, 3)
+        self.assertEqual(result.stderr.count("error: rank 0 of 3: "), 1, result.stderr)
+        self.assertNotIn("rank 1", result.stderr)
+
+    def test_a_killed_rank_ends_all(self) -> None:
+        self.example("heat", 10**8)
+        path = str(self.folder / "program.json")
+        for moment in (0.3, 1.5, 2.5):
+            with self.subTest(moment=moment):
+                started = self.start(3, binary(), "run", path, "-o", "report.json")
+                time.sleep(moment)
+                victims = [process for process in processes_of(self.folder) if process != started.pid]
+                os.kill(max(victims), signal.SIGKILL)
+                begin = time.monotonic()
+                result = self.ended(started)
+                self.assertLess(time.monotonic() - begin, 30)
+                self.assertNotEqual(result.rc, 0)
+                self.assertEqual(result.stdout, "")
+                for _ in range(100):
+                    if not processes_of(self.folder):
+                        break
+                    time.sleep(0.1)
+                self.assertEqual(processes_of(self.folder), [])
+                self.assertEqual([path.name for path in self.folder.iterdir()
+                                  if path.suffix == ".npy" or path.name.startswith("report")], [])
+
+    def test_what_does_not_work_is_refused_by_name(self) -> None:
+        self.example("heat")
+        for args, what in ((("--compare", "3"), "--compare does not work on several ranks yet"),
+                           (("--strategy", "barrier"), "a --strategy other than plain does not work")):
+            self.assertIn(what, self.mpirun(2, "run", "program.json", *args).stderr)
+        self.example("queue")
+        result = self.mpirun(2, "run", "program.json")
+        self.assertEqual(result.rc, 3)
+        self.assertIn("a queue, cannot run on several ranks yet", result.stderr)
+
+    def test_without_the_module_the_error_says_how_to_build_it(self) -> None:
+        self.example("heat")
+        shutil.copy(binary(), self.folder / "tidegate")
+        result = self.ended(self.start(2, "./tidegate", "run", "program.json"))
+        self.assertEqual(result.rc, 4)
+        self.assertIn("-DTIDEGATE_MPI=ON", result.stderr)
+
+    def test_other_commands_answer_once(self) -> None:
+        self.assertRegex(self.mpirun(3, "--version").stdout, r"\Atidegate [\d.]+\n\Z")
+
+
+if __name__ == "__main__":
+    unittest.main()

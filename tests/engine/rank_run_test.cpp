@@ -1,0 +1,287 @@
+// Wave programs on several ranks, as threads with a stand-in for the device each, next to plain launches of the whole
+// program, which know nothing of ranks.
+#include "../stand_in.hpp"
+#include "../temporary_folder.hpp"
+#include "engine/compile.hpp"
+#include "engine/proof.hpp"
+#include "engine/rank_run.hpp"
+#include "program_support.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/documents.hpp"
+#include "work/resolve.hpp"
+#include <tidegate/core/decode.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace tidegate;
+using namespace tidegate::engine;
+using tidegate::engine::test::Numbers;
+
+namespace {
+
+constexpr const char* kernels = R"(
+kernel void near(global const uint* a, global uint* b, uint n) {
+  const uint i = get_global_id(0);
+  b[i] = a[i] * 5u + (i >= 2 ? a[i - 2] : 1u) + (i + 1 < n ? a[i + 1] : 2u);
+}
+kernel void far(global const uint* a, global uint* b, uint n) {
+  const uint i = get_global_id(0);
+  b[i] = b[i] * 3u + a[(i * 7u + 3u) % n];
+}
+kernel void mirrored(global const uint* a, global uint* b, uint n) {
+  const uint i = get_global_id(0);
+  b[n - 1 - i] = a[i] + 1u;
+}
+kernel void grid(global const uint* a, global uint* b, uint width, uint height) {
+  const uint x = get_global_id(0), y = get_global_id(1);
+  if (x < width && y < height)
+    b[y * width + x] = 3u * a[y * width + x] + (y > 0 ? a[(y - 1) * width + x] : 7u) +
+                       (y + 1 < height ? a[(y + 1) * width + x] : 9u);
+}
+)";
+constexpr const char* grouped = R"(
+kernel void grouped(global const uint* a, global uint* b, uint n) {
+  const uint i = get_global_id(0);
+  b[i] = a[i] + get_group_id(0);
+}
+)";
+
+std::unique_ptr<device::test::StandIn> session() {
+  auto made = std::make_unique<device::test::StandIn>();
+  // By kernel: an element of b from its index, a and b.
+  const auto element_wise = [&](const char* name, const auto& value) {
+    made->kernels[name] = [value](const device::test::StandInLaunch& launch) {
+      const auto a = launch.buffer<std::uint32_t>(0);
+      const auto b = launch.buffer<std::uint32_t>(1);
+      const auto n = launch.value<std::uint32_t>(2);
+      for (std::size_t k = 0; k < launch.range.global[0]; ++k) {
+        value(launch.range.offset[0] + k, a, b, n, k / launch.range.local[0]);
+      }
+    };
+  };
+  using Words = std::span<std::uint32_t>;
+  element_wise("near", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+    b[i] = a[i] * 5U + (i >= 2 ? a[i - 2] : 1U) + (i + 1 < n ? a[i + 1] : 2U);
+  });
+  element_wise("far", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+    b[i] = b[i] * 3U + a[(i * 7 + 3) % n];
+  });
+  element_wise("mirrored", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+    b[n - 1 - i] = a[i] + 1;
+  });
+  element_wise("grouped", [](std::size_t i, Words a, Words b, std::uint32_t, std::size_t group) {
+    b[i] = a[i] + static_cast<std::uint32_t>(group);
+  });
+  made->kernels["grid"] = [](const device::test::StandInLaunch& launch) {
+    const auto a = launch.buffer<std::uint32_t>(0);
+    const auto b = launch.buffer<std::uint32_t>(1);
+    const auto width = launch.value<std::uint32_t>(2);
+    const auto height = launch.value<std::uint32_t>(3);
+    for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
+      const std::size_t y = launch.range.offset[1] + k;
+      for (std::size_t x = 0; x < width && y < height; ++x) {
+        const std::size_t i = y * width + x;
+        b[i] = 3 * a[i] + (y > 0 ? a[i - width] : 7) + (y + 1 < height ? a[i + width] : 9);
+      }
+    }
+  };
+  return made;
+}
+
+struct Compiled {
+  tidegate::test::TemporaryFolder folder;
+  std::optional<CompiledProgram> program;
+
+  explicit Compiled(const std::string& json) {
+    folder.write("ops.cl", kernels);
+    folder.write("grouped.cl", grouped);
+    const auto document = documents::decode<WaveProgram>(json);
+    REQUIRE(document);
+    std::set<std::string> assumed;
+    auto job = resolve(*document, folder.path().string(), assume_macros(assumed));
+    REQUIRE_MESSAGE(job, (job ? "" : job.error().message));
+    auto made = compile(std::move(*job), nullptr,
+                        {.strategy = Strategy::plain, .promote = Promotion::none, .dry_run = true});
+    REQUIRE(made);
+    program.emplace(std::move(*made));
+  }
+};
+
+struct Together {
+  std::vector<RankRun> runs; // by rank
+  JobSplit split;
+};
+
+constexpr std::chrono::hours never{1};
+
+Together run_together(const CompiledProgram& compiled, int size) {
+  const auto all = ranks::in_process(size);
+  Together together{.runs = std::vector<RankRun>(static_cast<std::size_t>(size)),
+                    .split = split_job(compiled.written, static_cast<std::uint32_t>(size))};
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      const auto device = session();
+      const auto first = first_contents(*device, compiled.written, 0);
+      Monitor monitor;
+      auto run = run_on_ranks(*device, compiled.written, together.split, compiled.schedule.storage, *first,
+                              *all[static_cast<std::size_t>(rank)], std::chrono::steady_clock::now() + never,
+                              monitor);
+      CHECK(run);
+      together.runs[static_cast<std::size_t>(rank)] = run ? std::move(*run) : RankRun();
+    });
+  }
+  threads.clear();
+  return together;
+}
+
+HostContents run_alone(const CompiledProgram& compiled) {
+  const auto device = session();
+  const auto first = first_contents(*device, compiled.written, 0);
+  REQUIRE(first);
+  return Reference(*device, compiled.written, compiled.schedule.storage, *first)
+      .run(std::chrono::steady_clock::now() + never)
+      .outputs;
+}
+
+std::string buffer_text(const char* name, std::uint32_t height, std::uint32_t width, std::uint32_t seed) {
+  return fmt::format(
+      R"("{}":{{"type":"u32","shape":[{},{}],"init":{{"random":{{"seed":{},"low":0,"high":99}}}},"output":"{}.npy"}})",
+      name, height, width, seed, name);
+}
+
+std::string wave_text(const std::string& op, const std::string& a, const std::string& b,
+                      const std::string& sizes, const std::string& values, const std::string& phase = "each",
+                      bool rows = false) {
+  return fmt::format(R"({{"op":"{}","phase":"{}",{},"args":[{{"buffer":"{}"{}}},{{"buffer":"{}"{}}},{}]}})",
+                     op, phase, sizes, a, rows ? R"(,"rows":1)" : "", b, rows ? R"(,"rows":0)" : "", values);
+}
+
+constexpr const char* ops =
+    R"("ops":{"near":{"source":"ops.cl"},"far":{"source":"ops.cl"},"mirrored":{"source":"ops.cl"},)"
+    R"("grid":{"source":"ops.cl"},"grouped":{"source":"grouped.cl"}})";
+
+std::string random_document(Numbers& numbers) {
+  const std::uint32_t height = 3 + numbers.below(30);
+  const std::uint32_t width = 4 + numbers.below(5);
+  const std::uint32_t n = height * width;
+  const std::vector<std::string> names{"p", "q", "r", "s"};
+  std::string buffers, waves;
+  for (const std::string& name : names) {
+    buffers += (buffers.empty() ? "" : ",") + buffer_text(name.c_str(), height, width, numbers.below(1000));
+  }
+  const std::uint32_t count = 1 + numbers.below(5);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t a = numbers.below(4);
+    const std::uint32_t b = (a + 1 + numbers.below(3)) % 4;
+    const std::string phase = i == 0 || numbers.chance(80) ? "each" : numbers.chance(50) ? "before" : "after";
+    const std::uint32_t local = 1 + numbers.below(9);
+    const std::string line = fmt::format(R"("global_size":[{}],"local_size":[{}])", n, local);
+    const std::string value = fmt::format(R"({{"u32":{}}})", n);
+    waves += waves.empty() ? "" : ",";
+    switch (numbers.below(7)) {
+    case 0: waves += wave_text("far", names[a], names[b], line, value, phase); break;
+    case 1: waves += wave_text("mirrored", names[a], names[b], line, value, phase); break;
+    case 2: waves += wave_text("grouped", names[a], names[b], line, value, phase); break;
+    case 3:
+      waves += fmt::format(R"({{"phase":"{}","copy":{{"from":"{}","to":"{}","count":{}}}}})", phase, names[a],
+                           names[b], 1 + numbers.below(n));
+      break;
+    case 4:
+    case 5: {
+      const std::uint32_t rows = 1 + numbers.below(4);
+      waves += wave_text("grid", names[a], names[b],
+                         fmt::format(R"("global_size":[{},{}],"local_size":[{},{}])", width,
+                                     (height + rows - 1) / rows * rows, width, rows),
+                         fmt::format(R"({{"u32":{}}},{{"u32":{}}})", width, height), phase, true);
+      break;
+    }
+    default: waves += wave_text("near", names[a], names[b], line, value, phase); break;
+    }
+  }
+  const std::string swap = numbers.chance(50) ? R"(,"swap":[["p","q"]])" : R"(,"swap":[["p","q"],["q","r"]])";
+  return fmt::format(R"({{"buffers":{{{}}},{},"waves":[{}],"repeat":{}{}}})", buffers, ops, waves,
+                     1 + numbers.below(4), numbers.chance(60) ? swap : "");
+}
+
+} // namespace
+
+TEST_CASE("random programs make the same bytes on any number of ranks") {
+  const std::uint64_t seed = engine::test::seed();
+  std::size_t cut = 0;
+  std::uint64_t sent = 0;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    Numbers numbers(seed + i);
+    const std::string json = random_document(numbers);
+    CAPTURE(seed + i);
+    CAPTURE(json);
+    const Compiled compiled(json);
+    const int size = 1 + static_cast<int>(numbers.below(6));
+    CAPTURE(size);
+    const Together together = run_together(*compiled.program, size);
+    const OutputParity parity = compare_outputs(compiled.program->written, run_alone(*compiled.program),
+                                                together.runs.front().outputs);
+    REQUIRE(parity.equal);
+    std::uint64_t by_rank = 0;
+    std::uint64_t by_buffer = 0;
+    for (const RankRun& run : together.runs) {
+      by_rank += run.traffic.bytes_sent;
+      CHECK(run.buffer_bytes == together.runs.front().buffer_bytes);
+    }
+    for (const std::uint64_t bytes : together.runs.front().buffer_bytes) {
+      by_buffer += bytes;
+    }
+    REQUIRE(by_rank == by_buffer);
+    sent += by_rank;
+    cut += static_cast<std::size_t>(std::ranges::count_if(together.split.waves, &WaveCut::cut));
+  }
+  CHECK(cut > 300); // otherwise the test shows little
+  CHECK(sent > 10'000);
+}
+
+TEST_CASE("halos alone are sent, and only where a later wave reads them") {
+  constexpr std::uint64_t n = 256;
+  constexpr std::uint64_t repeat = 10;
+  const std::string sizes = R"("global_size":[256],"local_size":[8])";
+  const Compiled compiled(fmt::format(
+      R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":{},"swap":[["p","q"]]}})", buffer_text("p", n, 1, 1),
+      buffer_text("q", n, 1, 2), ops, wave_text("near", "p", "q", sizes, R"({"u32":256})"), repeat));
+  constexpr int size = 4;
+  const Together together = run_together(*compiled.program, size);
+  CHECK(
+      compare_outputs(compiled.program->written, run_alone(*compiled.program), together.runs.front().outputs)
+          .equal);
+  // Two elements over each of three borders, in both directions, before all iterations but the first.
+  CHECK(together.runs.front().buffer_bytes == std::vector<std::uint64_t>{(repeat - 1) * 2 * 4 * 3 * 2, 0});
+  std::uint64_t messages = 0;
+  for (const RankRun& run : together.runs) {
+    messages += run.traffic.messages;
+  }
+  CHECK(messages == (repeat - 1) * 3 * 2);
+}
+
+TEST_CASE("a wave is cut, or the reason says what to declare") {
+  const std::string sizes = R"("global_size":[64],"local_size":[8])";
+  const auto split = [&](const std::string& wave) {
+    const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
+                                        buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops, wave));
+    return split_job(compiled.program->written, 3).waves.front();
+  };
+  const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
+  CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
+  CHECK(split(wave_text("mirrored", "p", "q", sizes, R"({"u32":64})")).reason ==
+        "which elements of \"q\" a work-item writes is not known");
+  CHECK(split(wave_text("grouped", "p", "q", sizes, R"({"u32":64})")).reason ==
+        "its source calls get_group_id, which is another number in a part of the range");
+  CHECK(
+      split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
+      "its outermost dimension has one work-group");
+  CHECK(split(R"({"fill":{"buffer":"p"}})").reason == "it is a fill or a copy");
+}
