@@ -247,7 +247,7 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-std::string text_of(std::span<const std::byte> bytes) {
+std::string string_from(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -265,8 +265,8 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
     std::array<std::uint64_t, 4> of{};
     std::memcpy(of.data(), numbers[i].data(), sizeof of);
     report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
-                            .host = text_of(hosts[i]),
-                            .device = text_of(devices[i]),
+                            .host = string_from(hosts[i]),
+                            .device = string_from(devices[i]),
                             .dispatch_ns = of[0],
                             .waiting_ns = of[1],
                             .bytes_sent = of[2],
@@ -366,7 +366,7 @@ Result<void> check_rankable(const Job& program) {
   };
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
-    const std::string pointer = fmt::format("/waves/{}", i);
+    const std::string pointer = program.wave_pointer(i);
     if (wave.queue) {
       return refused(program.wave_text(i) + ", a queue,", pointer);
     }

@@ -19,7 +19,7 @@
 namespace tidegate::engine {
 namespace {
 
-constexpr std::size_t most_waves = 65536; // of an unrolled program
+constexpr std::size_t most_turns = 65536; // of an unrolled program
 
 struct Loop {
   std::uint32_t first = 0;
@@ -70,7 +70,7 @@ Result<Loop> resolve_loop(const ResolveInput& input, const WaveNames& names, con
 // one. Stops when there are too many.
 void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loops, const Turn& around,
                std::vector<Turn>& turns) {
-  for (std::uint32_t wave = begin; wave < end && turns.size() <= most_waves;) {
+  for (std::uint32_t wave = begin; wave < end && turns.size() <= most_turns;) {
     if (loops.empty() || loops.front().first != wave) {
       turns.push_back({.wave = wave++, .rounds = around.rounds, .round = around.round});
       continue;
@@ -80,7 +80,7 @@ void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loo
     const auto inner = static_cast<std::size_t>(
         std::ranges::find_if(loops, [&](const Loop& other) { return other.first >= loop.end; }) -
         loops.begin());
-    for (std::uint32_t round = 0; round < loop.repeat && turns.size() <= most_waves; ++round) {
+    for (std::uint32_t round = 0; round < loop.repeat && turns.size() <= most_turns; ++round) {
       add_turns(loop.first, loop.end, loops.first(inner),
                 {.rounds = fmt::format("{}{}{}", around.rounds, around.rounds.empty() ? "" : ".", round),
                  .round = round},
@@ -142,9 +142,9 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& na
   });
   std::vector<Turn> turns;
   add_turns(0, static_cast<std::uint32_t>(waves.size()), loops, {}, turns);
-  if (turns.size() > most_waves) {
+  if (turns.size() > most_turns) {
     errors.add({.code = ErrorCode::out_of_range,
-                .message = fmt::format("with its loops an iteration has more than {} waves", most_waves),
+                .message = fmt::format("with its loops an iteration has more than {} waves", most_turns),
                 .fix = "make the program repeat what a loop does, with a lower repeat of the loop",
                 .pointer = "/loops"});
     return waves;
