@@ -171,9 +171,9 @@ class Options(Planning):
 
 
 class Sizes(Planning):
-    """A million waves, one after the other."""
+    """Many waves, one after the other."""
 
-    COUNT = scaled(1_000_000, 100_000)
+    COUNT = scaled(300_000, 100_000)
 
     def chain(self, *more: str) -> str:
         waves = ",".join(['{"frontier_bytes":2,"scratch_bytes":0,"output_bytes":1}'] * self.COUNT)

@@ -134,7 +134,6 @@ class Decode(unittest.TestCase):
         self.write(document, [1])
         expected = decoded(weights(), [1], 16)
         self.assertGreater(len(set(expected)), 10)
-        self.assertEqual(self.tokens("--strategy", "launch"), expected)
         self.assertEqual(self.tokens("--strategy", "barrier", "--workers", "1"), expected)
 
     def test_weights_of_a_file_and_a_prompt(self) -> None:

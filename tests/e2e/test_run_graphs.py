@@ -82,7 +82,7 @@ class Runs(Graphs):
         program = bfs(graph={"file": "hubs.el", "undirected": True}, sources=[0])
         for topology in [None, "sparse_frontier", "hybrid_frontier"]:
             forced = ["--set", f"force-topology={topology}"] if topology else []
-            report = self.traverse(program, "--set", "group-size=32", "--verify", *forced)
+            report = self.traverse(program, "--strategy", "barrier", "--set", "group-size=32", "--verify", *forced)
             self.assertTrue(report["verification"]["right"])
             self.assertEqual([wave["vertices"] for wave in report["waves"]], [1, 1499, 5500])
 

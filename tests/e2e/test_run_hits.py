@@ -45,6 +45,7 @@ uint twice(global const uint* in, global uint* out, uint i) {
   return in[i] == i ? TIDEGATE_DONE : TIDEGATE_FAULT(1);
 }
 """
+# Tests of what no strategy decides take one or two of these: each kernel takes a CPU's compiler seconds.
 WAYS = tuple(("--strategy", strategy, "--mode", mode) for strategy, mode in
              (("plain", "jit"), ("launch", "interpreter"), ("barrier", "jit"), ("counters", "interpreter")))
 
@@ -97,7 +98,7 @@ class Found(Hits):
     def test_none(self) -> None:
         document = self.multiples(7)
         document["buffers"]["in"]["init"] = {"fill": 1}
-        report = self.report_of(document, "--verify")
+        report = self.report_of(document, "--verify", "--strategy", "launch")
         self.assertEqual(self.row(report), (1024, 0, 0, 1))
         self.assertEqual(self.output("found.npy"), [])
         self.assertIn(b"'shape': (0,)", (self.folder / "found.npy").read_bytes())
@@ -112,7 +113,7 @@ class Found(Hits):
         numbers = [i for i in range(1, n + 1) if i % 5]
         found = sorted(i * 1000 + d for i in numbers for d in range(2, n) if d * d <= i and i % d == 0)
         halves = sorted((i / 2, -1.0) if i % 2 else (float(i), 1.0) for i in numbers)
-        for way in WAYS:
+        for way in WAYS[1:3]:
             with self.subTest(way=way):
                 report = self.report_of(document, "--verify", *way)
                 self.assertEqual(self.output("found.npy", "u64"), [hit << 32 | hit for hit in found])
@@ -125,13 +126,13 @@ class Found(Hits):
     def test_structures_and_signs(self) -> None:
         document = program({}, wave("structures", {"hits": "found"}, size=64, local=16), wave("signs", {"hits": "signs"}, size=8),
                            hits={"found": hits(width=3, sorted=True), "signs": hits("i32", sorted=True, output="signs.raw")})
-        self.report_of(document, "--verify")
+        self.report_of(document, "--verify", "--strategy", "launch")
         self.assertEqual(self.output("found.npy"), [part for i in range(64) for part in (i, 1, 2)])
         self.assertEqual(self.output("signs.raw", "i32"), list(range(-4, 4)))
 
     def test_repeated(self) -> None:
         """Hits of all waves and iterations are in the list, which is empty when the program starts."""
-        for way in WAYS:
+        for way in WAYS[1:3]:
             document = self.multiples(512, sorted=True)
             document.update(repeat=3, waves=[*document["waves"], wave("multiples", "in", 1024, {"hits": "found"}, size=4096, local=64, phase="after")])
             report = self.report_of(document, "--verify", "--compare", "2", *way)
@@ -146,7 +147,7 @@ class Found(Hits):
                     "hits": {"found": hits(sorted=True), "all": hits(output="all.npy", sorted=True)},
                     "ops": {name: {"source": "queue.cl", "queue": True} for name in ("squares", "twice")},
                     "waves": [{"queue": {"ops": ["squares", "twice"], "buffers": ["in", "found", "all"], "items": items}}]}
-        for way in WAYS:
+        for way in WAYS[1:3]:
             report = self.report_of(document, "--verify", *way)
             self.assertEqual(self.output("found.npy"), [i * i for i in range(0, n, 2) if i % 3 == 0])
             self.assertEqual(self.output("all.npy"), list(range(1, n, 2)))
@@ -164,23 +165,6 @@ class Found(Hits):
         document["waves"][0]["queue"]["items"] = [{"op_handle": 0, "input_handle": 1, "output_handle": 1, "param": 0}]
         self.assertIn('item 0 reads the list of hits "found" [invalid_item]', self.run_document(document).stderr)
 
-    def test_published_items(self) -> None:
-        """Items that others publish append, too."""
-        self.file("tree.cl", """uint grow(global const uint* limit, global uint* found, uint i, tidegate_publisher publisher) {
-  TIDEGATE_HIT(found, i);
-  for (uint child = 2 * i + 1; child <= 2 * i + 2 && child < limit[0]; ++child) {
-    TIDEGATE_PUBLISH(grow, limit, found, child);
-  }
-  return TIDEGATE_DONE;
-}""")
-        document = {"buffers": {"limit": buffer(count=1, init={"fill": 500})}, "hits": {"found": hits(sorted=True)},
-                    "ops": {"grow": {"source": "tree.cl", "queue": True}},
-                    "waves": [{"queue": {"ops": ["grow"], "buffers": ["limit", "found"], "capacity": 500,
-                                         "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}]}}]}
-        for way in WAYS:
-            self.report_of(document, "--verify", *way)
-            self.assertEqual(self.output("found.npy"), list(range(500)))
-
     def test_example(self) -> None:
         """Every occurrence in the text, by Python's own search."""
         folder = self.folder / "search"
@@ -189,7 +173,7 @@ class Found(Hits):
         patterns = [line.rstrip() for line in (folder / "patterns.txt").read_text().splitlines()]
         expected = sorted((at, number) for number, pattern in enumerate(patterns) for at in range(len(text))
                           if text.startswith(pattern, at))
-        for way in WAYS:
+        for way in WAYS[2:3]:
             result = run("run", str(folder / "program.json"), "--verify", *way, env=environment())
             self.assertEqual((result.rc, result.stderr), (0, ""))
             self.assertEqual(read_array(folder / "found.npy", "u32"), [part for hit in expected for part in hit])
@@ -197,7 +181,7 @@ class Found(Hits):
 
 class Overflow(Hits):
     def test_error(self) -> None:
-        for way in WAYS:
+        for way in WAYS[2:]:
             result = self.run_document(self.multiples(7, capacity=500), "--verify", *way)
             self.assertEqual(result.rc, 1)
             self.assertIn('error: the list "found" holds 500 of 586 hits [hits_overflow]\n', unplaced(result.stderr))
@@ -209,7 +193,7 @@ class Overflow(Hits):
             self.sound(report)
 
     def test_reports_that_contradict_themselves(self) -> None:
-        report = self.report_of(self.multiples(7, sorted=True))
+        report = self.report_of(self.multiples(7, sorted=True), "--strategy", "launch")
         for change, pointer in (({"dropped": 1}, "dropped"), ({"needed_capacity": 585}, "needed_capacity"), ({"capacity": 1025}, "capacity"),
                                 ({"hits": 1100, "dropped": 76, "needed_capacity": 1100}, ""), ({"hits": None}, "hits")):
             wrong = json.loads(json.dumps(report))
@@ -220,7 +204,7 @@ class Overflow(Hits):
             self.assertIn(f"at: /hits/0/{pointer}\n" if pointer else "at: /hits\n", result.stderr)
 
     def test_truncate(self) -> None:
-        for way in WAYS:
+        for way in WAYS[1:2]:
             report = self.report_of(self.multiples(7, capacity=500, on_overflow="truncate", sorted=True), "--verify", *way)
             found = self.output("found.npy")
             self.assertEqual((len(set(found)), found), (500, sorted(found)))
@@ -230,7 +214,7 @@ class Overflow(Hits):
             self.sound(report)
 
     def test_grow(self) -> None:
-        for way in WAYS:
+        for way in WAYS[::3]:
             report = self.report_of(self.multiples(7, capacity=1, on_overflow="grow", sorted=True), "--verify", *way)
             self.assertEqual(self.output("found.npy"), list(range(0, 4096, 7)))
             self.assertEqual(self.row(report), (586, 586, 0, 586))

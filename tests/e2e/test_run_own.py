@@ -1,7 +1,7 @@
 """tidegate run, algorithms of a program's own: every result against a reference in Python that passes values along all edges until
 none changes; --verify is never used. Then laws that do not hold, and errors with their places.
 
-A kernel takes a driver seconds to compile: by default each algorithm has one or two, and from TIDEGATE_RANDOM_GRAPHS=1000 on all.
+A kernel takes a driver seconds to compile: by default each algorithm has one, a single one two, and from TIDEGATE_RANDOM_GRAPHS=1000 on all.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Own(NamedTuple):
 
 ALGORITHMS = {
     "widest": Own("u32", "max", "u32", "uint along(uint a, uint w) { return min(a, w); } uint at_source(uint v, uint i) { return ~0u; }"
-                  "bool settled(uint a) { return a == 0xffffffffu; }", 0, min, max, lambda i: MOST, groups=("1", "32")),
+                  "bool settled(uint a) { return a == 0xffffffffu; }", 0, min, max, lambda i: MOST),
     "nearest": Own("u64", "min", "u32", "ulong along(ulong a, uint w) { return add_sat(a, (ulong)w << 32); }\n"
                    "ulong at_source(uint v, uint i) { return i; }", 2**64 - 1, lambda a, w: min(a + (w << 32), 2**64 - 1), min,
-                   lambda i: i, groups=("1", "32")),
+                   lambda i: i, groups=("32",)),
     "distances": Own("f32", "min", "f32", "float along(float a, float w) { return a + w; }\n"
                      "float at_source(uint v, uint i) { return 0.25f * i; }", math.inf, lambda a, w: f32(a + w), min,
                      lambda i: f32(0.25 * i)),
@@ -63,7 +63,7 @@ uint at_source(uint v, uint i) { return 360 * (i + 1); }
 """, 0, lambda a, w: a, math.gcd, lambda i: 360 * (i + 1)),
     "kcore": Own("i32", "add", "none", "int initial(uint v, uint d) { return (int)d; } bool fires(int a) { return a < K; }\n"
                  "int along(uint w) { return -1; }", 0, lambda a, w: -1, lambda a, b: a + b, None, lambda v, d: d,
-                 groups=("1", "32")),
+                 groups=("32",)),
     "threshold": Own("u64", "add", "u32", "bool fires(ulong a) { return a >= K; } ulong along(uint w) { return w; }\n"
                      "ulong at_source(uint v, uint i) { return K; }", 0, lambda a, w: w, lambda a, b: a + b, lambda i: 3),
 }
@@ -108,7 +108,7 @@ def flaw_of(number: int) -> str | None:
     rows = graph.rows()
     first: list[Any] = [own.initial(v, len(rows[v])) if own.initial else own.nothing for v in range(graph.vertices)]
     algorithm = {"source": "own.cl", "options": f"-DK={K}", "value": own.value, "merge": own.merge}
-    options = ["--strategy", draw.choice(["launch", "launch", "barrier"]) if EVERY_KERNEL or name in ("widest", "kcore") else "launch",
+    options = ["--strategy", draw.choice(["launch", "launch", "barrier"]) if EVERY_KERNEL or name == "widest" else "launch" if own.groups == ("1",) else "barrier",
                "--set", "group-size=" + draw.choice(own.groups if not EVERY_KERNEL else ["1", "8", "32", "128"])]
     if draw.random() < 0.7:
         options += ["--set", "force-topology=" + draw.choice([t for t in TOPOLOGIES if own.merge != "add" or t != "fused_dense"])]

@@ -126,7 +126,7 @@ class Drain(Queues):
     def test_random(self) -> None:
         """Outputs and the whole accounting, in launches and in a persistent launch, in every mode."""
         slices = ("--set", "slice=1", "--workers", "1")  # rounds go on where the last slice ended
-        for seed, *options in ((4, "--strategy", "launch"), (12, "--strategy", "launch"),
+        for seed, *options in ((12, "--strategy", "launch"),
                                (11, "--strategy", "barrier", "--mode", "interpreter", *slices),
                                (10, "--strategy", "counters", "--mode", "jit")):
             with self.subTest(seed=seed, options=options):
@@ -241,10 +241,9 @@ class Drain(Queues):
                                  {"in": buffer(count=64, init={"fill": 3}), "seen": buffer(count=64, output="seen.npy"),
                                   "a": buffer(count=64, init={"iota": {}}, output="a.npy")}, [(0, 0, 1, i) for i in range(64)])
         document["waves"].append(wave("turn", "a", size=64, local=64))
-        for workers in ("1", "2"):
-            report = self.report_of(document, "--strategy", "barrier", "--workers", workers)
-            self.assertEqual((report["fallbacks"], report["queues"][0]["rounds"]), ([], 3))
-            self.assertEqual((self.output("seen.npy"), self.output("a.npy")), ([3] * 64, list(reversed(range(64)))))
+        report = self.report_of(document, "--strategy", "barrier", "--workers", "2")
+        self.assertEqual((report["fallbacks"], report["queues"][0]["rounds"]), ([], 3))
+        self.assertEqual((self.output("seen.npy"), self.output("a.npy")), ([3] * 64, list(reversed(range(64)))))
 
     def test_order_of_keys(self) -> None:
         """Handles are places in lists: the same program with its keys in another order gives the same outputs."""

@@ -249,13 +249,14 @@ def draw_case(number: int) -> Case:
     if draw.random() < 0.3:
         sparse = draw.randrange(0, 3000)
         program["policy"] |= {"sparse_frontier_threshold_bps": sparse, "dense_frontier_threshold_bps": draw.randrange(sparse + 1, 9000)}
-    options = ["--strategy", draw.choice(["launch", "launch", "barrier"])]
+    strategy, several = draw.choice(["launch", "launch", "barrier"]), not EVERY_KERNEL and algorithm in ("bfs", "sssp") and draw.random() < 0.6
+    options = ["--strategy", "barrier" if several else strategy]  # test_run_graphs compiles such kernels
     if draw.random() < 0.6:
         options += ["--set", "force-topology=" + draw.choice(TOPOLOGIES)]
     if EVERY_KERNEL:
         options += ["--set", "group-size=" + draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
-    elif algorithm in ("bfs", "sssp"):
-        options += ["--set", "group-size=" + draw.choice(["1", "32", "32"])]
+    elif several:
+        options += ["--set", "group-size=32"]
     if algorithm not in ("cc", "pagerank") and draw.random() < 0.8:
         options += ["--set", "alone-up-to=" + draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
     if draw.random() < 0.3:
@@ -324,8 +325,9 @@ def flaw_of(case: Case) -> str | None:
 def case_of(name: str, graph: Graph, algorithm: str, *options: str, **program: Any) -> Case:
     """One that was found by a random one, or by a person."""
     weights = {} if graph.weights == "none" else {"weights": graph.weights}
+    strategy = "barrier" if "group-size=32" in options else "launch"  # as in draw_case
     return Case(name, graph, {"graph": {"file": "graph.mtx", "undirected": graph.undirected, **weights}, "algorithm": algorithm,
-                              "outputs": {OUTPUTS[algorithm]: "values.bin"}, **program}, ["--strategy", "launch", *options])
+                              "outputs": {OUTPUTS[algorithm]: "values.bin"}, **program}, ["--strategy", strategy, *options])
 
 
 class Found(unittest.TestCase):
