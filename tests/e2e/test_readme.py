@@ -69,7 +69,8 @@ class Readme(unittest.TestCase):
             shutil.copytree(EXAMPLES, folder / "examples")
         (root / "bin").mkdir()
         os.symlink(binary(), root / "bin" / "tidegate")
-        env = {**os.environ, **environment(), "PATH": f"{root}/bin:{os.environ['PATH']}", "TMPDIR": str(folder)}
+        mpi = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        env = {**os.environ, **environment(), **mpi, "PATH": f"{root}/bin:{os.environ['PATH']}", "TMPDIR": str(folder)}
         run = 0
         for language, block in blocks(text):
             if language == "c":
