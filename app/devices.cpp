@@ -2,6 +2,7 @@
 
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/ranks.hpp"
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
 #include "core/files.hpp"
@@ -213,6 +214,10 @@ std::string devices_table(const device::DeviceList& list, bool colour) {
   }
   text += plural(list.devices.size(), "device") + "\n";
   std::vector<std::vector<std::string>> remarks;
+  for (const device::RankDevice& rank : list.ranks.value_or(std::vector<device::RankDevice>())) {
+    remarks.push_back(
+        {fmt::format("rank {} on {}: device {}, {}", rank.rank, rank.host, rank.index, rank.device)});
+  }
   for (const device::BrokenDriver& broken : list.broken_drivers) {
     remarks.push_back({fmt::format("unusable driver {}: {}", broken.file, broken.problem)});
   }
@@ -254,7 +259,14 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
   if (list.devices.empty()) {
     return tl::unexpected(device::no_device(list));
   }
-  if (!settings.selector.empty()) {
+  TIDEGATE_TRY(const auto ranks, ranks::begin());
+  if (ranks) {
+    TIDEGATE_TRY(const auto devices, rank_devices(list, settings.selector));
+    TIDEGATE_TRY(list.ranks, devices_of_ranks(*ranks, device_of(devices, ranks->place())));
+    if (ranks->rank() != 0) {
+      return end_together(ExitCode::done, *ranks);
+    }
+  } else if (!settings.selector.empty()) {
     TIDEGATE_TRY(const auto chosen, device::select_device(list, settings.selector));
     list.devices = {device::DeviceInfo(*chosen)};
   }
@@ -270,10 +282,10 @@ Result<ExitCode> run_devices(const DevicesSettings& settings) {
       }
     }
   }
-  if (settings.format == "names") {
-    return write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")));
-  }
-  return write_document(settings.output, settings.format, list, devices_table);
+  auto written = settings.format == "names"
+                     ? write_text(settings.output, fmt::format("{}\n", fmt::join(names_of(list), "\n")))
+                     : write_document(settings.output, settings.format, list, devices_table);
+  return ranks ? end_together(std::move(written), *ranks) : written;
 }
 
 } // namespace

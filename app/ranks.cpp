@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -68,6 +70,27 @@ Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& l
     }
   }
   return found;
+}
+
+const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
+                                    const ranks::Transport::Place& place) {
+  return devices[static_cast<std::size_t>(place.local_rank) % devices.size()];
+}
+
+Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own) {
+  const std::string host = ranks::host_name();
+  TIDEGATE_TRY(const auto indices, ranks.gather(std::as_bytes(std::span(&own.index, 1))));
+  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(host))));
+  TIDEGATE_TRY(const auto names, ranks.gather(std::as_bytes(std::span(own.name))));
+  std::vector<device::RankDevice> all;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    device::RankDevice& of = all.emplace_back();
+    of.rank = static_cast<std::uint32_t>(i);
+    of.host = ranks::string_from(hosts[i]);
+    std::memcpy(&of.index, indices[i].data(), sizeof of.index);
+    of.device = ranks::string_from(names[i]);
+  }
+  return all;
 }
 
 Error after_first_rank(Error error) {

@@ -18,6 +18,13 @@ Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier);
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 
+// Returns the one among them that a rank of this place takes.
+const device::DeviceInfo& device_of(const std::vector<device::DeviceInfo>& devices,
+                                    const ranks::Transport::Place& place);
+
+// Returns the devices that all ranks take, in rank 0; the others get an empty list. Errors: as Ranks::wait().
+Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, const device::DeviceInfo& own);
+
 // Waits until all ranks have come here. A rank with an error prints it, unless another rank's came first, and ends all;
 // one with another exit code than `done` ends all, too.
 Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);

@@ -269,7 +269,7 @@ static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const de
                         .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
                         .pointer = {}};
   }
-  return devices[static_cast<std::size_t>(place.local_rank) % devices.size()];
+  return device_of(devices, place);
 }
 
 Result<device::DeviceInfo> find_device(RunSettings& settings) {

@@ -279,6 +279,27 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
   return text;
 }
 
+void add_ranks(const engine::RunReport& report, Rows& rows) {
+  if (!report.ranks) {
+    return;
+  }
+  rows.push_back({"  ranks", fmt::format("{}, the slowest is {}; {} sent in {}", report.ranks->ranks.size(),
+                                         report.ranks->slowest, bytes_text(report.ranks->bytes_sent),
+                                         plural(report.ranks->messages, "message"))});
+  for (const engine::RankReport& rank : report.ranks->ranks) {
+    rows.push_back({fmt::format("  rank {}", rank.rank),
+                    fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
+                                short_time_text(static_cast<double>(rank.dispatch_ns)),
+                                short_time_text(static_cast<double>(rank.waiting_ns)))});
+  }
+  for (const engine::RankWaveReport& wave : report.ranks->waves) {
+    if (!wave.cut) {
+      rows.push_back({"  not cut", fmt::format("{}, as {}{}{}", wave.wave, wave.reason,
+                                               wave.fix.empty() ? "" : ": ", wave.fix)});
+    }
+  }
+}
+
 void add_times(const engine::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", short_time_text(static_cast<double>(report.dispatch_ns)),
                                      launches_text(report.telemetry.kernel_launches));
@@ -291,6 +312,7 @@ void add_times(const engine::RunReport& report, Rows& rows) {
                                                                  static_cast<double>(report.iterations)));
   }
   rows.push_back({"  dispatch", dispatch});
+  add_ranks(report, rows);
   rows.push_back(
       {"  build",
        fmt::format("{}{}", short_time_text(static_cast<double>(report.build_ns)),

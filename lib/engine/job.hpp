@@ -181,6 +181,10 @@ struct RowReach {
   std::uint64_t reach = 0;
 };
 
+// How a kernel changes elements of a buffer that all its work-groups share, so that ranks can combine theirs.
+enum class Combine : std::uint8_t { sum, min, max };
+inline constexpr std::array<std::string_view, 3> combine_names{"sum", "min", "max"};
+
 struct ProgramArgument {
   enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
   Kind kind = Kind::value;
@@ -202,6 +206,7 @@ struct ProgramArgument {
   std::uint32_t element_bytes = 0;   // bytes per work-item, if the halo was derived from the kernel
   bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
   std::optional<RowReach> rows = {}; // if known
+  std::optional<Combine> combine = {}; // if stated
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }

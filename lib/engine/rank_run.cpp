@@ -9,13 +9,13 @@
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace tidegate::engine {
@@ -28,10 +28,10 @@ class RankRunner {
 public:
   RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
              const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
-             Clock::time_point deadline, Monitor& monitor)
+             std::chrono::nanoseconds most, Monitor& monitor)
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
-        rank_(static_cast<std::uint32_t>(ranks.rank())), deadline_(deadline), monitor_(monitor),
-        part_(program), order_(program_order(program)), fresh_(program, split, storage) {
+        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), monitor_(monitor), part_(program),
+        order_(program_order(program)), fresh_(program, split, storage) {
     for (std::size_t i = 0; i < part_.waves.size(); ++i) {
       const WaveCut& cut = split.waves[i];
       if (cut.cut() && cut.begin[rank_] != cut.begin[rank_ + 1]) {
@@ -50,17 +50,19 @@ public:
     memory_ = allocate_apart(session_, program_);
     fill_apart(session_, program_, first, memory_);
     PlainWaves waves(session_, programs, part_, order_, storage_, memory_, {});
+    waves_ = &waves;
     device::require(session_.finish(), "filling the buffers");
     run_.upload_ns = elapsed_ns(filling);
 
     monitor_.begin(Activity::running);
-    monitor_.deadline = deadline_;
     TIDEGATE_CHECK(ranks_.barrier());
+    deadline_ = Clock::now() + most_;
+    monitor_.deadline = deadline_;
     const ranks::Traffic before = ranks_.traffic();
     const auto start = Clock::now();
     run_.iterations = run_wave_by_wave(
         program_, order_, storage_,
-        {.run = [&](std::uint32_t wave, std::uint32_t iteration) { return step(waves, wave, iteration); },
+        {.run = [&](std::uint32_t wave, std::uint32_t iteration) { return step(wave, iteration); },
          .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
     device::require(session_.finish(), "running the waves");
     monitor_.in_flight = 0;
@@ -80,18 +82,27 @@ public:
   }
 
 private:
-  // Another rank may take long: this one is not stuck meanwhile.
-  Result<void> wait() {
+  // Waits for other ranks, which may take long: this one is not stuck meanwhile.
+  template <class Wait>
+  Result<void> together(const Wait& wait) {
     monitor_.deadline = Clock::now() + build_limit;
-    auto waited = ranks_.wait();
-    monitor_.deadline = deadline_;
+    auto waited = wait();
+    monitor_.deadline = limit();
     return waited;
+  }
+  Result<void> wait() {
+    return together([this] { return ranks_.wait(); });
+  }
+
+  // The compile time of first launches does not count as wall time.
+  [[nodiscard]] Clock::time_point limit() const {
+    return deadline_ + std::chrono::nanoseconds(waves_->compile_ns());
   }
 
   bool out_of_time() {
     if (InterruptWatch::interrupted()) {
       run_.status = RunStatus::interrupted;
-    } else if (Clock::now() >= deadline_) {
+    } else if (Clock::now() >= limit()) {
       run_.status = RunStatus::deadline;
     }
     return run_.status != RunStatus::done;
@@ -128,8 +139,74 @@ private:
     return {};
   }
 
+  // A buffer that ranks combine after a wave.
+  struct Shared {
+    const ProgramBuffer* buffer;
+    Combine how;
+    device::Buffer memory;
+    std::vector<std::uint64_t> before; // elements, so that sums count what they were once
+  };
+
+  std::vector<std::uint64_t> elements(const ProgramBuffer& buffer, const device::Buffer& memory) {
+    std::vector<std::byte> bytes(buffer.bytes);
+    download(session_, memory, 0, bytes);
+    std::vector<std::uint64_t> values(buffer.count);
+    with_type(buffer.type, [&]<class T>(T) {
+      if constexpr (std::is_integral_v<T>) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          T value{};
+          std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+          values[i] = static_cast<std::uint64_t>(value); // with its sign
+        }
+      }
+    });
+    return values;
+  }
+
+  std::vector<Shared> shared_before(std::uint32_t wave, std::uint32_t iteration) {
+    std::vector<Shared> shared;
+    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      if (argument.combine) {
+        const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+        const device::Buffer& memory = memory_[storage_[iteration % storage_.size()][argument.buffer]];
+        shared.push_back({.buffer = &buffer,
+                          .how = *argument.combine,
+                          .memory = memory,
+                          .before = *argument.combine == Combine::sum ? elements(buffer, memory)
+                                                                      : std::vector<std::uint64_t>()});
+      }
+    }
+    return shared;
+  }
+
+  Result<void> combine(const std::vector<Shared>& all) {
+    for (const Shared& shared : all) {
+      const ElementType type = shared.buffer->type;
+      const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
+      std::vector<std::uint64_t> values = elements(*shared.buffer, shared.memory);
+      for (std::size_t i = 0; i < shared.before.size(); ++i) {
+        values[i] -= shared.before[i];
+      }
+      const auto less = [is_signed](std::uint64_t a, std::uint64_t b) {
+        return is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+      };
+      const auto combined = [&](std::uint64_t a, std::uint64_t b) {
+        return shared.how == Combine::sum ? a + b : less(a, b) == (shared.how == Combine::min) ? a : b;
+      };
+      TIDEGATE_CHECK(together([&] { return ranks_.reduce(values, combined); }));
+      std::vector<std::byte> bytes(shared.buffer->bytes);
+      const std::size_t size = element_bytes(type);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] += shared.before.empty() ? 0 : shared.before[i];
+        std::memcpy(bytes.data() + i * size, &values[i], size); // the low bytes come first
+      }
+      upload(session_, shared.memory, 0, bytes);
+    }
+    return {};
+  }
+
   // Runs this rank's part of a wave. Returns false to end the program.
-  bool step(PlainWaves& waves, std::uint32_t wave, std::uint32_t iteration) {
+  bool step(std::uint32_t wave, std::uint32_t iteration) {
     constexpr std::uint64_t launches_between_looks = 64;
     monitor_.iterations = iteration;
     if (failed_ || run_.status != RunStatus::done) {
@@ -142,11 +219,16 @@ private:
       return false;
     }
     const WaveCut& cut = split_.waves[wave];
+    const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
     if (!cut.cut() || cut.begin[rank_] != cut.begin[rank_ + 1]) {
       monitor_.in_flight = 1;
-      waves.launch(wave, iteration, deadline_);
+      waves_->launch(wave, iteration, deadline_);
     }
     fresh_.after(wave, iteration);
+    if (const auto combined = combine(shared); !combined) {
+      failed_ = combined.error();
+      return false;
+    }
     if (++launches_ % launches_between_looks == 0) {
       device::require(session_.finish(), "running the waves");
       return !out_of_time();
@@ -160,9 +242,7 @@ private:
     if (rank_ == 0) {
       download(session_, memory_[owner], 0, value);
     }
-    monitor_.deadline = Clock::now() + build_limit;
-    const auto decided = ranks_.broadcast(value);
-    monitor_.deadline = deadline_;
+    const auto decided = together([&] { return ranks_.broadcast(value); });
     if (!decided) {
       failed_ = decided.error();
       return;
@@ -206,12 +286,14 @@ private:
   const std::vector<std::vector<std::uint32_t>>& storage_;
   ranks::Ranks& ranks_;
   const std::uint32_t rank_;
-  const Clock::time_point deadline_;
+  const std::chrono::nanoseconds most_; // wall time of the waves
+  Clock::time_point deadline_;
   Monitor& monitor_;
   Job part_; // with this rank's parts of the ranges
   const std::vector<std::uint32_t> order_;
   Freshness fresh_;
   std::vector<device::Buffer> memory_;
+  PlainWaves* waves_ = nullptr; // while it runs
   std::uint64_t launches_ = 0;
   std::optional<Error> failed_;
   RankRun run_;
@@ -242,22 +324,13 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
   return report;
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-std::string string_from(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // The report of all ranks, for rank 0.
 Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
                                  const std::string& device, ranks::Ranks& ranks) {
   const std::array<std::uint64_t, 4> own{run.dispatch_ns, run.traffic.waiting_ns, run.traffic.bytes_sent,
                                          run.traffic.messages};
   TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(own))));
-  const std::string host = host_name();
+  const std::string host = ranks::host_name();
   TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(host))));
   TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(device))));
   RanksReport report;
@@ -265,8 +338,8 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
     std::array<std::uint64_t, 4> of{};
     std::memcpy(of.data(), numbers[i].data(), sizeof of);
     report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
-                            .host = string_from(hosts[i]),
-                            .device = string_from(devices[i]),
+                            .host = ranks::string_from(hosts[i]),
+                            .device = ranks::string_from(devices[i]),
                             .dispatch_ns = of[0],
                             .waiting_ns = of[1],
                             .bytes_sent = of[2],
@@ -313,10 +386,10 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
                first_contents(*session, program, compiled.tuning.most_pinned_bytes));
   TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
   const JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
-  const auto deadline = Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
+  const std::chrono::nanoseconds most(options.max_wall_time_ns);
   const device::CallCounts calls_before = session->calls()->now();
   monitor.count(session->calls());
-  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, deadline, monitor));
+  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;
@@ -341,7 +414,7 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   }
   if (options.verify) {
     monitor.begin(Activity::proving);
-    const PlainRun plain = Reference(*session, program, storage, first).run(deadline);
+    const PlainRun plain = Reference(*session, program, storage, first).run(Clock::now() + most);
     executed.proof = Proof{.in_time = plain.in_time};
     if (plain.in_time) {
       executed.proof->parity = compare_outputs(program, plain.outputs, run.outputs);
@@ -386,9 +459,9 @@ Result<void> check_rankable(const Job& program) {
 
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, ranks::Ranks& ranks, Clock::time_point deadline,
+                             const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
                              Monitor& monitor) {
-  return RankRunner(session, program, split, storage, ranks, deadline, monitor).run(first);
+  return RankRunner(session, program, split, storage, ranks, most, monitor).run(first);
 }
 
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -34,12 +34,12 @@ struct RankRun {
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
 };
 
-// Runs on this rank what the others run at the same time, and hands outputs to rank 0. Errors: of the device and of
-// ranks; interrupted. Throws device::Refused.
+// Runs on this rank what the others run at the same time, and hands outputs to rank 0; `most` is the wall time of the
+// waves. Errors: of the device and of ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, ranks::Ranks& ranks,
-                             std::chrono::steady_clock::time_point deadline, Monitor& monitor);
+                             const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
+                             Monitor& monitor);
 
 // As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

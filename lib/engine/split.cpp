@@ -62,6 +62,7 @@ public:
       : program_(program), split_{.ranks = ranks, .waves = {}, .swap_set = swap_sets(program), .owned = {}} {
     split_.owned.resize(program.buffers.size());
     of_set_.resize(program.buffers.size());
+    combined_.resize(program.buffers.size());
   }
 
   JobSplit run() {
@@ -100,12 +101,24 @@ private:
       begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
     }
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
+    std::vector<std::uint32_t> combined;
     for (const ProgramArgument& argument : wave.arguments) {
       if (!argument.is_memory() || argument.access == Access::read) {
         continue;
       }
       const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+      const std::uint32_t set = split_.swap_set[argument.buffer];
       const std::string name = in_quotes(buffer.name);
+      if (argument.combine) {
+        const auto uses = std::ranges::count_if(wave.arguments, [&](const ProgramArgument& other) {
+          return other.is_memory() && other.buffer == argument.buffer;
+        });
+        if (!of_set_[set].empty() || uses != 1) {
+          return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name));
+        }
+        combined.push_back(set);
+        continue;
+      }
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
             fmt::format("which elements of {} a work-item writes is not known", name),
@@ -117,14 +130,17 @@ private:
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
       auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
-      const auto& known = of_set_[split_.swap_set[argument.buffer]];
+      const auto& known = of_set_[set];
+      if (combined_[set]) {
+        return whole(fmt::format("an earlier wave combines {}", name));
+      }
       if (!known.empty() && known != owned) {
         return whole(fmt::format("an earlier wave cuts {} at other rows", name),
                      "give both waves the same sizes in the outermost dimension");
       }
-      written.emplace_back(split_.swap_set[argument.buffer], std::move(owned));
+      written.emplace_back(set, std::move(owned));
     }
-    if (written.empty()) {
+    if (written.empty() && combined.empty()) {
       return whole("it writes nothing");
     }
     for (std::size_t i = 1; i < written.size(); ++i) {
@@ -135,12 +151,21 @@ private:
       }
     }
     for (auto& [set, owned] : written) {
+      if (std::ranges::find(combined, set) != combined.end()) {
+        return whole("one of its arguments combines a buffer that another cuts");
+      }
+    }
+    for (auto& [set, owned] : written) {
       of_set_[set] = std::move(owned);
+    }
+    for (const std::uint32_t set : combined) {
+      combined_[set] = true;
     }
     return WaveCut{.begin = std::move(begin), .reason = {}, .fix = {}};
   }
 
   const Job& program_;
+  std::vector<bool> combined_;                 // likewise
   std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
   JobSplit split_;
 };

@@ -27,7 +27,7 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// A wave is cut if all that it writes is known to be rows of its own: then each rank runs its part. Otherwise every rank
+// A wave is cut if all that it writes is known to be rows of its own, or is combined: then each rank runs its part. Otherwise every rank
 // runs all of it, on whole buffers.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut

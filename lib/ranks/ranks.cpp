@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -125,6 +126,15 @@ Result<std::vector<std::vector<std::byte>>> Ranks::gather(std::span<const std::b
 Result<void> Ranks::barrier() {
   std::uint64_t nothing = 0;
   return reduce(std::span(&nothing, 1), [](std::uint64_t, std::uint64_t) { return 0; });
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string string_from(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Launched launched() {

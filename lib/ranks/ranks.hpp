@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,12 @@ private:
   std::unique_ptr<Transport> transport_;
   Traffic traffic_;
 };
+
+// Returns the name of this machine.
+std::string host_name();
+
+// Returns gathered bytes as text.
+std::string string_from(std::span<const std::byte> bytes);
 
 // A process as its launcher describes it in the environment, before MPI is loaded.
 struct Launched {

@@ -187,6 +187,9 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::rows>(
         "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "
         "the first dimension of its shape, so that ranks share the buffer; left out, it is derived as halos are"),
+    optional<&ArgumentSpec::combine>(
+        "the kernel changes elements of the buffer, integers of 32 or 64 bits, only by atomic additions, minima or "
+        "maxima, or stores one value that is the largest: ranks combine theirs after the wave"),
     optional<&ArgumentSpec::hits>("name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
     defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
     optional<&ArgumentSpec::image>("name of an image"),

@@ -11,6 +11,7 @@ namespace tidegate::documents {
 
 TIDEGATE_CHOICES(ElementType, element_type_names);
 TIDEGATE_CHOICES(engine::Access, engine::access_names);
+TIDEGATE_CHOICES(engine::Combine, engine::combine_names);
 
 TIDEGATE_CHOICES(engine::Section, engine::section_names);
 TIDEGATE_CHOICES(ImageFormat, image_format_names);

@@ -110,6 +110,7 @@ struct ArgumentSpec {
   bool reinterpret = false;     // the kernel deliberately reads the buffer's elements as another type
   std::optional<std::vector<Number>> halo; // tile t touches only the buffer's elements of tiles t - N … t + N
   std::optional<std::uint64_t> rows; // work-item i of the outermost dimension touches only rows i - N … i + N
+  std::optional<Combine> combine;    // the kernel changes the buffer's elements only so
   std::optional<std::string> hits;   // a list
   bool null = false;                 // the null pointer
   std::optional<std::string> image;

@@ -89,6 +89,23 @@ Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const Prog
   return {};
 }
 
+Result<void> add_combine(ProgramArgument& argument, Combine combine, const ProgramMemory& memory,
+                         const std::string& pointer) {
+  if (argument.kind != ProgramArgument::Kind::buffer || argument.access != Access::read_write) {
+    return tl::unexpected(
+        invalid_program("combine needs a buffer that the kernel reads and writes", "leave it out", pointer));
+  }
+  const ElementType type = memory.buffers[argument.buffer].type;
+  if (type != ElementType::i32 && type != ElementType::u32 && type != ElementType::i64 &&
+      type != ElementType::u64) {
+    return tl::unexpected(invalid_program(
+        fmt::format("combine needs integers of 32 or 64 bits, and the buffer has {}", name(type)),
+        "leave it out: ranks then run all of the wave", pointer));
+  }
+  argument.combine = combine;
+  return {};
+}
+
 // `range` is that of the wave, or null if it is invalid.
 Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memory, const ProgramOps& ops,
                             const WaveSpec& spec, const opencl_c::Function& kernel,
@@ -126,6 +143,10 @@ Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memo
     if (spec.args[i].halo && argument && range) {
       errors.check(add_halo(*argument, spec.args[i].hits.has_value(), *spec.args[i].halo, *range,
                             fmt::format("{}/args/{}/halo", pointer, i)));
+    }
+    if (spec.args[i].combine && argument) {
+      errors.check(add_combine(*argument, *spec.args[i].combine, memory,
+                               fmt::format("{}/args/{}/combine", pointer, i)));
     }
     if (spec.args[i].rows && argument) {
       errors.check(

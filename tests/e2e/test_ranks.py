@@ -75,6 +75,9 @@ class Ranks(Programs):
                     self.assertTrue(report["output_parity"]["equal"])
                     self.assertEqual(len(report["ranks"]["ranks"]), ranks)
                     self.assertEqual(self.outputs(program), alone)
+                    if name == "jacobi":  # the sweep and the force
+                        self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["cut"]],
+                                         ['"sweep"', "wave 7 (gradient)"])
                     if name == "heat":  # a row over each border, in both directions, before all iterations but the first
                         self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
                         self.assertEqual(report["ranks"]["messages"], (40 - 1) * (ranks - 1) * 2)
@@ -134,6 +137,14 @@ class Ranks(Programs):
         result = self.ended(self.start(2, "./tidegate", "run", "program.json"))
         self.assertEqual(result.rc, 4)
         self.assertIn("-DTIDEGATE_MPI=ON", result.stderr)
+
+    def test_devices_lists_each_rank_once(self) -> None:
+        result = self.mpirun(3, "devices")
+        self.assertEqual(result.rc, 0, result.stderr)
+        ranks = parse(result.stdout)["ranks"]
+        self.assertEqual([rank["rank"] for rank in ranks], [0, 1, 2])
+        listed = self.mpirun(2, "devices", "--device", "cpu,cpu")
+        self.assertEqual(len({rank["index"] for rank in parse(listed.stdout)["ranks"]}), 1)
 
     def test_other_commands_answer_once(self) -> None:
         self.assertRegex(self.mpirun(3, "--version").stdout, r"\Atidegate [\d.]+\n\Z")
