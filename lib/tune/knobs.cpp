@@ -86,6 +86,17 @@ struct Alternatives {
   }
 };
 
+// Returns nanoseconds; infinity for a strategy that was not estimated.
+double lowest_estimate(const CompiledProgram& compiled, engine::Strategy strategy) {
+  double lowest = std::numeric_limits<double>::infinity();
+  for (const engine::Candidate& candidate : compiled.strategy.candidates) {
+    if (candidate.shape.strategy == strategy) {
+      lowest = std::min(lowest, candidate.cost.sum());
+    }
+  }
+  return lowest;
+}
+
 } // namespace
 
 std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last) {
@@ -140,6 +151,10 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
         found.add(name_in(device::preferred_strategy_names, strategy)).tuning.strategy = strategy;
       }
     }
+    // A first run may have time to build only one: the one with the lowest estimate.
+    std::ranges::stable_sort(found.options, {}, [&](const Option& option) {
+      return lowest_estimate(compiled, *engine::preferred(option.settings.tuning.strategy));
+    });
     if (among.of_one_group) {
       device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
       tuning.strategy = barrier;

@@ -63,6 +63,8 @@ TEST_CASE("the faster way is taken, and its outputs are compared with plain laun
   CHECK((found->settings.tuning.strategy == PreferredStrategy::barrier ||
          found->settings.tuning.strategy == PreferredStrategy::counters));
   CHECK(!found->different);
+  REQUIRE(!found->report.tried.empty());
+  CHECK(found->report.tried.front().value == "counters"); // the lowest estimate is built first
 }
 
 TEST_CASE("a way with other outputs is thrown out, and plain launches are taken") {
