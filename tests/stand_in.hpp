@@ -94,7 +94,6 @@ public:
   // Times of a launch by the device's clock; those of a launch are asked for when it has run.
   std::function<EventTimes()> clock = [] { return EventTimes(); };
 
-  std::size_t work_group_limit = 0;   // as largest_work_group() reports
   bool records = false;               // has command buffers
   std::string binary_text = "binary"; // of every program
 
@@ -199,7 +198,6 @@ public:
     const Status status = called("make_kernel");
     return status == success ? Made<Kernel>(object<Kernel>(KernelState{name, {}})) : tl::unexpected(status);
   }
-  std::size_t largest_work_group(const Kernel& /*kernel*/) const override { return work_group_limit; }
 
   Status set_object(const Kernel& kernel, std::uint32_t index, const Object& set) const override {
     state(kernel).arguments[index] = set ? *static_cast<const Memory*>(set.of.get()) : Memory();

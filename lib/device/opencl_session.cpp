@@ -520,14 +520,6 @@ public:
     return own<Kernel>(made, clReleaseKernel, status);
   }
 
-  std::size_t largest_work_group(const Kernel& kernel) const override {
-    std::size_t most = 0;
-    return clGetKernelWorkGroupInfo(handle(kernel), device_(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
-                                    nullptr) == CL_SUCCESS
-               ? most
-               : 0;
-  }
-
   Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
     void* const address = object.of.get();
     return clSetKernelArg(handle(kernel), index, sizeof address, object ? &address : nullptr);

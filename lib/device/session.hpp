@@ -179,8 +179,6 @@ public:
   // Returns nothing if the driver has no binary.
   [[nodiscard]] virtual std::vector<unsigned char> binary_of(const Program& program) const = 0;
   [[nodiscard]] virtual Made<Kernel> make_kernel(const Program& program, const std::string& name) const = 0;
-  // Returns the largest work-group that the kernel's registers allow; 0 if the driver does not say.
-  [[nodiscard]] virtual std::size_t largest_work_group(const Kernel& kernel) const = 0;
 
   // Arguments: a buffer, an image or a sampler (an empty one is a null pointer), a value, local memory.
   [[nodiscard]] virtual Status set_object(const Kernel& kernel, std::uint32_t index,

@@ -41,11 +41,6 @@ struct BuiltKernel {
   std::filesystem::path entry;       // cache entry; empty: not cached
 };
 
-// Throws device::Refused with kernel_does_not_fit if the device reports too few registers for work-groups of
-// `group_size`. A smaller geometry may fit.
-void check_fit(const device::Session& session, const device::DeviceInfo& device, const BuiltKernel& kernel,
-               std::uint32_t group_size);
-
 // Returns the cached kernel if source, options, device and driver are the same, else builds and caches it.
 // Rebuilds a damaged entry and one that the driver refuses. An empty `folder` disables the cache. Throws
 // device::Refused with build_failure and a log with locations in the user's sources.

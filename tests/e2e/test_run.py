@@ -295,6 +295,17 @@ class Results(Small):
             {"wave": '"wide"', "reason": "its kernel has barriers or local memory and work-groups of 16, the others "
                                          "of 8"}])
 
+    def test_large_work_groups(self) -> None:
+        """NVIDIA's driver reports 256 work-items as the most of any kernel that states its work-group; larger ones run."""
+        if device()["type"] != "gpu":
+            self.skipTest("CPUs run one tile at a time")
+        n = 1 << 19
+        document = program({"a": buffer(count=n, init=IOTA), "b": buffer(count=n, output="b.npy")},
+                           wave("turned", "a", "b", size=n, local=64))
+        report = self.report_of(document, "--strategy", "barrier", "--mode", "jit", "--set", "side-by-side=8")
+        self.assertEqual(report["effective_geometry"]["workgroup_size"], 512)
+        self.assertEqual(self.output("b.npy"), [64 * (i // 64) + 63 - i % 64 for i in range(n)])
+
     def test_ragged(self) -> None:
         """13 work-items in work-groups of 4: the last has one. PoCL 3.1 launches no such NDRange itself, so this is
         not verified against it."""

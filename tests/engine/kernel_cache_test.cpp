@@ -181,25 +181,6 @@ TEST_CASE(
   CHECK(code() == tidegate::ErrorCode::kernel_does_not_fit); // the launch is taken, and fails later
 }
 
-TEST_CASE("a kernel for larger work-groups than its registers allow") {
-  Cache cache;
-  const engine::BuiltKernel kernel = cache.build();
-  engine::check_fit(cache.session, cache.device, kernel, 128); // the driver does not say
-  cache.session.work_group_limit = 128;
-  engine::check_fit(cache.session, cache.device, kernel, 128);
-  cache.session.work_group_limit = 64;
-  std::string message;
-  try {
-    engine::check_fit(cache.session, cache.device, kernel, 128);
-  } catch (const tidegate::device::Refused& refused) {
-    CHECK(refused.error.code == tidegate::ErrorCode::kernel_does_not_fit);
-    message = refused.error.message;
-  }
-  CHECK(message ==
-        "the generated kernel takes more registers or local memory than stand-in has for work-groups of 128 "
-        "work-items: 64 at most");
-}
-
 TEST_CASE("NVIDIA's assembler is asked for more registers through the binary") {
   Cache cache;
   cache.session.binary_text = ptx;
