@@ -38,6 +38,10 @@ constexpr Field tuning_fields[] = {
         "tiles that a work-group of a persistent launch runs at a time; 0: chosen by estimates")
         .between(0, 1024),
     defaulted<&Tuning::workers>("most work-groups of a persistent launch; 0: derived from the tiles"),
+    defaulted<&Tuning::work_items_per_unit>(
+        "work-items for which each compute unit of NVIDIA has to have registers in a persistent launch: more hide more "
+        "latency, fewer have more registers; 0: by the sizes of stages")
+        .between(0, 2048),
     defaulted<&Tuning::open_workgroup_size>(
         "most work-items per work-group where a program leaves local_size open")
         .between(1, 65'536),

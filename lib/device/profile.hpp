@@ -68,6 +68,8 @@ struct Tuning {
   PreferredMapping mapping = PreferredMapping::automatic; // tile mapping of a persistent launch
   std::uint32_t side_by_side = 0; // tiles that a work-group runs concurrently in a persistent launch
   std::uint32_t workers = 0;      // work-groups of a persistent launch
+  // Work-items for which a compute unit of NVIDIA has to have registers in a persistent launch.
+  std::uint32_t work_items_per_unit = 0;
   // Most work-items per work-group where the program leaves local_size open.
   std::uint32_t open_workgroup_size = 256;
   std::uint64_t slice_ns = 150'000'000; // longest time that one persistent launch should take

@@ -365,7 +365,10 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                        .stress_word = stress_word});
 
   if (device != nullptr && takes_ptx(*device)) {
-    source.groups_per_unit = groups_per_unit(schedule, tables, options.workers.value_or(1), *device);
+    const std::uint32_t stated = options.tuning.work_items_per_unit;
+    source.groups_per_unit = stated != 0
+                                 ? std::max(stated / schedule.group_size, 1U)
+                                 : groups_per_unit(schedule, tables, options.workers.value_or(1), *device);
   }
 
   ModeChoice mode{decided.mode, mode_reason(options.mode, tables)};

@@ -120,6 +120,10 @@ std::optional<Strategy> preferred(device::PreferredStrategy strategy) {
              : std::optional(static_cast<Strategy>(static_cast<int>(strategy) - 1));
 }
 
+device::PreferredStrategy preference(Strategy strategy) {
+  return static_cast<device::PreferredStrategy>(static_cast<int>(strategy) + 1);
+}
+
 std::optional<TileMapping> preferred(device::PreferredMapping mapping) {
   return mapping == device::PreferredMapping::automatic
              ? std::nullopt

@@ -40,6 +40,7 @@ struct FixedShape {
 
 // Return a profile's preference; nullopt leaves the choice to the estimates.
 std::optional<Strategy> preferred(device::PreferredStrategy strategy);
+device::PreferredStrategy preference(Strategy strategy); // the inverse
 std::optional<TileMapping> preferred(device::PreferredMapping mapping);
 
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest

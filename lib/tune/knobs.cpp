@@ -1,5 +1,6 @@
 #include "tune/knobs.hpp"
 
+#include "engine/job_checks.hpp"
 #include <tidegate/policy/tuning.hpp>
 
 #include <fmt/format.h>
@@ -109,8 +110,8 @@ std::vector<std::uint32_t> powers_up_to(std::uint32_t first, std::uint32_t last)
 
 std::string value_of(Knob knob, const Incumbent& incumbent) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool of_persistent_launches =
-      knob == Knob::side_by_side || knob == Knob::workers || knob == Knob::mapping || knob == Knob::slice;
+  const bool of_persistent_launches = knob == Knob::side_by_side || knob == Knob::work_items_per_unit ||
+                                      knob == Knob::workers || knob == Knob::mapping || knob == Knob::slice;
   if (of_persistent_launches && incumbent.workers == 0) {
     return "-";
   }
@@ -120,6 +121,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   case Knob::route:
     return name_in(policy::promotion_route_names, compiled.recommendation.promotion_evidence.promotion_route);
   case Knob::side_by_side: return fmt::format("{}", tiles_side_by_side(compiled));
+  case Knob::work_items_per_unit: return fmt::format("{}", compiled.tuning.work_items_per_unit);
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::mapping: return name_in(engine::tile_mapping_names, compiled.synchronization.mapping);
   case Knob::slice: return slice_text(compiled.tuning.slice_ns);
@@ -191,6 +193,29 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     for (const PromotionRoute route : routes_of(evidence)) {
       found.add(name_in(policy::promotion_route_names, route)).policy =
           policy_for(route, evidence, settings.policy);
+    }
+    break;
+  }
+  case Knob::work_items_per_unit: {
+    // A persistent launch may have lost to launches, and jit to the interpreter, for want of registers or of work-items that
+    // hide latency.
+    const auto& evidence = compiled.recommendation.promotion_evidence;
+    const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
+    const Strategy favourite = compiled.persistent() ? compiled.strategy.strategy
+                               : !among.counters || lowest_estimate(compiled, Strategy::barrier) <
+                                                        lowest_estimate(compiled, Strategy::counters)
+                                   ? Strategy::barrier
+                                   : Strategy::counters;
+    if (among.barrier && engine::takes_ptx(device)) {
+      for (const std::uint32_t work_items : {1024U, 2048U}) {
+        Settings& tried = found.add(fmt::format(
+            "{}{}{}", compiled.persistent() ? "" : name_in(engine::strategy_names, favourite) + ", ",
+            work_items, interprets ? ", jit" : ""));
+        tried.tuning.strategy = engine::preference(favourite);
+        tried.tuning.work_items_per_unit = work_items;
+        tried.policy =
+            interprets ? policy_for(PromotionRoute::queue_jit, evidence, settings.policy) : settings.policy;
+      }
     }
     break;
   }

@@ -22,6 +22,7 @@ enum class Knob : std::uint8_t {
   strategy,
   route,
   side_by_side,
+  work_items_per_unit,
   workers,
   mapping,
   slice,
@@ -31,18 +32,19 @@ enum class Knob : std::uint8_t {
   dense_threshold,
   fusion
 };
-inline constexpr std::array<std::string_view, 12> knob_names{
-    "workgroup_size", "strategy",    "route",       "side_by_side",     "workers",         "order",
-    "slice",          "alone_up_to", "switch_rule", "sparse_threshold", "dense_threshold", "fusion"};
+inline constexpr std::array<std::string_view, 13> knob_names{
+    "workgroup_size",   "strategy",        "route", "side_by_side", "work_items_per_unit",
+    "workers",          "order",           "slice", "alone_up_to",  "switch_rule",
+    "sparse_threshold", "dense_threshold", "fusion"};
 
 // In measuring order: the knobs with the largest effect come first.
-inline constexpr std::array wave_program_knobs{Knob::workgroup_size, Knob::strategy, Knob::route,
-                                               Knob::side_by_side,   Knob::workers,  Knob::mapping,
-                                               Knob::slice};
+inline constexpr std::array wave_program_knobs{
+    Knob::workgroup_size, Knob::strategy, Knob::route,   Knob::work_items_per_unit,
+    Knob::side_by_side,   Knob::workers,  Knob::mapping, Knob::slice};
 // Knobs of a first run, whose budget is short. `strategy` comes first, because the cost model is most often
 // wrong about it.
-inline constexpr std::array first_run_knobs{Knob::strategy, Knob::side_by_side, Knob::workers, Knob::route,
-                                            Knob::mapping};
+inline constexpr std::array first_run_knobs{
+    Knob::strategy, Knob::work_items_per_unit, Knob::side_by_side, Knob::workers, Knob::route, Knob::mapping};
 inline constexpr std::array frontier_program_knobs{
     Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
     Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};

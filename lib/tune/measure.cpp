@@ -352,8 +352,7 @@ Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uin
     return bench.settings(plain);
   }
   Settings settings = open;
-  settings.tuning.strategy =
-      static_cast<device::PreferredStrategy>(static_cast<int>(bench.compiled(*chosen).strategy.strategy) + 1);
+  settings.tuning.strategy = engine::preference(bench.compiled(*chosen).strategy.strategy);
   return settings;
 }
 

@@ -30,7 +30,8 @@ bool alike(const CompiledProgram& a, const CompiledProgram& b) {
   const bool generated = !a.tables.cases.empty(); // otherwise all stages run the user's own kernels
   const bool plain = !persistent && !b.persistent() && !generated; // launch and plain are then the same
   return (plain || a.strategy.strategy == b.strategy.strategy) && generated == !b.tables.cases.empty() &&
-         (!generated || a.source.source == b.source.source) &&
+         (!generated ||
+          (a.source.source == b.source.source && a.source.groups_per_unit == b.source.groups_per_unit)) &&
          a.schedule.group_size == b.schedule.group_size &&
          std::ranges::equal(a.program.waves, b.program.waves, {}, &engine::ProgramWave::range,
                             &engine::ProgramWave::range) &&

@@ -138,6 +138,21 @@ TEST_CASE("a configuration that the device refuses is thrown out with the reason
   CHECK(refused);
 }
 
+TEST_CASE(
+    "where NVIDIA's assembler can be asked, a persistent launch is tried with registers for fewer and more work-items") {
+  for (const bool takes_ptx : {false, true}) {
+    CAPTURE(takes_ptx);
+    Measured run;
+    if (takes_ptx) {
+      run.device.profile->trials = {
+          {.ordering = device::MemoryOrdering::ptx, .verdict = device::TrialVerdict::passed}};
+    }
+    const auto report = run.tune();
+    REQUIRE(report);
+    CHECK(knob(*report, Knob::work_items_per_unit).configurations == (takes_ptx ? 2 : 0));
+  }
+}
+
 TEST_CASE("nothing that waits is tried on a device without a proved ordering") {
   Measured run;
   run.device.profile->ordering.reset();
