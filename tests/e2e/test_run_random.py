@@ -26,7 +26,7 @@ from test_run import Programs, device, environment
 
 SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
     text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
-COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 4)
+COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 WAYS = 3  # of each program
 # How runs may be refused: at most a seventh of them, or all of two programs, so that enough is compared.
 REFUSALS = {"invalid_usage": "--strategy counters and --set order=strided cannot be combined",

@@ -205,11 +205,10 @@ class Sources(Programs):
         """What the compiler says depends on what it is told."""
         said = set()
         for options in ("", "-cl-std=CL1.2", "-cl-std=CL3.0 -cl-fast-relaxed-math"):
-            for way in WAYS:
-                with self.subTest((options, way)):
-                    report = self.report_of(program("about", "pi", options=options), *way, "--verify")
-                    self.assertTrue(report["output_parity"]["equal"], report)
-                    said.add((options, tuple(self.value("about"))))
+            with self.subTest(options):
+                report = self.report_of(program("about", "pi", options=options), *WAYS[0], "--verify")
+                self.assertTrue(report["output_parity"]["equal"], report)
+                said.add((options, tuple(self.value("about"))))
         self.assertEqual(len(said), 3)
 
     def test_what_editors_and_old_programs_write(self) -> None:
