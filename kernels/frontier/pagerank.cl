@@ -11,12 +11,22 @@
 // half a unit in the last place; a hub's thousands of equal terms would lose in one direction, and its rank
 // would oscillate by more than the tolerance.
 //
+// With weights, of which the host makes the edge's part of all that leaves its vertex, `others` holds the rank itself.
+//
 // Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 
 #define TG_FOUND_ONCE(at) true
 #define TG_UNITS 1152921504606846976.0f // 2^60
 
 ulong tg_units(float value) { return (ulong)(value * TG_UNITS); }
+
+#if TG_WEIGHTS
+float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank; }
+#define TG_UNITS_ALONG(passed, weights, e) tg_units((passed) * as_float((weights)[e]))
+#else
+float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank / (float)degree; }
+#define TG_UNITS_ALONG(passed, weights, e) tg_units(passed)
+#endif
 
 // The ranks that vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
 global float* tg_passed(const tg_job* job, uint wave) {
@@ -38,7 +48,7 @@ void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, u
   const float before = as_float(value);
   const float after = base + as_float(setting->damping) * received;
   job->values[v] = as_uint(after);
-  passed[v] = degree == 0 ? 0.0f : after / (float)degree;
+  passed[v] = tg_passed_of(after, degree);
   found->idle += degree == 0 ? tg_units(after) : 0;
   found->change += tg_units(fabs(after - before));
 }
@@ -54,7 +64,7 @@ float tg_received(const tg_job* job, uint v, volatile global const float* passed
       asked[i] = job->in_neighbours[min(e + i, end - 1)];
     }
     TG_UNROLL for (uint i = 0; i < TG_ASKS_AT_ONCE; ++i) {
-      const ulong units = tg_units(passed[asked[i]]);
+      const ulong units = TG_UNITS_ALONG(passed[asked[i]], job->in_weights, min(e + i, end - 1));
       sum += e + i < end ? units : 0;
     }
   }

@@ -32,11 +32,15 @@ tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * T
 
 #if TG_ALGORITHM == TG_PAGERANK
 #define TG_NOTHING 0ul
-tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { return tg_units(tg_passed(job, at->wave)[u]); }
+tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
+  return TG_UNITS_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
+}
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
 #else
 #define TG_NOTHING 0u
-tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u) { return ((volatile global uint*)job->values)[u]; }
+tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
+  return ((volatile global uint*)job->values)[u];
+}
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 #endif
 
@@ -148,9 +152,10 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
         neighbours[i] = job->in_neighbours[first + (edge < count ? edge : begin)];
       }
       TG_UNROLL for (uint i = 0; i < TG_IN_FLIGHT; ++i) {
-        const tg_collected what = tg_held_by(job, at, neighbours[i]);
-        if (begin + i * TG_GROUP_SIZE < count) {
-          share->held[begin + i * TG_GROUP_SIZE] = what;
+        const uint edge = begin + i * TG_GROUP_SIZE;
+        const tg_collected what = tg_held_by(job, at, neighbours[i], first + (edge < count ? edge : begin));
+        if (edge < count) {
+          share->held[edge] = what;
         }
       }
     }

@@ -12,9 +12,9 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
                            bool eager, tg_found* found) {
   const ulong first = tg_first_edge(run);
 #if TG_ALGORITHM == TG_PAGERANK
-  const ulong passed = tg_units(tg_passed(job, at->wave)[run.x]);
+  const float passed = tg_passed(job, at->wave)[run.x];
   for (uint e = lane; e < run.w; e += width) {
-    TG_ADD_WIDE(tg_received_by(job, job->neighbours[first + e]), passed);
+    TG_ADD_WIDE(tg_received_by(job, job->neighbours[first + e]), TG_UNITS_ALONG(passed, job->weights, first + e));
   }
 #else
 #if TG_ALGORITHM == TG_CC
@@ -51,9 +51,9 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
       const tg_offset end = job->offsets[u + 1ul];
 #if TG_ALGORITHM == TG_PAGERANK
-      const ulong passed = tg_units(tg_passed(job, at->wave)[u]);
+      const float passed = tg_passed(job, at->wave)[u];
       for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
-        TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), passed);
+        TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), TG_UNITS_ALONG(passed, job->weights, e));
       }
 #else
 #if TG_ALGORITHM == TG_CC

@@ -55,7 +55,8 @@ Result<void> check_graph(const FrontierProgram& program) {
 }
 
 Result<void> check_algorithm_weights(const FrontierProgram& program) {
-  return !program.graph.weights || program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own
+  return !program.graph.weights || program.algorithm == Algorithm::sssp ||
+                 program.algorithm == Algorithm::own || program.algorithm == Algorithm::pagerank
              ? Result<void>()
              : refuse(fmt::format("{} does not use weights", name(program.algorithm)), "leave weights out",
                       "/graph/weights");
@@ -230,7 +231,8 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 
 LoadOptions load_options(const FrontierProgram& program) {
   LoadOptions options{.undirected = program.graph.undirected};
-  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own) {
+  const bool ranks = program.algorithm == Algorithm::pagerank && program.graph.weights;
+  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own || ranks) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
                       : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32
                                                                      : WeightUse::f32;
@@ -246,6 +248,9 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
                                      });
   if (loaded) {
     TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph), first_id(program, *loaded)));
+    if (program.algorithm == Algorithm::pagerank && program.graph.weights) {
+      use_shares(loaded->graph);
+    }
   } else if (loaded.error().code == ErrorCode::cannot_read) {
     loaded.error().pointer = "/graph/file";
   }
@@ -256,7 +261,8 @@ PageRankOptions page_rank_options(const FrontierProgram& program) {
   const PageRankOptions standard;
   return {.damping = program.pagerank.damping.value_or(standard.damping),
           .tolerance = program.pagerank.tolerance.value_or(standard.tolerance),
-          .max_iterations = program.pagerank.max_iterations.value_or(standard.max_iterations)};
+          .max_iterations = program.pagerank.max_iterations.value_or(standard.max_iterations),
+          .by_shares = program.graph.weights.has_value()};
 }
 
 } // namespace tidegate::graphs

@@ -54,7 +54,7 @@ struct GraphSpec {
   std::optional<std::string> file; // relative to the program's folder
   std::optional<GeneratorSpec> generate;
   bool undirected = false;
-  std::optional<ProgramWeights> weights; // for sssp; default: as the file has them
+  std::optional<ProgramWeights> weights; // for sssp: default as the file has them; for pagerank: default none
   VertexIds ids = VertexIds::position;
 };
 

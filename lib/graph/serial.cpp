@@ -129,24 +129,73 @@ std::vector<Vertex> components(const Graph& graph) {
   return labels;
 }
 
+namespace {
+
+// The same rows with shares of `sums`, by the vertex that an edge leaves: the row's, or its neighbour in rows of incoming
+// edges.
+Rows with_shares(const Rows& rows, std::span<const double> weights, std::span<const double> sums,
+                 bool incoming) {
+  Rows result;
+  std::vector<float> shares;
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
+      if (weights[e] != 0) {
+        result.neighbours.push_back(rows.neighbours[e]);
+        shares.push_back(static_cast<float>(weights[e] / sums[incoming ? rows.neighbours[e] : v]));
+      }
+    }
+    result.offsets.push_back(shares.size());
+  }
+  result.weights = std::move(shares);
+  return result;
+}
+
+std::vector<double> weights_of(const Rows& rows) {
+  std::vector<double> result(rows.edges(), 1);
+  if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
+    result.assign(whole->begin(), whole->end());
+  } else if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
+    result.assign(floats->begin(), floats->end());
+  }
+  return result;
+}
+
+} // namespace
+
+void use_shares(Graph& graph) {
+  const std::vector<double> weights = weights_of(graph.out);
+  std::vector<double> sums(vertex_count(graph));
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
+    for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
+      sums[v] += weights[e];
+    }
+  }
+  const Rows& in = *in_rows(graph);
+  Rows in_shares = with_shares(in, weights_of(in), sums, true);
+  graph.out = with_shares(graph.out, weights, sums, false);
+  graph.in = std::move(in_shares);
+  graph.symmetric = false; // opposite edges have other shares
+}
+
 PageRanks page_ranks(const Graph& graph, const PageRankOptions& options) {
   const std::uint32_t n = vertex_count(graph);
   PageRanks result{.ranks = std::vector<double>(n, 1.0 / n), .iterations = 0, .change = 0};
   const Rows& in = *in_rows(graph);
-  std::vector<double> passed(n); // by a vertex along each of its edges
+  const auto* const shares = options.by_shares ? std::get_if<std::vector<float>>(&in.weights) : nullptr;
+  std::vector<double> passed(n); // by a vertex along each of its edges, or in all
   std::vector<double> next(n);
   do {
     double idle = 0; // total rank of vertices without edges
     for (Vertex v = 0; v < n; ++v) {
       const std::uint64_t degree = graph.out.degree(v);
-      passed[v] = degree == 0 ? 0 : result.ranks[v] / static_cast<double>(degree);
+      passed[v] = degree == 0 ? 0 : result.ranks[v] / (shares != nullptr ? 1 : static_cast<double>(degree));
       idle += degree == 0 ? result.ranks[v] : 0;
     }
     result.change = 0;
     for (Vertex v = 0; v < n; ++v) {
       double received = idle / n;
-      for (const Vertex u : in.row(v)) {
-        received += passed[u];
+      for (std::uint64_t e = in.offsets[v]; e < in.offsets[v + std::size_t{1}]; ++e) {
+        received += passed[in.neighbours[e]] * (shares != nullptr ? double{(*shares)[e]} : 1);
       }
       next[v] = (1 - options.damping) / n + options.damping * received;
       result.change += std::abs(next[v] - result.ranks[v]);

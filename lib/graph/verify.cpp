@@ -353,10 +353,13 @@ Found check_ranks(const Graph& graph, std::span<const float> ranks, const PageRa
                      .message = fmt::format("the ranks have the sum {} and should have 1", sum)};
   }
   double change = 0;
+  const auto* const shares = options.by_shares ? std::get_if<std::vector<float>>(&in.weights) : nullptr;
   if (Found found = first_at_vertices(graph, [&](Vertex v) -> Found {
         double received = idle / n;
-        for (const Vertex u : in.row(v)) {
-          received += double{ranks[u]} / static_cast<double>(graph.out.degree(u));
+        for (std::uint64_t e = in.offsets[v]; e < in.offsets[v + std::size_t{1}]; ++e) {
+          const Vertex u = in.neighbours[e];
+          received += double{ranks[u]} * (shares != nullptr ? double{(*shares)[e]}
+                                                            : 1 / static_cast<double>(graph.out.degree(u)));
         }
         const double next = least + options.damping * received;
         const double difference = std::abs(next - ranks[v]);

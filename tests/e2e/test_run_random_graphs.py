@@ -136,11 +136,12 @@ def ranks_flaw(rows: list[list[tuple[int, float]]], ranks: Sequence[float], damp
     """They are ranks if one more iteration, in doubles, leaves them as they are but for the tolerance and rounding: a float holds 24
     bits, and each term of a sum may cost half a unit in the last place."""
     n = len(rows)
-    following = [(1 - damping + damping * sum(rank for rank, row in zip(ranks, rows) if not row)) / n] * n
+    sums = [sum(weight for _, weight in row) for row in rows]
+    following = [(1 - damping + damping * sum(rank for rank, total in zip(ranks, sums) if total == 0)) / n] * n
     terms = [8] * n
-    for rank, row in zip(ranks, rows):
-        for w, _ in row:
-            following[w] += damping * rank / len(row)
+    for rank, row, total in zip(ranks, rows, sums):
+        for w, weight in row:
+            following[w] += damping * rank * weight / total if weight else 0
             terms[w] += 1
     allowed = tolerance + sum(rank * count for rank, count in zip(following, terms)) * 2.0**-24
     off = sum(abs(a - b) for a, b in zip(following, ranks))
@@ -231,7 +232,8 @@ class Case(NamedTuple):
 def draw_case(number: int) -> Case:
     draw = random.Random(f"{SEED}/{number}")
     algorithm = list(OUTPUTS)[number % len(OUTPUTS)]
-    weights = "none" if algorithm != "sssp" else draw.choice(["none", "u32", "u32", "f32"]) if EVERY_KERNEL else "u32"
+    weights = ("none" if algorithm not in ("sssp", "pagerank") or not EVERY_KERNEL and algorithm == "pagerank"
+               else draw.choice(["none", "u32", "u32", "f32"]) if EVERY_KERNEL else "u32")
     graph = draw_graph(draw, weights, undirected=draw.random() < 0.5)
     outputs = {OUTPUTS[algorithm]: "values.bin"}
     if algorithm == "bfs" and (not EVERY_KERNEL or draw.random() < 0.5):
@@ -357,6 +359,15 @@ class Found(unittest.TestCase):
             answer = answer_of(case)
             pulled = pulled or answer
             self.assertTrue(answer == pulled, topology)  # lists too long to be shown
+
+    def test_ranks_by_weights(self) -> None:
+        """In proportion to weights, of which some vertices have none but 0; opposite edges have different parts. Pulls by shares read them, too."""
+        draw = Draw(f"{SEED} weights")
+        n = 400
+        edges: list[Edge] = [(draw.randrange(n), draw.randrange(n), draw.choice([0, 1, 2, 1000, 2**31])) for _ in range(1500)]
+        edges += [(v, 0, draw.choice([0, 5])) for v in range(n)]
+        for options in [("--set", f"force-topology={topology}") for topology in TOPOLOGIES] + [("--set", "group-size=32")]:
+            self.holds(case_of(f"{options}", Graph(n, edges, options[1].endswith("32"), "u32"), "pagerank", *options))
 
     def test_pulls_by_shares(self) -> None:
         """Groups of several work-items pull 2048 edges and ends of rows at a time: rows longer than that, many empty ones, ends at the
