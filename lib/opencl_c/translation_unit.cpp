@@ -45,17 +45,25 @@ private:
         at_ = next - 1;
       } else if (token.is(";")) {
         return names({.begin = begin, .end = ++at_});
+      } else if (may_be_function && names_function(at_)) {
+        return function(begin, at_ + 1, at_ + 3);
       } else if (token.opens()) {
         at_ = unit_.counterpart(at_);
       } else if (token.is("=") || token.is("typedef")) {
         may_be_function = false;
       } else if (may_be_function && token.kind == TokenKind::identifier && unit_.is(at_ + 1, "(") &&
                  !is_type_word(token.text)) {
-        return function(begin);
+        return function(begin, at_, at_ + 1);
       }
     }
     return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",
                                    "end it with a semicolon"));
+  }
+
+  // True for the brackets of `int (f)(int x)`, which keep a macro f from being expanded.
+  [[nodiscard]] bool names_function(std::size_t open) const {
+    return tokens_[open].is("(") && unit_.is(open + 2, ")") && unit_.is(open + 3, "(") &&
+           tokens_[open + 1].kind == TokenKind::identifier && !is_type_word(tokens_[open + 1].text);
   }
 
   // Records the typedefs of a declaration, and refuses its variables.
@@ -117,12 +125,17 @@ private:
            tokens_[attribute + 4].is("(");
   }
 
-  Result<void> function(std::size_t begin) {
-    Function found{.name = tokens_[at_].text, .begin = begin, .name_token = at_};
-    const TokenRange before_name{.begin = begin, .end = at_};
+  // `open` is the bracket of its parameters.
+  Result<void> function(std::size_t begin, std::size_t name, std::size_t open) {
+    Function found{.name = tokens_[name].text, .begin = begin, .name_token = name};
+    const TokenRange before_name{.begin = begin, .end = name};
     found.is_kernel = unit_.contains(before_name, "kernel") || unit_.contains(before_name, "__kernel");
-    const std::size_t close = unit_.counterpart(at_ + 1);
-    found.parameter_list = {.begin = at_ + 2, .end = close};
+    if (found.is_kernel && open != name + 1) {
+      return tl::unexpected(error_at(unit_, name, ErrorCode::unsupported_kernel,
+                                     "the name of a kernel is in brackets", "remove them"));
+    }
+    const std::size_t close = unit_.counterpart(open);
+    found.parameter_list = {.begin = open + 1, .end = close};
     at_ = unit_.find({.begin = close + 1, .end = tokens_.size()}, ";{");
     if (at_ >= tokens_.size()) {
       return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",

@@ -516,3 +516,14 @@ TEST_CASE("the corpus declares kernels and nothing is lost between them") {
     CHECK(any_kernel);
   }
 }
+
+TEST_CASE("brackets around the name of a function, which keep a macro from being expanded") {
+  CHECK(
+      signatures(
+          "#define f(x) ((x) + 1)\nint (f)(int x) { return x; }\nkernel void k(global int* a) { *a = f(1); }") ==
+      "f(int x){} kernel k(global int* a){}");
+  CHECK(signatures("uint (g)(void);\nkernel void k() {}") == "g(); kernel k(){}");
+  CHECK(signatures("constant int (table)[2] = {1, 2};\nkernel void k() {}") == "kernel k(){}");
+  CHECK(refusal(try_parse("kernel void (k)(global int* a) {}")) ==
+        "1:14 unsupported_kernel: the name of a kernel is in brackets");
+}
