@@ -255,7 +255,13 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
       for_each_line(text->json, [&](std::string_view line, std::uint64_t number) {
-        add(check_document(line, request.document, file, number, premises));
+        auto replaced = documents::replace_parameters(std::string(line));
+        add(replaced ? check_document(*replaced, request.document, file, number, premises)
+                     : CheckedDocument{.file = file,
+                                       .line = number,
+                                       .document = request.document,
+                                       .verdict = Verdict::invalid,
+                                       .error = std::move(replaced.error())});
       });
     } else {
       add(check_document(text->json, request.document, file, {}, premises, text->written));

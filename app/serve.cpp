@@ -386,8 +386,12 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
   TIDEGATE_TRY(auto input, open_input(route.input, FileKinds::any).map_error(in_file(route.input)));
   TIDEGATE_TRY(auto output, Output::open(route.output));
   const auto make_line_answer = [&make_answer]() -> LineAnswer {
-    return [answer = make_answer()](std::string_view line, LineReply& reply) {
-      return answer(line, Style::compact, reply.text);
+    return [answer = make_answer()](std::string_view line, LineReply& reply) -> Result<void> {
+      if (line.find("\"parameter") == std::string_view::npos) { // nearly all lines
+        return answer(line, Style::compact, reply.text);
+      }
+      TIDEGATE_TRY(const std::string replaced, documents::replace_parameters(std::string(line)));
+      return answer(replaced, Style::compact, reply.text);
     };
   };
   const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);

@@ -52,6 +52,17 @@ class Stream(unittest.TestCase):
         self.assertEqual(carried, expected)
         self.assertNotEqual(carried, [json.loads(run("recommend", input=request(density)).stdout)["recommendation"]["topology"] for density in densities])
 
+    def test_parameters_of_a_line(self) -> None:
+        program = {"parameters": {"n": 64}, "buffers": {"a": {"type": "u32", "count": {"parameter": "n * 2"}}}, "ops": {},
+                   "waves": [{"fill": {"buffer": "a"}}]}
+        lines = json.dumps(program) + "\n" + json.dumps({**program, "parameters": {"m": 1}}) + "\n"
+        planned = [json.loads(line) for line in run("plan", "--stream", input=lines).stdout.splitlines()]
+        self.assertEqual(planned[0]["barriers"]["groups"][0]["fused_bytes"], 512)
+        checked = json.loads(run("check", "--stream", "-", input=lines).stdout)["documents"]
+        self.assertEqual([(document["verdict"], document["line"]) for document in checked], [("valid", 1), ("invalid", 2)])
+        for error in (planned[1]["error"], checked[1]["error"]):
+            self.assertEqual((error["code"], error["pointer"]), ("invalid_program", "/buffers/a/count"))
+
     def test_every_document_command_streams(self) -> None:
         for command, example in ((["priority", "drain"], "requeue_accounting"),
                                  (["priority", "diffuse"], "sibling_diffusion"),
