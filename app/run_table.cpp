@@ -139,6 +139,12 @@ std::string spread_text(std::string_view what, double least, double median, doub
 }
 
 // Names the rounds that are far from the others, at most three.
+void add_traced(std::optional<bool> traced, Rows& rows) {
+  if (traced.value_or(false)) {
+    rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
+  }
+}
+
 void add_outliers(std::string_view what, const std::vector<double>& rounds, double median,
                   const std::vector<std::uint32_t>& outliers, Rows& rows) {
   constexpr std::size_t most = 3;
@@ -329,6 +335,7 @@ void add_times(const engine::RunReport& report, Rows& rows) {
     add_outliers("this run", comparison.run_rounds_ns, comparison.run_ns, comparison.run_outliers, rows);
     add_outliers("plain launches", comparison.plain_rounds_ns, comparison.plain_ns, comparison.plain_outliers,
                  rows);
+    add_traced(comparison.traced, rows);
   }
   add_baseline(report, rows);
 }
@@ -547,6 +554,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
   }
   if (report.comparison) {
     rows.push_back({"  compared", times_text(*report.comparison, *timings_of(report))});
+    add_traced(report.comparison->traced, rows);
   }
   add_baseline(report, rows);
   add_written(report, rows);

@@ -56,7 +56,7 @@ TIDEGATE_RECORD(DeviceReport, device_report_fields);
 
 constexpr Field difference_fields[] = {
     required<&Difference::buffer>("name of the buffer"),
-    required<&Difference::element>("index of the first element that differs"),
+    required<&Difference::element>("index of the first element that differs; the first of all is 0"),
     required<&Difference::expected>("its value after plain launches"),
     required<&Difference::found>("its value after this run"),
 };
@@ -189,6 +189,7 @@ constexpr Field comparison_fields[] = {
     required<&Comparison::plain_outliers>(
         "rounds, from 0, in which the plain launches took far longer or shorter than usual"),
     required<&Comparison::run_outliers>("rounds in which this run did"),
+    optional<&Comparison::traced>(documents::traced_meaning),
 };
 TIDEGATE_RECORD(Comparison, comparison_fields);
 

@@ -14,6 +14,10 @@
 
 namespace tidegate::documents {
 
+inline constexpr std::string_view traced_meaning =
+    "true if --trace, --by-wave or --report made the timed kernel read the device's clock, which costs time; the times "
+    "themselves are always the host's, from the first launch to the end of the last";
+
 enum class Verdict : std::uint8_t { valid, incomplete, inconsistent, invalid };
 inline constexpr std::array<std::string_view, 4> verdict_names{"valid", "incomplete", "inconsistent",
                                                                "invalid"};

@@ -296,6 +296,9 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
     if (!proof.stress || (proof.stress->in_time && !proof.stress->failure)) {
       proof.comparison =
           compare(session, compiled, built, first, reference, limits, options.compare_rounds, monitor);
+      if (proof.comparison && compiled.clock != DeviceClock::none) {
+        proof.comparison->traced = true;
+      }
     }
     return proof;
   }

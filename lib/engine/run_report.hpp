@@ -188,6 +188,7 @@ struct Comparison {
   std::vector<double> run_rounds_ns;
   std::vector<std::uint32_t> plain_outliers; // indices of rounds
   std::vector<std::uint32_t> run_outliers;
+  std::optional<bool> traced; // the kernel also reads the device's clock, as --trace needs it
 };
 
 // This run's times next to those of an earlier report; nothing pairs the rounds.

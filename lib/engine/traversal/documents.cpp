@@ -53,7 +53,9 @@ constexpr Field graph_fields[] = {
         "Matrix Market, DIMACS .gr, METIS .graph, .csv or a list of edges, plain or gzip, relative to the program"),
     optional<&GraphSpec::generate>("or a generated graph: one of rmat, grid and uniform"),
     defaulted<&GraphSpec::undirected>("whether each edge also represents its opposite"),
-    optional<&GraphSpec::weights>("type of the weights of sssp; left out, u32 for whole numbers, else f32"),
+    optional<&GraphSpec::weights>(
+        "type of the weights of sssp; left out, u32 for whole numbers, else f32; of pagerank: "
+        "a vertex passes its rank on in proportion to them; left out, evenly"),
     defaulted<&GraphSpec::ids>("how sources and vertices of the report are counted: by position, from 0, "
                                "or as the file counts, for most formats from 1"),
 };
@@ -310,6 +312,7 @@ constexpr Field times_fields[] = {
     optional<&RepeatedTimes::verdict>("faster or slower if the interval leaves out 1; too_few_rounds: "
                                       "fewer than six, so the interval is the range of all rounds"),
     required<&RepeatedTimes::launches_rounds_ns>("every round with a launch for each step"),
+    optional<&RepeatedTimes::traced>(traced_meaning),
 };
 TIDEGATE_RECORD(RepeatedTimes, times_fields);
 

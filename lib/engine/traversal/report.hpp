@@ -64,6 +64,7 @@ struct RepeatedTimes {
   std::optional<double> speedup_low, speedup_high;
   std::optional<SpeedVerdict> verdict;
   std::vector<double> launches_rounds_ns;
+  std::optional<bool> traced{}; // the kernel also reads the device's clock, as --trace needs it
 };
 
 struct FrontierReport : engine::ReportHead {

@@ -623,6 +623,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
     monitor.deadline = again.deadline;
     report.comparison =
         time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
+    if (limits.clock != engine::DeviceClock::none) {
+      report.comparison->traced = true;
+    }
   }
   monitor.begin_writing();
   const bool floats =
