@@ -151,7 +151,7 @@ class Decode(unittest.TestCase):
         for content, init, message, fix in (
                 (good, {"tensor": "lm_head.weight"}, 'there is no tensor "lm_head.weight"', 'it has "model.embed_tokens.weight", "model.norm.weight"'),
                 (good, {"tensor": "__metadata__"}, 'there is no tensor "__metadata__"', "it has "),
-                (good, {"tensor": "model.norm.weight", "type": "f32"}, "the tensor holds BF16, the buffer f32", "or an unsigned type"),
+                (good, {"tensor": "model.norm.weight", "type": "f32"}, "the tensor holds BF16, the buffer f32", "or give it an unsigned type"),
                 (good, {"tensor": "model.norm.weight", "count": 5}, "the tensor of shape (8,) has 16 bytes, the buffer 20", "the count 4"),
                 (good[:-1], {"tensor": [*SHAPE.weights().values()][-1][0]}, "lies outside of it", "complete"),
                 (good[:7], {"tensor": "model.norm.weight"}, "it is shorter than the length of a header", "complete"),

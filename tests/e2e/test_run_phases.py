@@ -141,7 +141,7 @@ class Errors(Small):
         self.refused(lambda p: p["waves"][2]["args"].__setitem__(1, {"u32": [1, 2], "iteration": {"add": 1}}),
                      "tidegate: P: error: iteration needs an argument that is a single number [invalid_program]\n"
                      "  at: /waves/2/args/1/iteration\n"
-                     '  fix: leave it out, or give one number such as {"u32": 0}\n')
+                     '  fix: leave it out, or give one number such as {"u32": 0}; members of a structure have their own\n')
         self.refused(lambda p: p["waves"][1]["copy"].update(count=101),
                      'tidegate: P: error: 101 elements from element 500 on, "passing" has 600 [out_of_range]\n'
                      "  at: /waves/1/copy\n"
