@@ -15,7 +15,7 @@ OPS = """kernel void twice(global const int* in, global int* out) { out[get_glob
 kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
 """
 STRATEGIES = {"launch", "barrier", "counters", "plain"}
-KNOBS = ["workgroup_size", "strategy", "route", "side_by_side", "workers", "order", "slice"]
+KNOBS = ["workgroup_size", "strategy", "route", "work_items_per_unit", "side_by_side", "workers", "order", "slice"]
 FRONTIER_KNOBS = ["strategy", "workers", "alone_up_to", "switch_rule", "sparse_threshold", "dense_threshold", "fusion"]
 
 
@@ -130,7 +130,7 @@ class TuneMeasure(Programs):
         out, = size["thrown_out"]  # 64 and more are what it has
         self.assertEqual(out["value"], "32")
         self.assertEqual(out["reason"], 'element 0 of "c" is 64, plain launches make it 128')
-        self.assertEqual([knob["verdict"] for knob in (strategy, *persistent)], ["nothing_to_try"] * 5)
+        self.assertEqual([knob["verdict"] for knob in (strategy, *persistent)], ["nothing_to_try"] * 6)
         self.assertNotIn("overall", report)
         self.assertEqual(report["profile"]["tuning"]["strategy"], "auto")
 
