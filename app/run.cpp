@@ -670,6 +670,9 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   TIDEGATE_TRY(
       engine::RunReport report,
       engine::run_program(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  if (settings.ranks) {
+    report.strategy_reason = "several ranks run plain launches";
+  }
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
   report.first_run = std::move(first_run.report);

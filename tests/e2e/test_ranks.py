@@ -88,6 +88,7 @@ class Ranks(Programs):
                     report = parse(result.stdout)  # of rank 0 alone
                     self.assertTrue(report["output_parity"]["equal"])
                     self.assertEqual(len(report["ranks"]["ranks"]), ranks)
+                    self.assertEqual(report["strategy_reason"], "several ranks run plain launches")
                     self.assertEqual(self.outputs(program), alone)
                     if name == "jacobi":  # the sweep and the force
                         self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["cut"]],
