@@ -44,7 +44,7 @@ bool use_colour(const std::string& output) {
   return output == standard_stream && use_colour(STDOUT_FILENO);
 }
 
-// mpirun puts a terminal of its own before a pipe or a file.
+// Under mpirun a rank writes to a terminal that mpirun made, even where the output goes to a pipe or a file.
 bool is_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && !ranks::launched().by_launcher && environment("TERM") != "dumb" &&
          !environment("TERM").empty();
@@ -93,7 +93,7 @@ void explain_interrupts(bool json) {
   std::string message = error_text(error);
   error.message = "interrupted again";
   const bool alone =
-      ranks::launched().size == 1; // mpirun ends all ranks after one's error, which has told why
+      ranks::launched().size == 1; // mpirun ends all ranks after an error that one of them has reported
   handle_interrupts(alone ? std::move(message) : "", alone ? error_text(error) : "");
 }
 

@@ -84,7 +84,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     return told(report_of_plan(compiled, elapsed_ns(start)));
   }
 
-  // On the device; a kernel that does not come back is told of from another thread.
+  // Runs on the device; another thread reports a kernel that does not come back.
   monitor.most_iterations = compiled.program.iterations;
   monitor.deadline = Monitor::Clock::now() + build_limit;
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {

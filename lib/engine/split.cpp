@@ -44,7 +44,7 @@ std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_
   return row > bytes / row_bytes ? bytes : row * row_bytes;
 }
 
-// The rows of a rank's ids, and all rows of nobody: those before the first id are the first rank's.
+// The rows of a rank's ids. Rows that no id has belong to a rank as well: those before the first id to the first rank.
 std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::uint32_t>& begin,
                                    std::uint64_t row_bytes, std::uint64_t bytes) {
   std::vector<ByteRange> owned;

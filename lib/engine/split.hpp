@@ -27,8 +27,8 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// A wave is cut if all that it writes is known to be rows of its own, or is combined: then each rank runs its part. Otherwise every rank
-// runs all of it, on whole buffers.
+// A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is combined:
+// then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
   std::string reason;               // why it is not cut
@@ -71,7 +71,7 @@ public:
   // Accounts for what the wave has written.
   void after(std::uint32_t wave, std::uint32_t iteration);
 
-  // Returns what rank 0 lacks of a buffer after so many iterations.
+  // Returns what rank 0 lacks of a buffer after that number of iterations.
   [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;
 
 private:

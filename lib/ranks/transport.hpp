@@ -1,4 +1,5 @@
-// What carries the bytes between ranks: MPI (mpi/mpi.cpp), or the memory of one process in tests (in_process.cpp).
+// A transport carries bytes between ranks: through MPI (mpi/mpi.cpp), or in tests through the memory of one process
+// (in_process.cpp).
 #pragma once
 
 #include <cstddef>

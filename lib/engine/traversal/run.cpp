@@ -636,7 +636,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   return write_outputs(asked, folder, results, type, report.files_written);
 }
 
-// What the user asked for, with the graph.
+// The run that the user asked for, with its graph.
 struct Asked {
   graphs::FrontierProgram program; // with sources by position
   graphs::VertexIds ids;           // as they were stated
@@ -689,7 +689,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
     return report;
   }
 
-  // On the device; a kernel that does not come back is told of from another thread.
+  // Runs on the device; another thread reports a kernel that does not come back.
   monitor.counted = "wave";
   monitor.most_iterations = engine::Monitor::unlimited;
   monitor.deadline = Clock::now() + engine::build_limit;
