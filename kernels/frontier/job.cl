@@ -82,12 +82,13 @@ typedef struct {
   global const uint* in_neighbours;
   global const uint* in_weights;
   global tg_bits* values; // levels, words, distances, labels or ranks
-  global uint* others;  // bfs: parents; pagerank: what a vertex passes on, twice; own: initial values
-  global uint* stamps;  // the last wave that a vertex was queued for; pagerank: received sums
+  global uint* others;  // bfs: parents; pagerank: what a vertex passes on, by seat, twice; own: initial values
+  global uint* stamps;  // the last wave that a vertex was queued for; pagerank: received sums, by seat
   global uint* bitmaps; // three
   global uint4* queues; // two
   global uint* far;     // sssp: two queues of vertices and a bitmap of their members
   global uint* shares;  // reach, pagerank: the row in which each share begins, in place of `far`
+  global const uint* seats; // pagerank: of each vertex, in place of `sources`; or 0: its number is its seat
   global tg_state* state;
   uint vertices;
   uint words;
@@ -104,8 +105,9 @@ typedef struct {
 
 #define TG_MAKE_JOB(job)                                                                                            \
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
-                      others,  stamps,     bitmaps, queues,     far,           far,        state, setting.vertices, \
-                      setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
+                      others,  stamps,     bitmaps, queues,     far,           far,                             \
+                      TG_ALGORITHM == TG_PAGERANK && setting.has_seats != 0 ? sources : 0, state,               \
+                      setting.vertices, setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
 
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {

@@ -11,6 +11,9 @@
 // half a unit in the last place; a hub's thousands of equal terms would lose in one direction, and its rank
 // would oscillate by more than the tolerance.
 //
+// Most loads are of what a neighbour passes on. On graphs with hubs, `seats` puts what the vertices of many edges pass on into
+// the same cache lines, and the rows in device memory name neighbours by their seats (rows.cl).
+//
 // With weights, of which the host makes the edge's part of all that leaves its vertex, `others` holds the rank itself.
 //
 // Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
@@ -33,7 +36,9 @@ global float* tg_passed(const tg_job* job, uint wave) {
   return (global float*)job->others + (ulong)(wave & 1u) * job->vertices;
 }
 
-volatile global uint* tg_received_by(const tg_job* job, uint v) { return job->stamps + 2ul * v; }
+volatile global uint* tg_received_by(const tg_job* job, uint seat) { return job->stamps + 2ul * seat; }
+
+uint tg_seat_of(const tg_job* job, uint v) { return job->seats == 0 ? v : job->seats[v]; }
 
 // The part of a rank that does not come along edges.
 float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {
@@ -42,13 +47,13 @@ float tg_base(const tg_job* job, const tg_position* at, const tg_setting* settin
   return ((1.0f - damping) + damping * idle) / (float)job->vertices;
 }
 
-// `value` and `degree` are those of vertex `v`.
-void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, uint value, tg_offset degree,
-             float received, global float* passed, tg_found* found) {
+// `seat`, `value` and `degree` are those of vertex `v`.
+void tg_rank(const tg_job* job, const tg_setting* setting, float base, uint v, uint seat, uint value,
+             tg_offset degree, float received, global float* passed, tg_found* found) {
   const float before = as_float(value);
   const float after = base + as_float(setting->damping) * received;
   job->values[v] = as_uint(after);
-  passed[v] = tg_passed_of(after, degree);
+  passed[seat] = tg_passed_of(after, degree);
   found->idle += degree == 0 ? tg_units(after) : 0;
   found->change += tg_units(fabs(after - before));
 }

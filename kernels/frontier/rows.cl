@@ -1,4 +1,4 @@
-// Reorders rows so that the neighbours of highest degree come first. A pull stops at the first neighbour in
+// Changes of rows in device memory before a traversal. The first reorders rows so that the neighbours of highest degree come first. A pull stops at the first neighbour in
 // the frontier, and hubs are reached before most other vertices. The rest of a row keeps its order.
 //
 // The host defines TG_WIDE_OFFSETS as for job.cl.
@@ -52,5 +52,13 @@ kernel void tidegate_hubs_first(global const tg_offset* offsets, global uint* ne
   }
   for (uint k = 0; k < TG_FRONT && k < count; ++k) {
     row[k] = front[k];
+  }
+}
+
+// Names neighbours by their seats (pagerank.cl). One work-item per edge.
+kernel void tidegate_name_by_seat(global uint* neighbours, ulong edges, global const uint* seats) {
+  const ulong e = get_global_id(0);
+  if (e < edges) {
+    neighbours[e] = seats[neighbours[e]];
   }
 }

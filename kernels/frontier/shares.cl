@@ -50,6 +50,7 @@ typedef struct {
   tg_offset end;
   tg_offset degree;
   uint value;
+  uint seat; // pagerank
 } tg_row;
 
 tg_row tg_fetch_row(const tg_job* job, uint v) {
@@ -58,6 +59,9 @@ tg_row tg_fetch_row(const tg_job* job, uint v) {
   row.end = job->in_offsets[v + 1ul];
   row.degree = tg_degree(job, v);
   row.value = job->values[v];
+#if TG_ALGORITHM == TG_PAGERANK
+  row.seat = tg_seat_of(job, v);
+#endif
   return row;
 }
 
@@ -66,10 +70,10 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
                 uint v, tg_row row, tg_collected what, bool whole, tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   if (whole) {
-    tg_rank(job, setting, base, v, row.value, row.degree, (float)what / TG_UNITS,
+    tg_rank(job, setting, base, v, row.seat, row.value, row.degree, (float)what / TG_UNITS,
             tg_passed(job, at->wave + 1), found);
   } else {
-    TG_ADD_WIDE(tg_received_by(job, v), what);
+    TG_ADD_WIDE(tg_received_by(job, row.seat), what);
   }
 #else
   const uint before = row.value;
@@ -226,8 +230,9 @@ void tg_apply_shares(const tg_job* job, const tg_position* at, const tg_setting*
     if (place >= k * (ulong)TG_SHARE || k == 0 || place < (k - 1) * (ulong)TG_SHARE) {
       continue;
     }
-    volatile global uint* const sum = tg_received_by(job, v);
-    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
+    const uint seat = tg_seat_of(job, v);
+    volatile global uint* const sum = tg_received_by(job, seat);
+    tg_rank(job, setting, base, v, seat, job->values[v], tg_degree(job, v), (float)TG_WIDE_SUM(sum) / TG_UNITS,
             tg_passed(job, at->wave + 1), found);
     sum[0] = 0;
     sum[1] = 0;

@@ -92,7 +92,7 @@ typedef struct {
   tg_u32 constrained;      // only bitmaps: no queues, no transpose
   tg_u32 most_waves;       // pagerank: limit of iterations
   tg_u32 damping;          // pagerank, bits of a float
-  tg_u32 unused;
+  tg_u32 has_seats;        // pagerank: rows name neighbours by their seats
 } tg_setting;
 
 // Counters of a step. Each has a cache line in global memory and two words in local memory.

@@ -12,7 +12,7 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
                            bool eager, tg_found* found) {
   const ulong first = tg_first_edge(run);
 #if TG_ALGORITHM == TG_PAGERANK
-  const float passed = tg_passed(job, at->wave)[run.x];
+  const float passed = tg_passed(job, at->wave)[tg_seat_of(job, run.x)];
   for (uint e = lane; e < run.w; e += width) {
     TG_ADD_WIDE(tg_received_by(job, job->neighbours[first + e]), TG_UNITS_ALONG(passed, job->weights, first + e));
   }
@@ -51,7 +51,7 @@ void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_f
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
       const tg_offset end = job->offsets[u + 1ul];
 #if TG_ALGORITHM == TG_PAGERANK
-      const float passed = tg_passed(job, at->wave)[u];
+      const float passed = tg_passed(job, at->wave)[tg_seat_of(job, u)];
       for (tg_offset e = job->offsets[u] + lane; e < end; e += TG_WIDTH) {
         TG_ADD_WIDE(tg_received_by(job, job->neighbours[e]), TG_UNITS_ALONG(passed, job->weights, e));
       }
@@ -77,8 +77,8 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
   TG_EACH_ITEM(job, v, job->vertices, 1) {
-    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed_next,
-            found);
+    tg_rank(job, setting, base, v, tg_seat_of(job, v), job->values[v], tg_degree(job, v), tg_received(job, v, passed),
+            passed_next, found);
     found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
   }
 #elif TG_ALGORITHM == TG_CC
@@ -118,7 +118,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
       const uint v = walk.word * 32 + walk.bit;
       if (v < job->vertices) {
         tg_found ranked = {0, 0, 0, 0, 0, 0, 0, 0}; // the next step measures the change
-        tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed,
+        tg_rank(job, setting, base, v, tg_seat_of(job, v), job->values[v], tg_degree(job, v), tg_received(job, v, passed), passed,
                 &ranked);
         found->idle += sweep + 1 == TG_FUSED_SWEEPS ? ranked.idle : 0;
         found->scanned += job->in_offsets[v + 1ul] - job->in_offsets[v];
@@ -241,9 +241,10 @@ void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* settin
   global const float* const passed = tg_passed(job, at->wave);
   global float* const passed_next = tg_passed(job, at->wave + 1);
   TG_EACH_ITEM(job, v, job->vertices, 1) {
-    volatile global uint* const sum = tg_received_by(job, v);
+    const uint seat = tg_seat_of(job, v);
+    volatile global uint* const sum = tg_received_by(job, seat);
     const float received = pushed ? (float)TG_WIDE_SUM(sum) / TG_UNITS : tg_received(job, v, passed);
-    tg_rank(job, setting, base, v, job->values[v], tg_degree(job, v), received, passed_next, found);
+    tg_rank(job, setting, base, v, seat, job->values[v], tg_degree(job, v), received, passed_next, found);
     if (pushed) {
       sum[0] = 0;
       sum[1] = 0;

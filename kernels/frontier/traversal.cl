@@ -64,10 +64,11 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_fou
     const float rank = 1.0f / (float)job->vertices;
     const tg_offset degree = tg_degree(job, v);
     job->values[v] = as_uint(rank);
-    tg_passed(job, 0)[v] = tg_passed_of(rank, degree);
+    const uint seat = tg_seat_of(job, v);
+    tg_passed(job, 0)[seat] = tg_passed_of(rank, degree);
     found->idle += degree == 0 ? tg_units(rank) : 0;
-    tg_received_by(job, v)[0] = 0;
-    tg_received_by(job, v)[1] = 0;
+    tg_received_by(job, seat)[0] = 0;
+    tg_received_by(job, seat)[1] = 0;
 #else
 #if TG_ALGORITHM == TG_CC
     const tg_offset degree = tg_degree(job, v);

@@ -74,7 +74,8 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
   if (!configurations_.empty()) {
     configuration.resident = configurations_.front().resident;
     configuration.resident.setting =
-        traversal::make_setting(program, graph_, memory_, configuration.geometry, configuration.topologies);
+        traversal::make_setting(program, graph_, memory_, configuration.geometry, configuration.topologies,
+                                configuration.resident.has_seats);
   }
   return configuration;
 }
@@ -146,10 +147,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   configuration.resident =
       traversal::make_resident(session_, with_policy(program_, settings.policy), graph_, memory_,
                                configuration.geometry, configuration.topologies);
-  if (traversal::hubs_come_first(shape_, memory_, configuration.geometry)) {
-    engine::BuiltKernel hubs_first =
-        traversal::build_hubs_first(session_, device_, shape_, options_.cache_folder);
-    traversal::put_hubs_first(session_, hubs_first, configuration.resident);
+  if (auto change = traversal::build_row_change(session_, device_, shape_, memory_, configuration.geometry,
+                                                options_.cache_folder)) {
+    traversal::change_rows(session_, *change, graph_, shape_, configuration.resident);
   }
   device::require(session_.finish(), "filling the buffers");
   monitor_.begin(engine::Activity::proving);

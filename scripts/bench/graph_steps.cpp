@@ -133,9 +133,12 @@ void measure(const graphs::FrontierProgram& program, const std::string& folder,
       0, {});
   const engine::Residency groups = require(traversal::find_groups(
       *session, device, kernel, geometry, memory, program.policy.launch, strategy.strategy, options));
-  const traversal::ResidentGraph resident = traversal::make_resident(
+  traversal::ResidentGraph resident = traversal::make_resident(
       *session, program, graph, memory, geometry,
       traversal::traversal_policy(program, traversal::traversal_profile(device), options));
+  if (auto change = traversal::build_row_change(*session, device, shape, memory, geometry, {})) {
+    traversal::change_rows(*session, *change, graph, shape, resident);
+  }
   constexpr const char* doing = "setting arguments";
   const device::Buffer nothing = engine::allocate(*session, engine::poll_bytes);
   device::require(session->clear(nothing, engine::poll_bytes), doing);

@@ -1,4 +1,4 @@
-// Rows with hubs in front, put in order by this machine's CPU, against rows sorted here.
+// Changes of rows: with hubs in front, put in order by this machine's CPU, against rows sorted here; and seats.
 #include "engine/device_memory.hpp"
 #include "engine/traversal/resident.hpp"
 #include <tidegate/device/device_list.hpp>
@@ -72,8 +72,9 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
-    auto kernel = build_hubs_first(session, **device, {.vertices = before.vertices()}, {});
-    put_hubs_first(session, kernel, resident);
+    auto kernel = build_row_change(session, **device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
+    REQUIRE(kernel);
+    put_hubs_first(session, *kernel, resident);
     engine::download(session, resident.part(Part::in_neighbours), 0,
                      std::as_writable_bytes(std::span(after.neighbours)));
     for (std::uint32_t v = 0; v < before.vertices(); ++v) {
@@ -102,6 +103,46 @@ TEST_CASE("hubs come first where it pays") {
   TraversalShape distances = wide;
   distances.algorithm = graphs::Algorithm::sssp; // whose weights would have to go with the neighbours
   CHECK_FALSE(hubs_come_first(distances, {}, gpu));
+}
+
+TEST_CASE("seats are in order of the degrees' powers of two, and of numbers") {
+  constexpr unsigned seed = 12;
+  INFO("seed ", seed);
+  std::mt19937 random(seed);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    const RandomRows rows(random);
+    std::vector<std::uint32_t> by_seat(rows.vertices());
+    std::iota(by_seat.begin(), by_seat.end(), 0U);
+    std::ranges::stable_sort(by_seat, [&rows](std::uint32_t a, std::uint32_t b) {
+      return std::bit_width(rows.degree(a)) > std::bit_width(rows.degree(b));
+    });
+    const auto seats = seats_of({.offsets = {rows.offsets.begin(), rows.offsets.end()}, .neighbours = {}, .weights = {}});
+    REQUIRE(seats.size() == rows.vertices());
+    for (std::uint32_t seat = 0; seat < rows.vertices(); ++seat) {
+      CHECK(seats[by_seat[seat]] == seat);
+    }
+  }
+}
+
+TEST_CASE("ranks take seats where hubs have most of the edges") {
+  constexpr std::uint32_t vertices = 100;
+  const auto takes_seats = [](std::uint32_t of_hub, std::uint32_t of_others, graphs::Algorithm algorithm) {
+    graphs::Graph graph;
+    graph.out.offsets = {0};
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      graph.out.offsets.push_back(graph.out.offsets.back() + (v == 0 ? of_hub : of_others));
+    }
+    graph.out.neighbours.resize(graph.out.offsets.back());
+    graph.symmetric = true;
+    graphs::FrontierProgram program;
+    program.algorithm = algorithm;
+    return shape_of(program, graph).has_seats;
+  };
+  CHECK(takes_seats(99, 8, graphs::Algorithm::pagerank));
+  CHECK_FALSE(takes_seats(99, 8, graphs::Algorithm::reach));
+  CHECK_FALSE(takes_seats(60, 8, graphs::Algorithm::pagerank));
+  CHECK_FALSE(takes_seats(99, 2, graphs::Algorithm::pagerank));
 }
 
 } // namespace tidegate::traversal

@@ -45,22 +45,8 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
 
 namespace {
 
-bool has_long_rows(const graphs::Graph& graph) {
-  constexpr std::uint64_t least_degree = 8; // on average
-  return graphs::edge_count(graph) >= least_degree * graphs::vertex_count(graph);
-}
-
-// Pulls pay where a few vertices have most of the edges.
-bool has_hubs(const graphs::Graph& graph) {
-  constexpr std::uint64_t times = 8;
-  const std::uint64_t mean = graphs::edge_count(graph) / std::max(1U, graphs::vertex_count(graph)) + 1;
-  const auto& offsets = graph.out.offsets;
-  return std::ranges::adjacent_find(offsets, [=](std::uint64_t begin, std::uint64_t end) {
-           return end - begin > times * mean;
-         }) != offsets.end();
-}
-
-// Pushes are faster up to a size, measured on an H100: on small graphs, and on larger ones without hubs.
+// Pulls pay where a few vertices have most of the edges. Pushes are faster up to a size, measured on an H100: on small
+// graphs, and on larger ones without hubs.
 bool pushes_pay(graphs::Algorithm algorithm, const graphs::Graph& graph) {
   constexpr std::uint32_t quarter = 16'384; // of the device's work-items
   const std::uint32_t most = algorithm == graphs::Algorithm::sssp ? 8 * quarter

@@ -42,6 +42,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("initial values", shape.initial_values ? value_bytes(shape) : 0);
   add("parents", shape.parents ? n * word : 0);
   add("passed on", ranks ? 2 * n * word : 0);
+  add("seats", shape.has_seats && !constrained ? n * word : 0);
   add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
   add("bitmaps", (ranks ? 1 : 3) * words * word);
   add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
@@ -94,6 +95,20 @@ bool in_rows_are_short(const graphs::Graph& graph) {
 
 } // namespace
 
+bool has_long_rows(const graphs::Graph& graph) {
+  constexpr std::uint64_t least_degree = 8;
+  return graphs::edge_count(graph) >= least_degree * graphs::vertex_count(graph);
+}
+
+bool has_hubs(const graphs::Graph& graph) {
+  constexpr std::uint64_t times = 8;
+  const std::uint64_t mean = graphs::edge_count(graph) / std::max(1U, graphs::vertex_count(graph)) + 1;
+  const auto& offsets = graph.out.offsets;
+  return std::ranges::adjacent_find(offsets, [=](std::uint64_t begin, std::uint64_t end) {
+           return end - begin > times * mean;
+         }) != offsets.end();
+}
+
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
   return {.vertices = graphs::vertex_count(graph),
           .edges = graphs::edge_count(graph),
@@ -101,6 +116,7 @@ TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Gr
           .weights = graphs::weight_type(graph.out) != graphs::WeightType::none,
           .parents = program.algorithm == Algorithm::bfs && program.outputs.parents.has_value(),
           .short_rows = program.algorithm == Algorithm::pagerank && in_rows_are_short(graph),
+          .has_seats = program.algorithm == Algorithm::pagerank && has_long_rows(graph) && has_hubs(graph),
           .algorithm = program.algorithm,
           .sources = program.sources.size(),
           .value_words = program.own && program.own->value == graphs::OwnValue::u64 ? 2U : 1U,

@@ -38,12 +38,19 @@ struct TraversalShape {
   bool weights = false;
   bool parents = false;
   bool short_rows = false; // pagerank: no vertex has many edges into it
+  bool has_seats = false;  // pagerank: see seats_of() in resident.hpp
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::uint64_t sources = 0;
   std::uint32_t value_words = 1;
   bool initial_values = false; // given for each vertex
 };
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph);
+
+// Returns true for at least 8 edges a vertex on average.
+bool has_long_rows(const graphs::Graph& graph);
+
+// Returns true if a vertex has more than 8 times as many edges out of it as vertices have on average.
+bool has_hubs(const graphs::Graph& graph);
 
 // Bytes of the values of all vertices.
 inline std::uint64_t value_bytes(const TraversalShape& shape) {

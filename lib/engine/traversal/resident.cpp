@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <limits>
 #include <span>
+#include <utility>
 #include <variant>
 
 namespace tidegate::traversal {
@@ -92,7 +94,7 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
 
 std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
-                                    const TraversalPolicy& policy) {
+                                    const TraversalPolicy& policy, bool has_seats) {
   const policy::LaunchPolicy& launch = program.policy.launch;
   const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
   tg_setting setting{};
@@ -125,6 +127,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
   setting.constrained = memory.constrained ? 1 : 0;
   setting.most_waves = ranks.max_iterations;
   setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
+  setting.has_seats = has_seats ? 1 : 0;
   const auto bytes = std::as_bytes(std::span(&setting, 1));
   return {bytes.begin(), bytes.end()};
 }
@@ -132,8 +135,10 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
 void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
                       std::vector<std::byte> setting, ResidentGraph& resident) {
   resident.setting = std::move(setting);
-  resident.parts[static_cast<std::size_t>(Part::sources)] =
-      upload_all<std::uint32_t>(session, program.sources);
+  if (!resident.has_seats) { // in place of sources
+    resident.parts[static_cast<std::size_t>(Part::sources)] =
+        upload_all<std::uint32_t>(session, program.sources);
+  }
 }
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
@@ -157,15 +162,88 @@ bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
          shape.edges >= least_degree * shape.vertices;
 }
 
-engine::BuiltKernel build_hubs_first(const device::Session& session, const device::DeviceInfo& device,
-                                     const TraversalShape& shape, const std::filesystem::path& cache_folder) {
+std::vector<std::uint32_t> seats_of(const Rows& rows) {
+  constexpr std::size_t powers = 65;
+  const auto power_of = [&rows](std::uint32_t v) {
+    return static_cast<std::size_t>(std::bit_width(rows.offsets[v + 1] - rows.offsets[v]));
+  };
+  std::array<std::uint32_t, powers + 1> next{}; // free seat of each power
+  for (std::uint32_t v = 0; v < rows.vertices(); ++v) {
+    ++next[power_of(v)];
+  }
+  std::uint32_t first = 0;
+  for (std::size_t power = powers; power-- > 0;) {
+    first += std::exchange(next[power], first);
+  }
+  std::vector<std::uint32_t> seats(rows.vertices());
+  for (std::uint32_t v = 0; v < rows.vertices(); ++v) {
+    seats[v] = next[power_of(v)]++;
+  }
+  return seats;
+}
+
+std::optional<engine::BuiltKernel> build_row_change(const device::Session& session,
+                                                    const device::DeviceInfo& device,
+                                                    const TraversalShape& shape, const FrontierMemory& memory,
+                                                    const FrontierGeometry& geometry,
+                                                    const std::filesystem::path& cache_folder) {
+  const bool hubs_first = hubs_come_first(shape, memory, geometry);
+  if (!hubs_first && part_bytes(memory, "seats") == 0) {
+    return std::nullopt;
+  }
   const bool wide = shape.edges > std::numeric_limits<std::uint32_t>::max();
   return engine::build_kernel(
       session, device,
       {.source = device::kernel_source("frontier/rows.cl"),
        .options = fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={}", static_cast<int>(wide)),
-       .kernel = "tidegate_hubs_first"},
+       .kernel = hubs_first ? "tidegate_hubs_first" : "tidegate_name_by_seat"},
       0, cache_folder);
+}
+
+namespace {
+
+constexpr std::size_t row_change_group = 64;
+
+device::LaunchRange range_over(std::uint64_t items) {
+  return {.global = {(static_cast<std::size_t>(items) + row_change_group - 1) / row_change_group *
+                     row_change_group}};
+}
+
+void put_seats(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
+               ResidentGraph& resident) {
+  constexpr const char* doing = "naming neighbours by seats";
+  device::Buffer& seats = resident.parts[static_cast<std::size_t>(Part::sources)];
+  seats = upload_all<std::uint32_t>(session, seats_of(graph.out));
+  const auto name = [&](Part part, const Rows& rows) {
+    const auto edges = static_cast<std::uint64_t>(rows.edges());
+    if (edges == 0) {
+      return;
+    }
+    require(session.set_object(kernel.kernel, 0, resident.part(part)), doing);
+    require(session.set_value(kernel.kernel, 1, edges), doing);
+    require(session.set_object(kernel.kernel, 2, seats), doing);
+    require(session.launch(kernel.kernel, range_over(edges), nullptr), doing);
+  };
+  name(Part::neighbours, graph.out);
+  if (!graph.symmetric) {
+    name(Part::in_neighbours, *graph.in);
+  }
+  tg_setting setting;
+  std::memcpy(&setting, resident.setting.data(), sizeof(setting));
+  setting.has_seats = 1;
+  std::memcpy(resident.setting.data(), &setting, sizeof(setting));
+  resident.has_seats = true;
+}
+
+} // namespace
+
+void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
+                 const TraversalShape& shape, ResidentGraph& resident) {
+  if (shape.has_seats) {
+    put_seats(session, kernel, graph, resident);
+  } else {
+    put_hubs_first(session, kernel, resident);
+  }
 }
 
 void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
@@ -174,9 +252,7 @@ void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
   require(session.set_object(kernel.kernel, 0, resident.part(Part::in_offsets)), doing);
   require(session.set_object(kernel.kernel, 1, resident.part(Part::in_neighbours)), doing);
   require(session.set_value(kernel.kernel, 2, resident.vertices), doing);
-  constexpr std::size_t group = 64;
-  const std::size_t groups = (std::size_t{resident.vertices} + group - 1) / group;
-  require(session.launch(kernel.kernel, {.global = {groups * group}}, nullptr), doing);
+  require(session.launch(kernel.kernel, range_over(resident.vertices), nullptr), doing);
 }
 
 } // namespace tidegate::traversal

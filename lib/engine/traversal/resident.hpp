@@ -44,6 +44,7 @@ struct ResidentGraph {
   std::array<device::Buffer, static_cast<std::size_t>(Part::count)> parts;
   std::vector<std::byte> setting; // from make_setting()
   std::uint32_t vertices = 0;
+  bool has_seats = false; // rows name neighbours by seats
 
   [[nodiscard]] const device::Buffer& part(Part which) const {
     return parts[static_cast<std::size_t>(which)];
@@ -62,10 +63,10 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
                             std::span<const std::byte> initial = {});
 
 // Returns the constants of a traversal: tg_setting of kernels/frontier/state.h. Its kernel takes them by
-// value, because a GPU would keep all values read from memory in registers.
+// value, because a GPU would keep all values read from memory in registers. `has_seats`: see ResidentGraph.
 std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                                     const FrontierMemory& memory, const FrontierGeometry& geometry,
-                                    const TraversalPolicy& policy);
+                                    const TraversalPolicy& policy, bool has_seats = false);
 
 // Prepares a graph in device memory for a traversal from other sources or with other settings.
 // Throws device::Refused.
@@ -80,9 +81,21 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry);
 
-// Both throw device::Refused.
-engine::BuiltKernel build_hubs_first(const device::Session& session, const device::DeviceInfo& device,
-                                     const TraversalShape& shape, const std::filesystem::path& cache_folder);
+// Returns each vertex's seat: its place where vertices are sorted by their degree's power of two, largest first, and within
+// one power by number. What hubs pass on shares cache lines then, and hubs are in most rows.
+std::vector<std::uint32_t> seats_of(const graphs::Rows& rows);
+
+// Builds the kernel of kernels/frontier/rows.cl that changes rows in device memory, if a change pays: bfs puts hubs first,
+// pagerank names neighbours by seats. Throws device::Refused.
+std::optional<engine::BuiltKernel> build_row_change(const device::Session& session,
+                                                    const device::DeviceInfo& device,
+                                                    const TraversalShape& shape, const FrontierMemory& memory,
+                                                    const FrontierGeometry& geometry,
+                                                    const std::filesystem::path& cache_folder);
+
+// Changes the rows of a graph that has been uploaded. They throw device::Refused.
+void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
+                 const TraversalShape& shape, ResidentGraph& resident);
 void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,
                     const ResidentGraph& resident);
 

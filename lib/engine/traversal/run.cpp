@@ -518,10 +518,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   if (session.on_host && !built_before) {
     compile_now(session, kernel, geometry, groups);
   }
-  std::optional<engine::BuiltKernel> hubs_first;
+  std::optional<engine::BuiltKernel> row_change;
   const bool resident_before = kept->resident.has_value();
-  if (!resident_before && hubs_come_first(shape, report.memory, geometry)) {
-    hubs_first = build_hubs_first(session, device, shape, options.cache_folder);
+  if (!resident_before) {
+    row_change = build_row_change(session, device, shape, report.memory, geometry, options.cache_folder);
   }
   report.build_ns = elapsed_ns(start);
   report.telemetry.compiled_pipeline_cache_hit = built_before || kernel.from_cache;
@@ -533,8 +533,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   monitor.begin(engine::Activity::filling);
   start = Clock::now();
   if (resident_before) {
-    exchange_sources(session, program, make_setting(program, graph, report.memory, geometry, policy),
-                     *kept->resident);
+    exchange_sources(
+        session, program,
+        make_setting(program, graph, report.memory, geometry, policy, kept->resident->has_seats),
+        *kept->resident);
   } else {
     if (options.kept != nullptr) {
       const std::uint64_t stated = program.device_memory_budget_bytes;
@@ -543,10 +545,10 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
     kept->resident = make_resident(session, program, graph, report.memory, geometry, policy, kept->initial);
     kept->bytes = report.memory.bytes;
   }
-  const ResidentGraph& resident = *kept->resident;
-  if (hubs_first) {
-    put_hubs_first(session, *hubs_first, resident);
+  if (row_change) {
+    change_rows(session, *row_change, graph, shape, *kept->resident);
   }
+  const ResidentGraph& resident = *kept->resident;
   device::require(session.finish(), "filling the buffers");
   if (options.kept != nullptr && !kept->key.empty()) {
     options.kept->use(kept);
