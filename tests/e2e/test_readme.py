@@ -84,9 +84,7 @@ class Readme(unittest.TestCase):
                     folder = Path(moved.stdout.strip())
                     continue
                 with self.subTest(command):
-                    # A CPU's compiler takes half of the time; kernels of graphs are optimised for other tests, too.
-                    plain = {} if "graph" in command else {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
-                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env={**env, **plain}, text=True,
+                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
                     self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
                     if output:

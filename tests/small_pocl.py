@@ -1,0 +1,96 @@
+"""small_pocl.py FOLDER: an OpenCL vendors folder FOLDER/vendors in which PoCL has only the built-in functions that kernels here name.
+
+Half of what PoCL takes for a small kernel goes into reading its library of 22 000 built-in functions, 9 MB, in each process. PoCL
+looks for that library next to its own shared object, so a link to the object and a smaller library are another PoCL with the same
+compiler. A kernel that calls a function which is not there fails to build. Without Debian's PoCL, all drivers stay as they are.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+SOURCES = ("examples", "kernels", "lib/engine", "scripts/bench/suites", "tests/corpus", "tests/e2e", "tests/engine", "tests/traversal",
+           "tests/work")
+ELEMENTS = {"c": "char", "h": "uchar", "s": "short", "t": "ushort", "i": "int", "j": "uint", "l": "long", "m": "ulong", "f": "float",
+            "d": "double", "Dh": "half"}
+INTERNAL_LINKAGE = 8  # llvm-c/Core.h
+
+
+def names_in_sources() -> set[str]:
+    files = (path for folder in SOURCES for path in (REPOSITORY / folder).rglob("*") if path.suffix in {".c", ".cl", ".cpp", ".h", ".py"})
+    return {name for path in files for name in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+
+
+def is_named(function: str, names: set[str]) -> bool:
+    """True for functions of PoCL itself, and for built-ins whose name and vector types are words of the sources."""
+    mangled = re.match(r"_Z(\d+)(.*)", function)
+    if mangled is None:
+        return True
+    vectors = {ELEMENTS[element] + width for width, element in re.findall(r"Dv(\d+)_(Dh|[a-z])", function)}
+    return {mangled[2][:int(mangled[1])].removeprefix("_cl_"), *vectors} <= names
+
+
+def write_smaller(library: Path, smaller: Path, llvm: ctypes.CDLL) -> None:
+    def pointer(function: str, *args: object) -> ctypes.c_void_p:
+        call = getattr(llvm, function)
+        call.restype = ctypes.c_void_p
+        return ctypes.c_void_p(call(*args))
+
+    buffer, module, length = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
+    failed = llvm.LLVMCreateMemoryBufferWithContentsOfFile(bytes(library), ctypes.byref(buffer), ctypes.byref(ctypes.c_char_p()))
+    if failed or llvm.LLVMParseBitcodeInContext2(pointer("LLVMContextCreate"), buffer, ctypes.byref(module)):
+        raise OSError(f"cannot read {library}")
+    llvm.LLVMStripModuleDebugInfo(module)
+    llvm.LLVMGetValueName2.restype = ctypes.c_char_p
+    names = names_in_sources()
+    function = pointer("LLVMGetFirstFunction", module)
+    while function:
+        name = llvm.LLVMGetValueName2(function, ctypes.byref(length)).decode()
+        if not llvm.LLVMIsDeclaration(function) and not is_named(name, names):
+            llvm.LLVMSetLinkage(function, INTERNAL_LINKAGE)
+        function = pointer("LLVMGetNextFunction", function)
+    if (llvm.LLVMRunPasses(module, b"globaldce", None, pointer("LLVMCreatePassBuilderOptions"))
+            or llvm.LLVMWriteBitcodeToFile(module, bytes(smaller))):
+        raise OSError(f"cannot write {smaller}")
+
+
+def loaded(name: str) -> Path:
+    """The file of a library that this process has loaded."""
+    return next(Path(line.split()[-1]) for line in Path("/proc/self/maps").read_text().splitlines() if name in line)
+
+
+def make_driver(icd: Path, folder: Path) -> None:
+    ctypes.CDLL(icd.read_text().strip())
+    driver = loaded("libpocl.so")
+    data = driver.parents[2] / "share" / "pocl"
+    flags = Path("/proc/cpuinfo").read_text().split()
+    used = next(data.glob(f"kernel-*-{'avx512' if 'avx512f' in flags else 'avx2'}.bc"))  # others stay as they are
+    (folder / "lib" / "arch").mkdir(parents=True)
+    (folder / "lib" / "arch" / driver.name).symlink_to(driver)
+    (folder / "lib" / "arch" / "pocl").symlink_to(driver.parent / "pocl")
+    (folder / "share" / "pocl").mkdir(parents=True)
+    for path in data.iterdir():
+        (folder / "share" / "pocl" / path.name).symlink_to(path)
+    (folder / "share" / "pocl" / used.name).unlink()
+    write_smaller(used, folder / "share" / "pocl" / used.name, ctypes.CDLL(str(loaded("libLLVM-"))))
+    (folder / "vendors" / icd.name).write_text(f"{folder}/lib/arch/{driver.name}\n")
+
+
+def main(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"), folder / "vendors")
+    for icd in (folder / "vendors").glob("pocl*.icd"):
+        try:
+            make_driver(icd, folder)
+        except (OSError, StopIteration, AttributeError) as error:
+            print(f"PoCL stays as it is: {error!r}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).absolute())
