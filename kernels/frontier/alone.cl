@@ -28,8 +28,8 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
     local uint* const next_sums = group->sums + (sequence + 1) % 3u * TG_SUMS; // were read two waves ago
     global const uint4* const queue = tg_queue_of(job, at.wave);
-    local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
-    local uint4* const next_entries = group->queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
+    local const uint4* const entries = group->of.queues + sequence % 2u * TG_ALONE_ROOM;
+    local uint4* const next_entries = group->of.queues + (sequence + 1) % 2u * TG_ALONE_ROOM;
     const bool refills = TG_MAY_REFILL_ALONE && goes_on == TG_REFILLS;
     tg_target to = tg_next_queue(job, refills ? at.wave - 1 : at.wave);
     to.local_tails = sums;
@@ -98,7 +98,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   // After the loop, not at its end: there PoCL 3.1 takes the first work-item's branch for all work-items, and
   // those past the last entry would write too.
   global uint4* const queue = tg_queue_of(job, at.wave);
-  local const uint4* const entries = group->queues + sequence % 2u * TG_ALONE_ROOM;
+  local const uint4* const entries = group->of.queues + sequence % 2u * TG_ALONE_ROOM;
   for (uint i = lane; i < min(at.entries, (uint)TG_ALONE_ROOM); i += TG_GROUP_SIZE) {
     queue[i] = entries[i];
   }

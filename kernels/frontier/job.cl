@@ -12,6 +12,7 @@
 //   TG_PARENTS      bfs records parents
 //   TG_ALONE_ROOM   entries of a lone group's queue in local memory
 //   TG_SHORT_ROWS   no vertex has many edges
+//   TG_SHARE        edges and ends of rows that a group pulls along at a time (shares.cl)
 //
 // A frontier is a queue, a bitmap, or both. An entry of a queue is a run of at most TG_CHUNK edges of a vertex:
 //
@@ -203,18 +204,24 @@ uint tg_take_place(volatile global uint* counter) {
 }
 
 #if TG_MAY_PULL_SHARES
+#define TG_SHORT_PART 32u // edges that one work-item collects; a team collects more
+#define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
+#define TG_SHUFFLES (TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32)
+
 #if TG_ALGORITHM == TG_PAGERANK
 typedef ulong tg_collected;
+typedef float tg_fetched;
 #else
 typedef uint tg_collected;
+typedef uint tg_fetched;
 #endif
 
 // A group's share of the edges in local memory.
 typedef struct {
-  tg_collected held[TG_SHARE];
-  uint4 parts[TG_SHARE / 16]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
-  tg_collected totals[TG_SHARE / 16];
-  tg_collected sums[TG_GROUP_SIZE];
+  tg_fetched held[TG_SHARE];
+  uint4 parts[TG_SHARE / TG_SHORT_PART]; // rows with many edges in the share: vertex, begin, end, whether the row is whole
+  tg_collected totals[TG_SHARE / TG_SHORT_PART];
+  tg_collected sums[TG_SHUFFLES ? 1 : TG_GROUP_SIZE];
   uint long_parts;
 } tg_share;
 #endif

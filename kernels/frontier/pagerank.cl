@@ -25,11 +25,12 @@ ulong tg_units(float value) { return (ulong)(value * TG_UNITS); }
 
 #if TG_WEIGHTS
 float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank; }
-#define TG_UNITS_ALONG(passed, weights, e) tg_units((passed) * as_float((weights)[e]))
+#define TG_PASSED_ALONG(passed, weights, e) ((passed) * as_float((weights)[e]))
 #else
 float tg_passed_of(float rank, tg_offset degree) { return degree == 0 ? 0.0f : rank / (float)degree; }
-#define TG_UNITS_ALONG(passed, weights, e) tg_units(passed)
+#define TG_PASSED_ALONG(passed, weights, e) (passed)
 #endif
+#define TG_UNITS_ALONG(passed, weights, e) tg_units(TG_PASSED_ALONG(passed, weights, e))
 
 // The ranks that vertices pass on in iteration `wave`; the arrays of this and the next iteration alternate.
 global float* tg_passed(const tg_job* job, uint wave) {

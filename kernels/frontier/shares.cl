@@ -8,9 +8,8 @@
 // Sources: Greathouse, Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using the CSR Storage Format (SC 2014);
 // Merrill, Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication (SC 2016).
 
-#define TG_SHORT_PART 16u // edges that one work-item collects; a warp collects more
-#define TG_IN_FLIGHT (TG_ALGORITHM == TG_PAGERANK ? 8u : 4u) // edges that a work-item fetches together
-#define TG_TEAM (TG_GROUP_SIZE < 32 ? TG_GROUP_SIZE : 32)
+// Edges that a work-item fetches together.
+#define TG_IN_FLIGHT (TG_SHARE / TG_GROUP_SIZE < 16u ? TG_SHARE / TG_GROUP_SIZE : 16u)
 #define TG_TEAMS (TG_GROUP_SIZE / TG_TEAM)
 #define TG_LINE_EDGES 32u // of a cache line
 #define TG_OWN_PART 2u    // its work-item delivers it
@@ -32,15 +31,17 @@ tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * T
 
 #if TG_ALGORITHM == TG_PAGERANK
 #define TG_NOTHING 0ul
-tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
-  return TG_UNITS_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
+tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
+  return TG_PASSED_ALONG(tg_passed(job, at->wave)[u], job->in_weights, e);
 }
+tg_collected tg_collect(tg_fetched held) { return tg_units(held); }
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a + b; }
 #else
 #define TG_NOTHING 0u
-tg_collected tg_held_by(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
+tg_fetched tg_fetch(const tg_job* job, const tg_position* at, uint u, tg_offset e) {
   return ((volatile global uint*)job->values)[u];
 }
+tg_collected tg_collect(tg_fetched held) { return held; }
 tg_collected tg_combined(tg_collected a, tg_collected b) { return a | b; }
 #endif
 
@@ -95,7 +96,7 @@ void tg_deliver(const tg_job* job, const tg_position* at, const tg_setting* sett
 
 // Combines what the work-items of a team have; the first of them gets the result. All work-items of the group call this.
 tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
-#if TG_ORDERING == TG_ORDERING_PTX && TG_TEAM == 32
+#if TG_SHUFFLES
   TG_UNROLL for (uint away = 16; away != 0; away /= 2) {
     const uint low = (uint)sum;
     const uint high = (uint)((ulong)sum >> 32);
@@ -157,7 +158,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       }
       TG_UNROLL for (uint i = 0; i < TG_IN_FLIGHT; ++i) {
         const uint edge = begin + i * TG_GROUP_SIZE;
-        const tg_collected what = tg_held_by(job, at, neighbours[i], first + (edge < count ? edge : begin));
+        const tg_fetched what = tg_fetch(job, at, neighbours[i], first + (edge < count ? edge : begin));
         if (edge < count) {
           share->held[edge] = what;
         }
@@ -187,7 +188,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       } else if (begin != end || whole) {
         tg_collected sum = TG_NOTHING;
         for (uint i = begin; i < end; ++i) {
-          sum = tg_combined(sum, share->held[i]);
+          sum = tg_combined(sum, tg_collect(share->held[i]));
         }
         tg_deliver(job, at, setting, base, to, v, row, sum, whole, found);
       }
@@ -198,7 +199,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
       const uint4 part = p < parts ? share->parts[p] : (uint4)(0);
       tg_collected sum = TG_NOTHING;
       for (uint i = part.y + lane % TG_TEAM; i < part.z; i += TG_TEAM) {
-        sum = tg_combined(sum, share->held[i]);
+        sum = tg_combined(sum, tg_collect(share->held[i]));
       }
       sum = tg_combined_by_team(share->sums, sum);
       if (lane % TG_TEAM == 0 && p < parts) {

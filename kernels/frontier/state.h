@@ -7,9 +7,6 @@
 // plus one for every TG_CHUNK edges of the graph.
 #define TG_CHUNK 64u
 
-// Edges and ends of rows that a group pulls along at a time (shares.cl).
-#define TG_SHARE 2048u
-
 // Kinds of steps. A wave may take several: its frontier may need conversion to the form that its topology
 // reads, and some algorithms have a second part.
 #define TG_STEP_START 0u     // initial state of all vertices

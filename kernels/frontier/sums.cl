@@ -1,11 +1,15 @@
 // A work-group's local memory, and how totals of its work-items reach the counters of the step.
 
 typedef struct {
+#if TG_MAY_WORK_ALONE || TG_MAY_PULL_SHARES
+  union {
 #if TG_MAY_WORK_ALONE
-  uint4 queues[2 * TG_ALONE_ROOM]; // entries of a lone group's current and next wave
+    uint4 queues[2 * TG_ALONE_ROOM]; // entries of a lone group's current and next wave
 #endif
 #if TG_MAY_PULL_SHARES
-  tg_share share;
+    tg_share share;
+#endif
+  } of;
 #endif
 #if TG_ALGORITHM == TG_CC
   uint roots[TG_SAMPLES];

@@ -191,10 +191,10 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
       tg_pull_in_place(job, at, setting, to, found);
     } else {
 #if TG_MAY_PULL_SHARES
-      tg_pull_shares(job, at, setting, to, &group->share, found);
+      tg_pull_shares(job, at, setting, to, &group->of.share, found);
 #else
 #if TG_MAY_LEAVE_ROWS
-      tg_pull(job, at, setting, to, group->queues, &group->left_rows, found);
+      tg_pull(job, at, setting, to, group->of.queues, &group->left_rows, found);
 #else
       tg_pull(job, at, setting, to, 0, 0, found);
 #endif

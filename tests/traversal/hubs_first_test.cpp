@@ -72,7 +72,8 @@ TEST_CASE("the greatest neighbours come first, and all stay") {
     };
     put(Part::in_offsets, before.offsets);
     put(Part::in_neighbours, before.neighbours);
-    auto kernel = build_row_change(session, **device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
+    auto kernel =
+        build_row_change(session, **device, {.vertices = 1, .edges = 8}, {}, {.hubs_first = true}, {});
     REQUIRE(kernel);
     put_hubs_first(session, *kernel, resident);
     engine::download(session, resident.part(Part::in_neighbours), 0,
@@ -117,7 +118,8 @@ TEST_CASE("seats are in order of the degrees' powers of two, and of numbers") {
     std::ranges::stable_sort(by_seat, [&rows](std::uint32_t a, std::uint32_t b) {
       return std::bit_width(rows.degree(a)) > std::bit_width(rows.degree(b));
     });
-    const auto seats = seats_of({.offsets = {rows.offsets.begin(), rows.offsets.end()}, .neighbours = {}, .weights = {}});
+    const auto seats =
+        seats_of({.offsets = {rows.offsets.begin(), rows.offsets.end()}, .neighbours = {}, .weights = {}});
     REQUIRE(seats.size() == rows.vertices());
     for (std::uint32_t seat = 0; seat < rows.vertices(); ++seat) {
       CHECK(seats[by_seat[seat]] == seat);

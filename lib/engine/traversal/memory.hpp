@@ -52,6 +52,9 @@ bool has_long_rows(const graphs::Graph& graph);
 // Returns true if a vertex has more than 8 times as many edges out of it as vertices have on average.
 bool has_hubs(const graphs::Graph& graph);
 
+// Returns how many edges and ends of rows a group pulls along at a time (kernels/frontier/shares.cl); 0: it does not.
+std::uint32_t share_size(const TraversalShape& shape);
+
 // Bytes of the values of all vertices.
 inline std::uint64_t value_bytes(const TraversalShape& shape) {
   return std::uint64_t{shape.vertices} * shape.value_words * sizeof(std::uint32_t);

@@ -533,10 +533,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   monitor.begin(engine::Activity::filling);
   start = Clock::now();
   if (resident_before) {
-    exchange_sources(
-        session, program,
-        make_setting(program, graph, report.memory, geometry, policy, kept->resident->has_seats),
-        *kept->resident);
+    exchange_sources(session, program,
+                     make_setting(program, graph, report.memory, geometry, policy, kept->resident->has_seats),
+                     *kept->resident);
   } else {
     if (options.kept != nullptr) {
       const std::uint64_t stated = program.device_memory_budget_bytes;
