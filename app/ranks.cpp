@@ -24,8 +24,8 @@ Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
     bool given;
     std::string_view what;
   };
-  const std::array<Refused, 12> refused{{
-      {frontier, "a graph program"},
+  const auto own = frontier ? engine::Strategy::launch : engine::Strategy::plain;
+  const std::array<Refused, 11> refused{{
       {settings.stream, "--stream"},
       {options.compare_rounds != 0, "--compare"},
       {options.stress_runs != 0, "--stress"},
@@ -36,14 +36,14 @@ Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
       {!options.page.empty(), "--report"},
       {options.compile.trace, "--by-wave"},
       {!options.emit_kernel.empty(), "--emit-kernel"},
-      {strategy && *strategy != engine::Strategy::plain, "a --strategy other than plain"},
+      {strategy && *strategy != own,
+       frontier ? "a --strategy other than launch" : "a --strategy other than plain"},
   }};
   const auto found = std::ranges::find(refused, true, &Refused::given);
   if (found != refused.end()) {
     return failure(ErrorCode::invalid_usage,
                    fmt::format("{} does not work on several ranks yet", found->what),
-                   frontier ? "run it in one process, without mpirun"
-                            : "leave it out, or run the program in one process, without mpirun");
+                   "leave it out, or run the program in one process, without mpirun");
   }
   if (settings.program == standard_stream) {
     return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",

@@ -285,7 +285,7 @@ std::string estimates_text(const std::vector<engine::CandidateReport>& candidate
   return text;
 }
 
-void add_ranks(const engine::RunReport& report, Rows& rows) {
+void add_ranks(const engine::ReportHead& report, Rows& rows) {
   if (!report.ranks) {
     return;
   }
@@ -296,7 +296,10 @@ void add_ranks(const engine::RunReport& report, Rows& rows) {
     rows.push_back({fmt::format("  rank {}", rank.rank),
                     fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
                                 short_time_text(static_cast<double>(rank.dispatch_ns)),
-                                short_time_text(static_cast<double>(rank.waiting_ns)))});
+                                short_time_text(static_cast<double>(rank.waiting_ns))) +
+                        (rank.edges ? fmt::format("; {} edges in {}", *rank.edges,
+                                                  bytes_text(rank.device_bytes.value_or(0)))
+                                    : "")});
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
     if (!wave.cut) {
@@ -539,6 +542,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
       {"  time",
        fmt::format("{}, {} edges a second, {}", short_time_text(static_cast<double>(report.dispatch_ns)),
                    count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches))});
+  add_ranks(report, rows);
   rows.push_back(
       {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
                               plural(summary.topology_changes, "topology change"), summary.widest_wave,

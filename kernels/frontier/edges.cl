@@ -2,16 +2,6 @@
 // every topology that pushes. If an edge improves the value of its end vertex, the work-item that improved it
 // adds the vertex to the next frontier.
 
-uint tg_weight(global const uint* weights, tg_offset e) {
-#if TG_WEIGHTS
-  return weights[e];
-#elif TG_FLOATS
-  return as_uint(1.0f);
-#else
-  return 1;
-#endif
-}
-
 // Walks over a frontier's vertices by bitmap words: work-item `lane` of the TG_WIDTH that share a word visits
 // every TG_WIDTH-th bit.
 typedef struct {

@@ -127,6 +127,16 @@ uint4 tg_long_run(const tg_job* job, uint wave, uint i) { return tg_queue_of(job
 
 volatile global uint* tg_slot(const tg_job* job, uint round) { return job->state->slots + round % 3u * TG_SLOT_WORDS; }
 
+uint tg_weight(global const uint* weights, tg_offset e) {
+#if TG_WEIGHTS
+  return weights[e];
+#elif TG_FLOATS
+  return as_uint(1.0f);
+#else
+  return 1;
+#endif
+}
+
 tg_offset tg_degree(const tg_job* job, uint v) { return job->offsets[v + 1ul] - job->offsets[v]; }
 
 // The first and the next item of a work-item; `width` work-items share each item.

@@ -101,9 +101,9 @@ void tg_came_from(const tg_job* job, uint v, uint u) {}
 global const uint* tg_membership(const tg_job* job, const tg_position* at) { return job->stamps; }
 void tg_finish(const tg_job* job) {}
 
-tg_bits tg_initial(const tg_job* job, uint v) {
+tg_bits tg_initial(const tg_job* job, uint v, tg_offset degree) {
 #if TG_OWN_INITIAL == TG_INITIAL_FUNCTION
-  return TG_OWN_BITS(initial(v, (uint)tg_degree(job, v)));
+  return TG_OWN_BITS(initial(v, (uint)degree));
 #elif TG_OWN_INITIAL == TG_INITIAL_ARRAY
   return ((global const tg_bits*)job->others)[v];
 #else
@@ -117,10 +117,11 @@ uint tg_first_members(const tg_job* job, uint word, tg_found* found) {
 #if TG_OWN_INITIAL != TG_INITIAL_NOTHING
   const uint count = min(job->vertices - word * 32, 32u);
   for (uint i = 0; i < count; ++i) {
-    if (tg_is_started(tg_initial(job, word * 32 + i))) {
+    const tg_offset degree = tg_degree(job, word * 32 + i);
+    if (tg_is_started(tg_initial(job, word * 32 + i, degree))) {
       members |= 1u << i;
       found->vertices += 1;
-      found->edges += tg_degree(job, word * 32 + i);
+      found->edges += degree;
     }
   }
 #endif

@@ -132,4 +132,27 @@ typedef struct {
   tg_clock clocks[TG_MOST_BATCH]; // of launches; they take turns
 } tg_state;
 
+// Actions of a launch of a rank (ranks.cl).
+#define TG_PART_NOTHING 0u
+#define TG_PART_BEGIN 1u
+#define TG_PART_SEED 2u
+#define TG_PART_PUSH 3u
+#define TG_PART_FILL 4u
+#define TG_PART_ADOPT 5u
+#define TG_PART_PULL 6u
+#define TG_PART_COUNT 7u
+#define TG_PART_RANK 8u
+#define TG_PART_FINISH 9u
+
+// What a launch of a rank does with its part of the graph.
+typedef struct {
+  tg_u64 idle;  // pagerank: as in tg_position
+  tg_u32 first; // of the rank's own vertices
+  tg_u32 end;
+  tg_u32 action;
+  tg_u32 wave;
+  tg_u32 near;  // sssp: process distances below this, as bits
+  tg_u32 count; // vertices that others have sent
+} tg_part;
+
 #endif

@@ -77,7 +77,7 @@ void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_fou
       tg_enqueue(to, v, job->offsets[v], degree);
     }
 #elif TG_ALGORITHM == TG_OWN
-    job->values[v] = tg_initial(job, v);
+    job->values[v] = tg_initial(job, v, tg_degree(job, v));
 #else
     job->values[v] = TG_ALGORITHM == TG_REACH                ? 0u
                 : TG_ALGORITHM == TG_SSSP && TG_FLOATS ? 0x7f800000u

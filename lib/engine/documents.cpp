@@ -315,6 +315,8 @@ constexpr Field rank_fields[] = {
     required<&RankReport::waiting_ns>("part of dispatch_ns: for messages of other ranks"),
     required<&RankReport::bytes_sent>("in messages, from the first launch to the end of the last"),
     required<&RankReport::messages>("sent in that time"),
+    optional<&RankReport::edges>("of a graph program: edges of its vertices"),
+    optional<&RankReport::device_bytes>("of a graph program: device memory of its part"),
 };
 TIDEGATE_RECORD(RankReport, rank_fields);
 
@@ -343,8 +345,8 @@ constexpr Field ranks_fields[] = {
     required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
     required<&RanksReport::bytes_sent>("by all ranks"),
     required<&RanksReport::messages>("of all ranks"),
-    required<&RanksReport::waves>("how each wave runs"),
-    required<&RanksReport::buffers>("where each buffer is written"),
+    required<&RanksReport::waves>("how each wave of a wave program runs"),
+    required<&RanksReport::buffers>("where each buffer of a wave program is written"),
 };
 TIDEGATE_RECORD(RanksReport, ranks_fields);
 
@@ -629,7 +631,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::queues>("waves of work items"),
     reported<&RunReport::priority>("requeue accounting of all queues, and whether to read it out "
                                    "and reset it now"),
-    reported<&RunReport::ranks>("under mpirun: the ranks and what they exchanged; left out with one"),
+    run_head.ranks,
     reported<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),

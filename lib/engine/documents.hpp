@@ -111,6 +111,7 @@ struct HeadFields {
   Field telemetry = of<&Head::telemetry>("counts of the run");
   Field stuck_groups =
       of<&Head::stuck_groups>("after a hang: waiting work-groups and the counters they waited for");
+  Field ranks = of<&Head::ranks>("under mpirun: the ranks and what they exchanged; left out with one");
 };
 
 TIDEGATE_HAS_DOCUMENT(RunReportDocument);

@@ -327,32 +327,13 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
 // The report of all ranks, for rank 0.
 Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
                                  const std::string& device, ranks::Ranks& ranks) {
-  const std::array<std::uint64_t, 4> own{run.dispatch_ns, run.traffic.waiting_ns, run.traffic.bytes_sent,
-                                         run.traffic.messages};
-  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(own))));
-  const std::string host = ranks::host_name();
-  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(host))));
-  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(device))));
-  RanksReport report;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::array<std::uint64_t, 4> of{};
-    std::memcpy(of.data(), numbers[i].data(), sizeof of);
-    report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
-                            .host = ranks::string_from(hosts[i]),
-                            .device = ranks::string_from(devices[i]),
-                            .dispatch_ns = of[0],
-                            .waiting_ns = of[1],
-                            .bytes_sent = of[2],
-                            .messages = of[3]});
-    report.bytes_sent += of[2];
-    report.messages += of[3];
-    const auto working = [](const RankReport& rank) {
-      return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
-    };
-    if (working(report.ranks.back()) > working(report.ranks[report.slowest])) {
-      report.slowest = static_cast<std::uint32_t>(i);
-    }
-  }
+  TIDEGATE_TRY(
+      RanksReport report,
+      report_ranks(
+          run.traffic,
+          RankReport{
+              .host = {}, .device = device, .dispatch_ns = run.dispatch_ns, .edges = {}, .device_bytes = {}},
+          ranks));
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
                             .cut = split.waves[wave].cut(),
@@ -431,6 +412,43 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
 }
 
 } // namespace
+
+Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks) {
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          traffic.waiting_ns,
+                                                  traffic.bytes_sent,       traffic.messages,
+                                                  own.edges.value_or(none), own.device_bytes.value_or(none)};
+  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
+  own.host = ranks::host_name();
+  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));
+  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(own.device))));
+  RanksReport report;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    auto of = numbers_here;
+    std::memcpy(of.data(), numbers[i].data(), sizeof of);
+    const auto given = [](std::uint64_t number) {
+      return number == none ? std::nullopt : std::optional(number);
+    };
+    report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
+                            .host = ranks::string_from(hosts[i]),
+                            .device = ranks::string_from(devices[i]),
+                            .dispatch_ns = of[0],
+                            .waiting_ns = of[1],
+                            .bytes_sent = of[2],
+                            .messages = of[3],
+                            .edges = given(of[4]),
+                            .device_bytes = given(of[5])});
+    report.bytes_sent += of[2];
+    report.messages += of[3];
+    const auto working = [](const RankReport& rank) {
+      return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+    };
+    if (working(report.ranks.back()) > working(report.ranks[report.slowest])) {
+      report.slowest = static_cast<std::uint32_t>(i);
+    }
+  }
+  return report;
+}
 
 Result<void> check_rankable(const Job& program) {
   const auto refused = [](const std::string& what, const std::string& pointer) {

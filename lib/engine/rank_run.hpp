@@ -41,6 +41,10 @@ Result<RankRun> run_on_ranks(const device::Session& session, const Job& program,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
                              Monitor& monitor);
 
+// Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
+// Errors: as Ranks::wait().
+Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks);
+
 // As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor);

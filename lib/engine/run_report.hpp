@@ -355,7 +355,9 @@ struct RankReport {
   std::uint64_t dispatch_ns = 0;
   std::uint64_t waiting_ns = 0; // part of dispatch_ns: for messages of other ranks
   std::uint64_t bytes_sent = 0;
-  std::uint64_t messages = 0; // sent
+  std::uint64_t messages = 0;                // sent
+  std::optional<std::uint64_t> edges;        // of a graph: of its vertices
+  std::optional<std::uint64_t> device_bytes; // for its part of a graph
 };
 
 struct RankWaveReport {
@@ -377,8 +379,8 @@ struct RanksReport {
   std::uint32_t slowest = 0; // the rank that worked longest, without waiting
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;
-  std::vector<RankWaveReport> waves;
-  std::vector<RankBufferReport> buffers;
+  std::vector<RankWaveReport> waves;     // of a wave program
+  std::vector<RankBufferReport> buffers; // of a wave program
 };
 
 // Waves that ran as one wave.
@@ -519,6 +521,7 @@ struct ReportHead {
   std::optional<std::string> policy_file;  // replaces the program's policy
   std::optional<Timeline> timeline;        // of a traced run
   std::optional<TraceReport> trace;        // of its file
+  std::optional<RanksReport> ranks;        // of a run on several
 };
 
 struct RunReport : ReportHead {
@@ -540,7 +543,6 @@ struct RunReport : ReportHead {
   std::optional<std::vector<ActiveReport>> active; // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
-  std::optional<RanksReport> ranks;                    // of a run on several
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
   MemoryReport memory;
   planning::MemoryPlan plan;

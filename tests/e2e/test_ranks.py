@@ -1,4 +1,4 @@
-"""Wave programs under mpirun: the same bytes as one process alone, halos alone on the wire, and one error for all.
+"""Programs under mpirun: the same bytes as one process alone, halos alone on the wire, and one error for all.
 
 Random programs, and what is cut and why, are tested on threads in tests/engine/rank_run_test.cpp.
 """
@@ -96,6 +96,22 @@ class Ranks(Programs):
                     if name == "heat":  # a row over each border, in both directions, before all iterations but the first
                         self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
                         self.assertEqual(report["ranks"]["messages"], (40 - 1) * (ranks - 1) * 2)
+
+    def test_ranks_of_vertices_have_the_same_bytes(self) -> None:
+        self.file("graph.json", json.dumps({"graph": {"generate": {"rmat": {"scale": 10, "edge_factor": 8, "seed": 3}}, "undirected": True},
+                                            "algorithm": "pagerank", "outputs": {"ranks": "ranks.npy"}}))
+        made = []
+        for ranks in (1, 3):
+            result = self.mpirun(ranks, "run", "graph.json", "--verify")
+            self.check(result, 0)
+            made.append((self.folder / "ranks.npy").read_bytes())
+        self.assertEqual(*made)
+        report = parse(result.stdout)
+        self.assertTrue(report["verification"]["right"])
+        self.assertEqual(sum(rank["edges"] for rank in report["ranks"]["ranks"]), report["graph"]["edges"])
+        iterations = len(report["waves"])  # in each of them a rank sends its part to every other, and sums
+        self.assertGreaterEqual(report["ranks"]["bytes_sent"], iterations * 2 * 1024 * 4)
+        self.assertLess(report["ranks"]["bytes_sent"], iterations * (2 * 1024 * 4 + 600))
 
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)

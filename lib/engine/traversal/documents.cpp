@@ -387,6 +387,7 @@ constexpr Field report_fields[] = {
     head.warnings,
     head.files_written,
     head.stuck_groups,
+    head.ranks,
     Head::of<&FrontierReport::trace>("with --trace: content of its file"),
     required<&FrontierReport::waves>("every wave with its numbers and choice"),
 };

@@ -159,6 +159,37 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
   return memory;
 }
 
+Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
+                                        std::uint64_t budget_bytes, std::uint64_t device_bytes) {
+  const bool ranks = shape.algorithm == Algorithm::pagerank;
+  const bool pushes = !ranks && shape.algorithm != Algorithm::cc;
+  const std::uint64_t n = shape.vertices;
+  const std::uint64_t words = (n + 31) / 32;
+  const std::uint64_t offset =
+      std::max(part.edges, part.in_edges) > std::numeric_limits<std::uint32_t>::max() ? 2 * word : word;
+  const auto rows = [&](std::uint64_t edges) {
+    return (part.vertices + 1) * offset + edges * (shape.weights ? 2 * word : word);
+  };
+  FrontierMemory memory{.budget_bytes = budget_bytes != 0 ? budget_bytes : device_bytes};
+  memory.parts = {
+      {"graph", rows(part.edges)},
+      {"transpose", part.in_edges == 0 ? 0 : rows(part.in_edges)},
+      {"values", value_bytes(shape)},
+      {"initial values", shape.initial_values ? value_bytes(shape) : 0},
+      {"passed on", ranks ? 2 * n * word : 0},
+      {"bitmaps", pushes ? (shape.algorithm == Algorithm::bfs ? 3 : 2) * words * word : 0},
+      {"messages", ranks    ? 0
+                   : pushes ? (n - part.vertices + rank_heard_vertices) * rank_message_words(shape) * word
+                            : value_bytes(shape)},
+      {"state and log", TG_SUMS * word + shape.sources * word}};
+  std::erase_if(memory.parts, [](const MemoryPart& one) { return one.bytes == 0; });
+  memory.bytes = memory.full_bytes = memory.constrained_bytes = sum(memory.parts);
+  if (memory.bytes > memory.budget_bytes) {
+    return tl::unexpected(too_large(memory));
+  }
+  return memory;
+}
+
 std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name) {
   const auto found = std::ranges::find(memory.parts, name, &MemoryPart::name);
   return found == memory.parts.end() ? 0 : found->bytes;

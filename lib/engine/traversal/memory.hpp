@@ -71,6 +71,24 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
                                    std::uint64_t budget_bytes, std::uint64_t device_bytes,
                                    std::optional<policy::Topology> forced);
 
+// The part of a graph that one of several ranks holds; in_edges only where a transpose is needed.
+struct PartShape {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t in_edges = 0;
+};
+
+inline constexpr std::uint32_t rank_heard_vertices = 1U << 16U; // from other ranks, that one launch merges
+
+// Words of a vertex in a message between ranks: its number and value; a level is that of the wave.
+inline std::uint32_t rank_message_words(const TraversalShape& shape) {
+  return shape.algorithm == graphs::Algorithm::bfs ? 1 : 1 + shape.value_words;
+}
+
+// The memory of a rank's part, with values of all vertices. Error: as plan_memory().
+Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
+                                        std::uint64_t budget_bytes, std::uint64_t device_bytes);
+
 // Returns the bytes of a part; 0 if the layout has none of that name.
 std::uint64_t part_bytes(const FrontierMemory& memory, std::string_view name);
 

@@ -7,8 +7,10 @@
 #include "core/statistics.hpp"
 #include "device/monitor.hpp"
 #include "engine/kept.hpp"
+#include "engine/rank_run.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/own.hpp"
+#include "engine/traversal/rank_run.hpp"
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/setup.hpp"
 #include "engine/traversal/timeline.hpp"
@@ -489,6 +491,127 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
   return {};
 }
 
+// Reports what was dispatched, and if it did not come to its end why.
+void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& outcome,
+                    const engine::Residency& groups, const engine::RunOptions& options,
+                    FrontierReport& report) {
+  engine::report_dispatch(report, outcome);
+  report.waves = std::move(outcome.waves);
+  report_waves(program, outcome.vertices_left, groups, report);
+  report.summary = summarise(report.waves, report.dispatch_ns);
+  if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
+    note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
+  }
+  report.evidence =
+      topology_evidence(report.waves, report.memory, groups.workers * report.geometry.workgroup_size);
+  for (const policy::TopologyEvidence& evidence : report.evidence) {
+    if (evidence.selected_topology == report.telemetry.topology) {
+      report.telemetry.pressure = evidence.queue_pressure;
+    }
+  }
+  if (report.status != RunStatus::done) {
+    const auto& stuck = report.stuck_groups;
+    engine::report_ending(
+        report,
+        {.left = fmt::format("{} done", plural(report.waves.size(), "wave")),
+         .fix = "give --max-wall-time more",
+         .where = stuck.empty() ? "" : fmt::format("after wave {}", stuck.front().iteration)},
+        options, outcome.waited);
+  }
+}
+
+// Checks a result. Returns true if its outputs may be written.
+bool is_right(const graphs::FrontierProgram& asked, KeptGraph& kept, TraversalResults& results,
+              OwnChecks* own, const engine::RunOptions& options, engine::Monitor& monitor,
+              FrontierReport& report) {
+  report.answer = answer_of(asked, kept.loaded.graph, results, report.graph.first_id);
+  check_result(asked, kept, results, own, options, monitor, report);
+  if (report.replay->first_difference || (report.verification && !report.verification->right)) {
+    report.status = RunStatus::outputs_differ;
+    report.error = differing(report);
+    return false;
+  }
+  return true;
+}
+
+ElementType output_type(const graphs::FrontierProgram& program, const graphs::Graph& graph) {
+  const bool floats =
+      program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  return program.own ? element_type(program.own->value) : floats ? ElementType::f32 : ElementType::u32;
+}
+
+// As execute(), on several ranks.
+Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
+                              const std::string& folder, KeptGraph& kept, const device::DeviceInfo& device,
+                              const FrontierGeometry& geometry, const engine::KernelSource& source,
+                              const TraversalPolicy& policy, const engine::RunOptions& options,
+                              engine::Monitor& monitor, FrontierReport& report) {
+  const graphs::Graph& graph = kept.loaded.graph;
+  const TraversalShape shape = shape_of(program, graph);
+  ranks::Ranks& ranks = *options.ranks;
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
+               options.open_session(device, device::Profiling::as_needed));
+  monitor.begin(engine::Activity::building);
+  const auto start = Clock::now();
+  engine::BuiltKernel kernel = engine::build_kernel(*session, device, source, 0, options.cache_folder);
+  TIDEGATE_TRY(const engine::Residency groups, find_groups(*session, device, kernel, geometry, report.memory,
+                                                           program.policy.launch, Strategy::launch, options));
+  report.build_ns = elapsed_ns(start);
+  report.telemetry.compiled_pipeline_cache_hit = kernel.from_cache;
+  report.geometry = {.workgroup_size = geometry.group_size, .worker_groups = groups.workers};
+
+  const device::CallCounts calls_before = session->calls()->now();
+  monitor.count(session->calls());
+  const RankPart part = part_of(program, graph, ranks);
+  const ReplayPolicy choices =
+      rank_policy(replay_policy(program, graph, report.memory, geometry, policy), program.algorithm);
+  TIDEGATE_TRY(RankRun run,
+               run_on_ranks(*session, kernel, program, shape, part,
+                            {.setting = make_setting(program, graph, report.memory, geometry, policy),
+                             .policy = choices,
+                             .initial = kept.initial,
+                             .group_size = geometry.group_size,
+                             .groups = groups.workers},
+                            ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
+  report.upload_ns = report.queue_publish_ns = run.upload_ns;
+  report.read_back_ns = run.read_back_ns;
+  engine::report_calls(report.telemetry, session->calls()->since(calls_before), run.outcome.calls);
+  const double rank_change = run.outcome.rank_change;
+  report_outcome(program, run.outcome, groups, options, report);
+  if (report.status != RunStatus::done) {
+    return {};
+  }
+  TIDEGATE_TRY(report.ranks, engine::report_ranks(run.traffic,
+                                                  {.host = {},
+                                                   .device = device.name,
+                                                   .dispatch_ns = report.dispatch_ns,
+                                                   .edges = part.shape().edges,
+                                                   .device_bytes = report.memory.bytes},
+                                                  ranks));
+  report.replay = replay(choices, report.waves);
+  const bool root = ranks.rank() == 0;
+  if (program.algorithm == Algorithm::sssp) { // rank 0 finds it out for all
+    auto fit = root ? check_distances_fit(graph, run.results, report.graph.first_id) : Result<void>();
+    auto fits = static_cast<std::byte>(fit ? 1 : 0);
+    TIDEGATE_CHECK(ranks.broadcast(std::span(&fits, 1)));
+    TIDEGATE_CHECK(fit);
+    if (fits == std::byte{0}) {
+      return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
+    }
+  }
+  if (!root) {
+    return {};
+  }
+  report.telemetry.readback_buffers = 1;
+  run.results.rank_change = rank_change;
+  run.results.wide = shape.value_words == 2;
+  if (!is_right(asked, kept, run.results, nullptr, options, monitor, report)) {
+    return {};
+  }
+  monitor.begin_writing();
+  return write_outputs(asked, folder, run.results, output_type(program, graph), report.files_written);
+}
+
 // On the device: build, upload, traverse, replay, verify, write. The program runs; `asked` is the user's.
 Result<void> execute(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
                      const std::string& folder, const std::shared_ptr<KeptGraph>& kept,
@@ -567,34 +690,15 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   limits.clock = clock_of(options, device);
   monitor.deadline = limits.deadline;
   TraversalOutcome outcome = traverse(session, kernel, resident, geometry, limits, monitor);
-  engine::report_dispatch(report, outcome);
   const device::CallCounts dispatched = outcome.calls;
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
-  report.waves = std::move(outcome.waves);
-  report_waves(program, outcome.vertices_left, groups, report);
-  report.summary = summarise(report.waves, report.dispatch_ns);
+  report_outcome(program, outcome, groups, options, report);
   if (outcome.trace) {
     report.timeline =
         timeline_of(report.waves, *outcome.trace, limits.clock, report.strategy == Strategy::barrier);
     engine::report_timeline(report, options);
   }
-  if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
-    note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
-  }
-  report.evidence = topology_evidence(report.waves, report.memory, groups.workers * geometry.group_size);
-  for (const policy::TopologyEvidence& evidence : report.evidence) {
-    if (evidence.selected_topology == report.telemetry.topology) {
-      report.telemetry.pressure = evidence.queue_pressure;
-    }
-  }
   if (report.status != RunStatus::done) {
-    const auto& stuck = report.stuck_groups;
-    engine::report_ending(
-        report,
-        {.left = fmt::format("{} done", plural(report.waves.size(), "wave")),
-         .fix = "give --max-wall-time more",
-         .where = stuck.empty() ? "" : fmt::format("after wave {}", stuck.front().iteration)},
-        options, outcome.waited);
     return {};
   }
 
@@ -611,11 +715,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   if (program.algorithm == Algorithm::sssp) {
     TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
   }
-  report.answer = answer_of(asked, graph, results, report.graph.first_id);
-  check_result(asked, *kept, results, own ? &*own : nullptr, options, monitor, report);
-  if (report.replay->first_difference || (report.verification && !report.verification->right)) {
-    report.status = RunStatus::outputs_differ;
-    report.error = differing(report);
+  if (!is_right(asked, *kept, results, own ? &*own : nullptr, options, monitor, report)) {
     return {};
   }
   if (options.compare_rounds != 0) {
@@ -629,12 +729,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
     }
   }
   monitor.begin_writing();
-  const bool floats =
-      program.algorithm == Algorithm::pagerank || graphs::weight_type(graph.out) == graphs::WeightType::f32;
-  const ElementType type = program.own ? element_type(program.own->value)
-                           : floats    ? ElementType::f32
-                                       : ElementType::u32;
-  return write_outputs(asked, folder, results, type, report.files_written);
+  return write_outputs(asked, folder, results, output_type(program, graph), report.files_written);
 }
 
 // The run that the user asked for, with its graph.
@@ -660,9 +755,13 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
   const TraversalShape shape = shape_of(program, graph);
   const std::uint64_t device_bytes =
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
+  const std::uint64_t budget = program.device_memory_budget_bytes;
+  const std::optional<RankPart> part =
+      options.ranks == nullptr ? std::nullopt : std::optional(part_of(program, graph, *options.ranks));
   TIDEGATE_TRY(const FrontierMemory memory,
-               plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes, device_bytes,
-                           options.traversal.force_topology));
+               part ? plan_rank_memory(shape, part->shape(), budget, device_bytes)
+                    : plan_memory(shape, program.policy.launch, budget, device_bytes,
+                                  options.traversal.force_topology));
 
   // The kernels' source.
   const StrategyChoice strategy = choose_strategy(options, device);
@@ -678,10 +777,12 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
       options);
   report_recommendation(program, graph, memory, device, report);
   report.queue_plan_ns = elapsed_ns(planned_from);
+  const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
+  const std::string version = device == nullptr ? "" : device->opencl_version;
   const engine::KernelSource source =
-      frontier_kernel(shape, graphs::weight_type(graph.out) == graphs::WeightType::f32, geometry,
-                      report.ordering, device == nullptr ? "" : device->opencl_version,
-                      device == nullptr ? engine::DeviceClock::none : clock_of(options, *device), own);
+      part ? rank_kernel(shape, *part, floats, geometry, version, own)
+           : frontier_kernel(shape, floats, geometry, report.ordering, version,
+                             device == nullptr ? engine::DeviceClock::none : clock_of(options, *device), own);
   TIDEGATE_CHECK(engine::write_kernel(options, fmt::format("// {}\n{}", source.options, source.source),
                                       report.files_written));
   if (options.compile.dry_run) {
@@ -700,8 +801,10 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
     options.traversal.abandon(known);
   });
   try {
-    TIDEGATE_CHECK(execute(program, asked.program, asked.folder, asked.kept, *device, geometry, source, own,
-                           policy, options, monitor, report));
+    TIDEGATE_CHECK(part ? execute_on_ranks(program, asked.program, asked.folder, *asked.kept, *device,
+                                           geometry, source, policy, options, monitor, report)
+                        : execute(program, asked.program, asked.folder, asked.kept, *device, geometry, source,
+                                  own, policy, options, monitor, report));
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }
@@ -725,6 +828,9 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   TIDEGATE_CHECK(graphs::check_program(program));
   TIDEGATE_CHECK(check_files(program, folder, options));
   TIDEGATE_CHECK(check_own_use(program, device, options));
+  if (options.ranks != nullptr) {
+    TIDEGATE_CHECK(check_rankable(program, options));
+  }
   std::optional<OwnCode> own;
   if (program.own) {
     TIDEGATE_TRY(own, read_own(program, folder, options.scope));

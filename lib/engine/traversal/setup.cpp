@@ -46,6 +46,9 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
 }
 
 StrategyChoice choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
+  if (options.ranks != nullptr) {
+    return {Strategy::launch, "several ranks exchange what they find after each step"};
+  }
   if (options.compile.strategy == Strategy::launch) {
     return {Strategy::launch, "requested"};
   }

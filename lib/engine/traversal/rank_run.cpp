@@ -1,0 +1,617 @@
+#include "engine/traversal/rank_run.hpp"
+
+#include "core/duration.hpp"
+#include "core/interrupt.hpp"
+#include "device/kernels.hpp"
+#include "engine/device_memory.hpp"
+#include "engine/traversal/kernel_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using device::require;
+using engine::RunStatus;
+using graphs::Algorithm;
+
+constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+constexpr std::uint64_t word_vertices = 32; // of a bitmap
+
+bool from_all(Algorithm algorithm) {
+  return algorithm == Algorithm::cc || algorithm == Algorithm::pagerank;
+}
+
+// Numbers of a launch, as TG_VERTICES and the others, with those of all ranks.
+struct Counted {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t scanned = 0;
+  std::uint64_t far = 0;
+  std::uint64_t change = 0;
+  std::uint64_t idle = 0;
+};
+constexpr std::size_t counted_numbers = sizeof(Counted) / sizeof(std::uint64_t);
+
+// One rank's side of a traversal.
+class RankTraversal {
+public:
+  RankTraversal(const device::Session& session, const engine::BuiltKernel& kernel,
+                const graphs::FrontierProgram& program, const TraversalShape& shape, const RankPart& part,
+                const RankSetting& setting, ranks::Ranks& ranks, std::chrono::nanoseconds most,
+                engine::Monitor& monitor)
+      : session_(session), kernel_(kernel), program_(program), shape_(shape), own_(part),
+        policy_(setting.policy), ranks_(ranks),
+        groups_(device::work_groups(setting.groups, setting.group_size)), most_(most), monitor_(monitor),
+        words_((shape.vertices + word_vertices - 1) / word_vertices) {
+    std::memcpy(&setting_, setting.setting.data(), sizeof setting_);
+    part_.first = part.first();
+    part_.end = part.end();
+    part_.near = setting_.delta;
+    upload(setting.initial);
+    engine::compile_by_launching(session_, kernel_, setting.group_size, setting.groups); // it does nothing
+  }
+
+  Result<RankRun> run() {
+    const Algorithm algorithm = shape_.algorithm;
+    TIDEGATE_CHECK(together([this] { return ranks_.barrier(); }));
+    const ranks::Traffic before = ranks_.traffic();
+    const device::CallCounts calls_before = session_.calls()->now();
+    const auto start = Clock::now();
+    monitor_.begin(engine::Activity::running);
+    deadline_ = start + most_;
+    monitor_.deadline = deadline_;
+    TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
+                   : algorithm == Algorithm::pagerank ? run_iterations()
+                                                      : run_waves());
+    require(session_.finish(), "running the waves");
+    TraversalOutcome& outcome = run_.outcome;
+    outcome.dispatch_ns = elapsed_ns(start);
+    outcome.iterations = outcome.waves.size();
+    outcome.calls = session_.calls()->since(calls_before);
+    const ranks::Traffic& after = ranks_.traffic();
+    run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
+                    .messages = after.messages - before.messages,
+                    .waiting_ns = after.waiting_ns - before.waiting_ns};
+    if (outcome.status == RunStatus::done) {
+      monitor_.begin(engine::Activity::reading);
+      TIDEGATE_CHECK(gather());
+    }
+    return std::move(run_);
+  }
+
+private:
+  // Arguments of the kernel.
+  struct At {
+    enum : std::uint32_t {
+      offsets,
+      neighbours,
+      weights,
+      in_offsets,
+      in_neighbours,
+      in_weights,
+      values,
+      others,
+      frontier,
+      next,
+      all,
+      heard,
+      counters,
+      sources,
+      setting,
+      part
+    };
+  };
+
+  // The rows of own vertices, with offsets from the first of them.
+  void upload_rows(std::uint32_t first, const graphs::Rows& rows) {
+    const std::uint64_t begin = rows.offsets[part_.first];
+    std::vector<std::uint64_t> from_first(rows.offsets.begin() + part_.first,
+                                          rows.offsets.begin() + part_.end + 1);
+    for (std::uint64_t& offset : from_first) {
+      offset -= begin;
+    }
+    const auto slice = [&](const auto& elements) {
+      return std::as_bytes(std::span(elements).subspan(begin, from_first.back()));
+    };
+    if (std::max(own_.shape().edges, own_.shape().in_edges) > std::numeric_limits<std::uint32_t>::max()) {
+      set(first, std::as_bytes(std::span(from_first)));
+    } else {
+      const std::vector<std::uint32_t> narrow(from_first.begin(), from_first.end());
+      set(first, std::as_bytes(std::span(narrow)));
+    }
+    set(first + 1, slice(rows.neighbours));
+    if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
+      set(first + 2, slice(*whole));
+    } else if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
+      set(first + 2, slice(*floats));
+    } else {
+      set(first + 2, {}, 0);
+    }
+  }
+
+  // Memory of an argument: these bytes first, and room for more.
+  void set(std::uint32_t argument, std::span<const std::byte> bytes, std::uint64_t room = 0) {
+    device::Buffer& memory = memory_[argument];
+    memory = engine::allocate(session_, std::max<std::uint64_t>({bytes.size(), room, 8}));
+    engine::upload(session_, memory, 0, bytes);
+    require(session_.set_object(kernel_.kernel, argument, memory), "setting an argument of the traversal");
+  }
+
+  void upload(std::span<const std::byte> initial) {
+    monitor_.begin(engine::Activity::filling);
+    const auto start = Clock::now();
+    const bool pushes = !from_all(shape_.algorithm);
+    upload_rows(At::offsets, *own_.out);
+    if (own_.in != nullptr) {
+      upload_rows(At::in_offsets, *own_.in);
+    } else {
+      for (const std::uint32_t argument : {At::offsets, At::neighbours, At::weights}) {
+        memory_[argument + At::in_offsets] = memory_[argument];
+        require(session_.set_object(kernel_.kernel, argument + At::in_offsets, memory_[argument]),
+                "setting an argument of the traversal");
+      }
+    }
+    set(At::values, {}, value_bytes(shape_));
+    set(At::others, initial,
+        shape_.algorithm == Algorithm::pagerank ? 2 * word_bytes * std::uint64_t{shape_.vertices} : 0);
+    for (const std::uint32_t bitmap : {At::frontier, At::next}) {
+      set(bitmap, {}, pushes ? words_ * word_bytes : 0);
+      require(session_.clear(memory_[bitmap], std::max(pushes ? words_ * word_bytes : 0, word_bytes)),
+              "clearing a bitmap");
+    }
+    set(At::all, {}, shape_.algorithm == Algorithm::bfs ? words_ * word_bytes : 0);
+    set(At::heard, {},
+        pushes ? std::uint64_t{rank_heard_vertices} * rank_message_words(shape_) * word_bytes
+        : shape_.algorithm == Algorithm::cc ? value_bytes(shape_)
+                                            : 0);
+    const std::uint64_t listed = pushes ? shape_.vertices - (part_.end - part_.first) : 0;
+    set(At::counters, {}, counter_words * word_bytes + listed * rank_message_words(shape_) * word_bytes);
+    set(At::sources, std::as_bytes(std::span(program_.sources)));
+    require(session_.set_bytes(kernel_.kernel, At::setting, std::as_bytes(std::span(&setting_, 1))),
+            "setting an argument of the traversal");
+    require(session_.set_bytes(kernel_.kernel, At::part, std::as_bytes(std::span(&part_, 1))),
+            "setting an argument of the traversal");
+    require(session_.finish(), "filling the buffers");
+    run_.upload_ns = elapsed_ns(start);
+  }
+
+  void launch(std::uint32_t action) {
+    part_.action = action;
+    require(session_.set_bytes(kernel_.kernel, At::part, std::as_bytes(std::span(&part_, 1))),
+            "setting an argument of the traversal");
+    require(session_.launch(kernel_.kernel, groups_, nullptr), "launching a traversal");
+  }
+
+  void clear_counters() {
+    require(session_.clear(memory_[At::counters], counter_words * word_bytes), "clearing counters");
+  }
+
+  using Counters = std::array<std::uint32_t, TG_SUMS>;
+  static constexpr std::uint64_t counter_words = TG_SUMS;
+
+  Counters read_counters() {
+    Counters words{};
+    engine::download(session_, memory_[At::counters], 0, std::as_writable_bytes(std::span(words)));
+    return words;
+  }
+
+  static std::uint64_t wide(const Counters& words, std::uint32_t counter) {
+    return words[counter * TG_SUM_LINE] | std::uint64_t{words[counter * TG_SUM_LINE + 1]} << 32U;
+  }
+
+  static Counted counted(const Counters& words) {
+    return {.vertices = words[TG_VERTICES * TG_SUM_LINE],
+            .edges = wide(words, TG_EDGES),
+            .scanned = wide(words, TG_SCANNED),
+            .far = words[TG_FAR * TG_SUM_LINE],
+            .change = wide(words, TG_CHANGE),
+            .idle = wide(words, TG_IDLE)};
+  }
+
+  // Waits for other ranks, which may take long: this one is not stuck meanwhile.
+  template <class Wait>
+  Result<void> together(const Wait& wait) {
+    monitor_.deadline = Clock::now() + engine::build_limit;
+    auto waited = wait();
+    monitor_.deadline = deadline_;
+    return waited;
+  }
+  Result<void> wait() {
+    return together([this] { return ranks_.wait(); });
+  }
+
+  Result<Counted> of_all(const Counted& own) {
+    auto numbers = std::bit_cast<std::array<std::uint64_t, counted_numbers>>(own);
+    TIDEGATE_CHECK(together([&] { return ranks_.reduce(numbers, std::plus()); }));
+    return std::bit_cast<Counted>(numbers);
+  }
+
+  bool out_of_time() {
+    RunStatus& status = run_.outcome.status;
+    if (InterruptWatch::interrupted()) {
+      status = RunStatus::interrupted;
+    } else if (Clock::now() >= deadline_) {
+      status = RunStatus::deadline;
+    }
+    return status != RunStatus::done;
+  }
+
+  // Every rank but this.
+  template <class Use>
+  void each_other(const Use& use) const {
+    for (int other = 0; other < ranks_.size(); ++other) {
+      if (other != ranks_.rank()) {
+        use(other, static_cast<std::size_t>(other));
+      }
+    }
+  }
+
+  // Gives every rank the own parts of an array in device memory, whose element v / `per_element` is that of vertex v.
+  Result<void> share(std::uint32_t from, std::uint32_t to, std::uint64_t offset, std::uint64_t per_element) {
+    const auto byte_of = [&](std::uint64_t vertex) {
+      return (vertex + per_element - 1) / per_element * word_bytes;
+    };
+    shared_.resize(byte_of(shape_.vertices));
+    const auto part_bytes = [&](std::size_t rank) {
+      const std::uint64_t begin = byte_of(own_.cut[rank]);
+      return std::span(shared_).subspan(begin, byte_of(own_.cut[rank + 1]) - begin);
+    };
+    const std::span<std::byte> own = part_bytes(own_.rank);
+    engine::download(session_, memory_[from], offset + byte_of(part_.first), own);
+    each_other([&](int other, std::size_t index) {
+      ranks_.send(other, own);
+      ranks_.receive(other, part_bytes(index));
+    });
+    TIDEGATE_CHECK(wait());
+    engine::upload(session_, memory_[to], offset, shared_);
+    return {};
+  }
+
+  // Sends each rank its vertices among those that were improved here. Returns what others have sent.
+  Result<std::vector<std::uint32_t>> exchange(std::span<const std::uint32_t> listed) {
+    constexpr std::size_t first_words =
+        64; // of the first message: a number of words, then as many as it holds
+    const std::uint32_t entry = rank_message_words(shape_);
+    std::vector<std::vector<std::uint32_t>> sent(own_.cut.size() - 1, std::vector<std::uint32_t>(1));
+    for (std::size_t i = 0; i < listed.size(); i += entry) {
+      const auto owner = std::ranges::upper_bound(own_.cut, listed[i]) - own_.cut.begin() - 1;
+      auto& words = sent[static_cast<std::size_t>(owner)];
+      words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
+                   listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
+    }
+    std::vector<std::vector<std::uint32_t>> got(sent.size(), std::vector<std::uint32_t>(first_words));
+    each_other([&](int other, std::size_t index) {
+      sent[index][0] =
+          static_cast<std::uint32_t>(sent[index].size()); // below 3 words for each of 2^32 - 1 vertices
+      sent[index].resize(std::max(sent[index].size(), first_words));
+      ranks_.send(other, std::as_bytes(std::span(sent[index]).first(first_words)));
+      ranks_.receive(other, std::as_writable_bytes(std::span(got[index])));
+    });
+    TIDEGATE_CHECK(wait());
+    each_other([&](int other, std::size_t index) {
+      ranks_.send(other, std::as_bytes(std::span(sent[index]).subspan(first_words)));
+      got[index].resize(std::max<std::size_t>(got[index][0], first_words));
+      ranks_.receive(other, std::as_writable_bytes(std::span(got[index]).subspan(first_words)));
+    });
+    TIDEGATE_CHECK(wait());
+    std::vector<std::uint32_t> received;
+    each_other([&](int, std::size_t index) {
+      received.insert(received.end(), got[index].begin() + 1, got[index].begin() + got[index][0]);
+    });
+    return received;
+  }
+
+  Result<void> push() {
+    std::vector<std::uint32_t> listed;
+    if (busy_) {
+      clear_counters();
+      launch(TG_PART_PUSH);
+      launch(TG_PART_FILL);
+      listed.resize(std::size_t{read_counters()[TG_TAIL]} * rank_message_words(shape_));
+      engine::download(session_, memory_[At::counters], counter_words * word_bytes,
+                       std::as_writable_bytes(std::span(listed)));
+    }
+    TIDEGATE_TRY(const auto received, exchange(listed));
+    const std::size_t most = std::size_t{rank_heard_vertices} * rank_message_words(shape_);
+    for (std::size_t at = 0; at < received.size(); at += most) {
+      const auto some = std::span(received).subspan(at, std::min(most, received.size() - at));
+      engine::upload(session_, memory_[At::heard], 0, std::as_bytes(some));
+      part_.count = static_cast<std::uint32_t>(some.size() / rank_message_words(shape_));
+      launch(TG_PART_ADOPT);
+      busy_ = true;
+    }
+    return {};
+  }
+
+  Result<void> pull() {
+    TIDEGATE_CHECK(share(At::frontier, At::all, 0, word_vertices));
+    clear_counters();
+    launch(TG_PART_PULL);
+    scanned_ = counted(read_counters()).scanned;
+    busy_ = true;
+    return {};
+  }
+
+  // Counts the next frontier, of all ranks. Where it has only far vertices, moves `near` past the nearest of them.
+  Result<void> count() {
+    for (;;) {
+      Counted own;
+      std::uint64_t nearest = std::numeric_limits<std::uint32_t>::max();
+      if (busy_) {
+        clear_counters();
+        launch(TG_PART_COUNT);
+        const Counters words = read_counters();
+        own = counted(words);
+        nearest = ~words[TG_NEAREST * TG_SUM_LINE];
+      }
+      busy_ = own.vertices + own.far != 0;
+      own.scanned = std::exchange(scanned_, 0);
+      TIDEGATE_TRY(const Counted all_ranks, of_all(own));
+      total_.scanned += all_ranks.scanned;
+      total_.vertices = all_ranks.vertices;
+      total_.edges = all_ranks.edges;
+      if (all_ranks.vertices != 0 || all_ranks.far == 0) {
+        return {};
+      }
+      TIDEGATE_CHECK(together([&] {
+        return ranks_.reduce(std::span(&nearest, 1),
+                             [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+      }));
+      part_.near = near_after(static_cast<std::uint32_t>(nearest));
+    }
+  }
+
+  // As tg_next_near of kernels/frontier/topologies.cl.
+  [[nodiscard]] std::uint32_t near_after(std::uint32_t nearest) const {
+    const std::uint32_t moved =
+        floats_ ? std::bit_cast<std::uint32_t>(std::bit_cast<float>(nearest) +
+                                               std::bit_cast<float>(setting_.delta))
+                : nearest + std::min(setting_.delta, std::numeric_limits<std::uint32_t>::max() - nearest);
+    return std::max(moved, nearest + 1);
+  }
+
+  // The record of the next wave, whose topology every rank chooses alike.
+  WaveRecord chosen(std::uint64_t vertices, std::uint64_t edges) {
+    const auto& waves = run_.outcome.waves;
+    WaveRecord numbers{.wave = part_.wave,
+                       .vertices = static_cast<std::uint32_t>(vertices),
+                       .frontier_edges = edges,
+                       .unexplored_edges = shape_.edges,
+                       .time_ns = {}};
+    if (!waves.empty()) {
+      const WaveRecord& before = waves.back();
+      const bool dense = before.topology == policy::Topology::dense_frontier;
+      numbers.previous_topology = before.topology;
+      numbers.previous_edges = before.frontier_edges;
+      numbers.unexplored_edges =
+          shape_.algorithm == Algorithm::pagerank
+              ? before.unexplored_edges
+              : before.unexplored_edges - std::min(before.frontier_edges, before.unexplored_edges);
+      numbers.dense_waves = dense ? before.dense_waves + 1 : 0;
+    }
+    numbers.trend = edges > numbers.previous_edges   ? Trend::growing
+                    : edges < numbers.previous_edges ? Trend::shrinking
+                                                     : Trend::steady;
+    return choose(policy_, numbers);
+  }
+
+  void log(const WaveRecord& wave) {
+    monitor_.items += wave.vertices;
+    run_.outcome.waves.push_back(wave);
+    monitor_.iterations = ++part_.wave;
+  }
+
+  Result<void> run_waves() {
+    launch(TG_PART_BEGIN);
+    launch(TG_PART_SEED);
+    busy_ = true;
+    TIDEGATE_CHECK(count());
+    while (total_.vertices != 0 && !out_of_time()) {
+      WaveRecord wave = chosen(total_.vertices, total_.edges);
+      std::swap(memory_[At::frontier], memory_[At::next]);
+      for (const std::uint32_t bitmap : {At::frontier, At::next}) {
+        require(session_.set_object(kernel_.kernel, bitmap, memory_[bitmap]),
+                "setting an argument of the traversal");
+      }
+      const bool pulls = wave.topology == policy::Topology::dense_frontier;
+      total_.scanned = 0;
+      TIDEGATE_CHECK(pulls ? pull() : push());
+      TIDEGATE_CHECK(count());
+      wave.scanned_edges = pulls ? total_.scanned : wave.frontier_edges;
+      log(wave);
+    }
+    run_.outcome.vertices_left = total_.vertices;
+    return {};
+  }
+
+  Result<void> run_iterations() {
+    clear_counters();
+    launch(TG_PART_BEGIN);
+    TIDEGATE_TRY(Counted of, of_all(counted(read_counters())));
+    while (shape_.vertices != 0 && !out_of_time()) {
+      WaveRecord wave = chosen(shape_.vertices, shape_.edges);
+      TIDEGATE_CHECK(
+          share(At::others, At::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices}, 1));
+      part_.idle = of.idle;
+      clear_counters();
+      launch(TG_PART_RANK);
+      TIDEGATE_TRY(of, of_all(counted(read_counters())));
+      wave.scanned_edges = of.scanned;
+      log(wave);
+      run_.outcome.rank_change = static_cast<double>(of.change) / rank_units;
+      if (of.change < setting_.rank_tolerance || part_.wave >= setting_.most_waves) {
+        return {};
+      }
+    }
+    run_.outcome.vertices_left = shape_.vertices;
+    return {};
+  }
+
+  // Each rank joins the ends of its edges; then forests are merged along a tree of ranks, as in Ranks::reduce().
+  Result<void> run_components() {
+    if (shape_.vertices == 0) {
+      return {};
+    }
+    WaveRecord wave = chosen(shape_.vertices, shape_.edges);
+    launch(TG_PART_BEGIN);
+    launch(TG_PART_PUSH);
+    launch(TG_PART_FINISH);
+    const int rank = ranks_.rank();
+    shared_.resize(value_bytes(shape_));
+    for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
+      if ((rank & bit) != 0) {
+        engine::download(session_, memory_[At::values], 0, shared_);
+        ranks_.send(rank - bit, shared_);
+        TIDEGATE_CHECK(wait());
+        break;
+      }
+      if (rank + bit < ranks_.size()) {
+        ranks_.receive(rank + bit, shared_);
+        TIDEGATE_CHECK(wait());
+        engine::upload(session_, memory_[At::heard], 0, shared_);
+        launch(TG_PART_ADOPT);
+        launch(TG_PART_FINISH);
+      }
+    }
+    wave.scanned_edges = wave.frontier_edges;
+    log(wave);
+    return {};
+  }
+
+  Result<void> gather() {
+    const auto start = Clock::now();
+    const std::uint64_t bytes = value_bytes(shape_) / std::max(shape_.vertices, 1U); // of a value
+    std::vector<std::uint32_t>& gathered = run_.results.values;
+    gathered.resize(value_bytes(shape_) / word_bytes);
+    const auto part_bytes = [&](std::size_t rank) {
+      return std::as_writable_bytes(std::span(gathered))
+          .subspan(bytes * own_.cut[rank], bytes * (own_.cut[rank + 1] - own_.cut[rank]));
+    };
+    if (shape_.algorithm == Algorithm::cc) { // rank 0 has all
+      engine::download(session_, memory_[At::values], 0, std::as_writable_bytes(std::span(gathered)));
+      return {};
+    }
+    engine::download(session_, memory_[At::values], bytes * part_.first, part_bytes(own_.rank));
+    if (own_.rank != 0) {
+      ranks_.send(0, part_bytes(own_.rank));
+    } else {
+      each_other([&](int other, std::size_t index) { ranks_.receive(other, part_bytes(index)); });
+    }
+    TIDEGATE_CHECK(wait());
+    run_.read_back_ns = elapsed_ns(start);
+    return {};
+  }
+
+  const device::Session& session_;
+  const engine::BuiltKernel& kernel_;
+  const graphs::FrontierProgram& program_;
+  const TraversalShape& shape_;
+  const RankPart& own_;
+  const ReplayPolicy& policy_;
+  ranks::Ranks& ranks_;
+  const device::LaunchRange groups_;
+  const std::chrono::nanoseconds most_;
+  engine::Monitor& monitor_;
+  const std::uint64_t words_; // of a bitmap
+  const bool floats_ = graphs::weight_type(*own_.out) == graphs::WeightType::f32;
+  Clock::time_point deadline_ = Clock::now() + engine::build_limit;
+  tg_setting setting_{};
+  tg_part part_{};
+  std::array<device::Buffer, At::setting> memory_;
+  std::vector<std::byte> shared_;
+  bool busy_ = false;         // own vertices are in the frontier, or may be in the next one
+  std::uint64_t scanned_ = 0; // by a pull here
+  Counted total_;             // of all ranks
+  RankRun run_;
+};
+
+} // namespace
+
+VertexCut cut_vertices(const graphs::Rows& rows, int ranks) {
+  const auto count = static_cast<std::uint64_t>(ranks);
+  VertexCut cut{0};
+  for (std::uint64_t rank = 1; rank < count; ++rank) {
+    // Products of edges and ranks fit 64 bits.
+    const auto found = std::ranges::lower_bound(rows.offsets, rows.edges() * rank / count);
+    const auto vertex = static_cast<std::uint64_t>(found - rows.offsets.begin());
+    const std::uint64_t rounded = (vertex + word_vertices / 2) / word_vertices * word_vertices;
+    cut.push_back(
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rounded, cut.back(), rows.vertices())));
+  }
+  cut.push_back(rows.vertices());
+  return cut;
+}
+
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                 const ranks::Ranks& ranks) {
+  const bool pulls = program.algorithm == Algorithm::bfs || program.algorithm == Algorithm::pagerank;
+  RankPart part{.cut = {},
+                .rank = static_cast<std::uint32_t>(ranks.rank()),
+                .out = &graph.out,
+                .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
+  part.cut = cut_vertices(program.algorithm == Algorithm::pagerank ? *graphs::in_rows(graph) : graph.out,
+                          ranks.size());
+  return part;
+}
+
+Result<void> check_rankable(const graphs::FrontierProgram& program, const engine::RunOptions& options) {
+  constexpr const char* fix = "leave it out, or run the program in one process, without mpirun";
+  if (program.outputs.parents) {
+    return failure(ErrorCode::invalid_program, "parents cannot be recorded on several ranks yet", fix,
+                   "/outputs/parents");
+  }
+  if (program.own) {
+    return failure(ErrorCode::invalid_program,
+                   "an algorithm of the program's own cannot run on several ranks yet",
+                   "run it in one process, without mpirun", "/algorithm");
+  }
+  if (options.traversal.force_topology) {
+    return failure(ErrorCode::invalid_usage, "force-topology does not work on several ranks yet", fix);
+  }
+  return {};
+}
+
+engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
+                                 const FrontierGeometry& geometry, const std::string& opencl_version,
+                                 const OwnCode* own) {
+  TraversalShape of_part = shape;
+  of_part.edges = std::max(part.shape().edges, part.shape().in_edges);
+  engine::KernelSource source = frontier_kernel(of_part, float_weights, geometry, std::nullopt,
+                                                opencl_version, engine::DeviceClock::none, own);
+  source.source = (own == nullptr ? "" : own->text) + device::kernel_source("frontier/ranks.cl");
+  source.kernel = "tidegate_ranks";
+  return source;
+}
+
+ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm) {
+  policy.monotone = policy.lightest_first = policy.pushes_bitmaps = false;
+  policy.pressure_bps = 0;
+  policy.alone_vertices = 0;
+  if (algorithm == Algorithm::cc) {
+    policy.forced = policy::Topology::memory_constrained;
+  } else if (algorithm == Algorithm::pagerank) {
+    policy.forced = policy::Topology::dense_frontier;
+  } else if (algorithm != Algorithm::bfs) {
+    policy.forced = policy::Topology::sparse_frontier;
+  }
+  return policy;
+}
+
+Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
+                             const graphs::FrontierProgram& program, const TraversalShape& shape,
+                             const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
+                             std::chrono::nanoseconds most, engine::Monitor& monitor) {
+  return RankTraversal(session, kernel, program, shape, part, setting, ranks, most, monitor).run();
+}
+
+} // namespace tidegate::traversal

@@ -1,0 +1,73 @@
+// A traversal on several ranks (kernels/frontier/ranks.cl): each has the rows of its vertices and works its part of every wave;
+// ranks send each other improved vertices, or all of a frontier as a bitmap where a wave pulls.
+#pragma once
+#include "engine/traversal/dispatch.hpp"
+#include "engine/traversal/own.hpp"
+#include "ranks/ranks.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tidegate::traversal {
+
+// By rank its first vertex, and the end of the last: parts of about equal edges, which begin at multiples of 32.
+using VertexCut = std::vector<std::uint32_t>;
+VertexCut cut_vertices(const graphs::Rows& rows, int ranks);
+
+// The part of a graph that a rank holds.
+struct RankPart {
+  VertexCut cut;
+  std::uint32_t rank = 0;
+  const graphs::Rows* out = nullptr;
+  const graphs::Rows* in = nullptr; // null: not needed, or the same
+
+  [[nodiscard]] std::uint32_t first() const { return cut[rank]; }
+  [[nodiscard]] std::uint32_t end() const { return cut[rank + 1]; }
+  [[nodiscard]] PartShape shape() const {
+    const auto edges = [this](const graphs::Rows& rows) {
+      return rows.offsets[end()] - rows.offsets[first()];
+    };
+    return {.vertices = end() - first(), .edges = edges(*out), .in_edges = in == nullptr ? 0 : edges(*in)};
+  }
+};
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                 const ranks::Ranks& ranks);
+
+// Refuses what does not run on several ranks yet. Errors: invalid_program, invalid_usage.
+Result<void> check_rankable(const graphs::FrontierProgram& program, const engine::RunOptions& options);
+
+engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
+                                 const FrontierGeometry& geometry, const std::string& opencl_version,
+                                 const OwnCode* own);
+
+// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs pulls.
+ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm);
+
+struct RankRun {
+  TraversalOutcome outcome;
+  TraversalResults results; // of rank 0
+  std::uint64_t upload_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  ranks::Traffic traffic; // of the dispatch
+};
+
+struct RankSetting {
+  std::vector<std::byte> setting; // from make_setting()
+  ReplayPolicy policy;            // from rank_policy()
+  std::span<const std::byte> initial;
+  std::size_t group_size = 1;
+  std::uint32_t groups = 1;
+};
+
+// Runs on this rank what the others run at the same time, and hands the values to rank 0; `most` is the wall time of the waves.
+// Errors: of ranks; interrupted. Throws device::Refused.
+Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
+                             const graphs::FrontierProgram& program, const TraversalShape& shape,
+                             const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
+                             std::chrono::nanoseconds most, engine::Monitor& monitor);
+
+} // namespace tidegate::traversal

@@ -1,0 +1,165 @@
+// Traversals on several ranks, as threads with this machine's CPU device each, against the serial algorithms.
+#include "../temporary_folder.hpp"
+#include "../test_scale.hpp"
+#include "engine/traversal/rank_run.hpp"
+#include "engine/traversal/run.hpp"
+#include <tidegate/device/device_list.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace tidegate::traversal {
+namespace {
+
+using graphs::Algorithm;
+
+struct Runs {
+  test::TemporaryFolder folder;
+  device::DeviceInfo device;
+  std::mt19937 random{77};
+
+  Runs() {
+    const auto list = device::list_devices();
+    REQUIRE(list);
+    const auto found = device::select_device(*list, "cpu");
+    REQUIRE(found);
+    device = **found;
+  }
+
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); }
+
+  // Edges of some kind, with weights of which many are 0.
+  void write_graph(std::uint32_t vertices, std::uint32_t kind, const std::string& name) {
+    std::string text = fmt::format("%%MatrixMarket matrix coordinate integer general\n{0} {0} {1}\n",
+                                   vertices, kind == 0 ? 0 : 3 * vertices);
+    for (std::uint32_t i = 0; kind != 0 && i < 3 * vertices; ++i) {
+      const std::uint32_t hub = 1 + vertices / 2;
+      const std::uint32_t from = kind == 1 ? hub : 1 + (kind == 2 ? i % vertices : below(vertices));
+      const std::uint32_t to = kind == 2 ? 1 + (i + i / vertices) % vertices : 1 + below(vertices);
+      text += fmt::format("{} {} {}\n", from, kind == 3 && below(5) == 0 ? from : to,
+                          below(3) == 0 ? 0 : below(90));
+    }
+    folder.write(name, text);
+  }
+
+  // The report of rank 0, which verifies the result.
+  FrontierReport run(const graphs::FrontierProgram& program, int size) {
+    std::optional<FrontierReport> report;
+    const auto all = ranks::in_process(size);
+    {
+      std::vector<std::jthread> threads;
+      for (const auto& one : all) {
+        threads.emplace_back([&, rank = one.get()] {
+          try {
+            engine::RunOptions options{.verify = true, .ranks = rank};
+            engine::Monitor monitor;
+            auto result = run_traversal(program, folder.path().string(), &device, options, monitor);
+            CHECK_MESSAGE(result, result.error().message);
+            if (!result) {
+              rank->abort(1);
+            }
+            if (rank->rank() == 0) {
+              report = std::move(*result);
+            }
+          } catch (const ranks::Aborted&) {
+            MESSAGE("another rank has failed");
+          }
+        });
+      }
+    }
+    REQUIRE(report);
+    return std::move(*report);
+  }
+
+  FrontierReport check(const graphs::FrontierProgram& program, int size) {
+    FrontierReport report = run(program, size);
+    CHECK_MESSAGE(report.status == engine::RunStatus::done, (report.error ? report.error->message : ""));
+    REQUIRE(report.verification);
+    CHECK(report.verification->right);
+    CHECK(report.replay->agreed == report.waves.size());
+    REQUIRE(report.ranks);
+    CHECK(report.ranks->ranks.size() == static_cast<std::size_t>(size));
+    std::uint64_t edges = 0;
+    for (const engine::RankReport& rank : report.ranks->ranks) {
+      edges += *rank.edges;
+    }
+    CHECK(edges == report.graph.edges);
+    return report;
+  }
+};
+
+} // namespace
+
+TEST_CASE("parts of a graph begin at whole words of bitmaps and have about equal edges") {
+  graphs::Rows rows;
+  for (std::uint64_t v = 1; v <= 1000; ++v) {
+    rows.offsets.push_back(v * 10);
+  }
+  CHECK(cut_vertices(rows, 1) == VertexCut{0, 1000});
+  CHECK(cut_vertices(rows, 4) == VertexCut{0, 256, 512, 736, 1000});
+  rows.offsets.assign(21, 0);
+  CHECK(cut_vertices(rows, 3) == VertexCut{0, 0, 0, 20});
+}
+
+TEST_CASE("on several ranks results are those of the serial algorithms") {
+  Runs runs;
+  for (const Algorithm algorithm :
+       {Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc, Algorithm::pagerank}) {
+    if (test::scale != 1 && algorithm != Algorithm::bfs) {
+      continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
+    }
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      const std::uint32_t vertices = i < 5 ? 1 + i * 16 : 100 + runs.below(400);
+      runs.write_graph(vertices, i % 5, "graph.mtx");
+      graphs::FrontierProgram program{.algorithm = algorithm};
+      program.graph.file = "graph.mtx";
+      program.graph.undirected = i % 3 == 0;
+      if (algorithm == Algorithm::sssp && i % 2 == 0) {
+        program.graph.weights = graphs::ProgramWeights::f32;
+      }
+      if (algorithm != Algorithm::cc && algorithm != Algorithm::pagerank) {
+        program.sources = {runs.below(vertices), vertices / 2};
+      }
+      CAPTURE(static_cast<int>(algorithm));
+      CAPTURE(i);
+      runs.check(program, 1 + static_cast<int>(i % 6));
+    }
+  }
+}
+
+// Frontiers of more vertices than the first message holds, and distances of more than 32 bits.
+TEST_CASE("long messages between ranks, and values of two words") {
+  Runs runs;
+  graphs::FrontierProgram program{.algorithm = Algorithm::reach, .sources = {0, 7}};
+  program.graph.generate = graphs::GeneratorSpec{
+      .rmat = graphs::RmatSpec{.scale = 12, .edge_factor = 8, .seed = 3}, .grid = {}, .uniform = {}};
+  runs.check(program, 3);
+  std::string text = "%%MatrixMarket matrix coordinate integer general\n200 200 199\n";
+  for (int v = 1; v < 200; ++v) {
+    text += fmt::format("{} {} 4000000000\n", v, v + 1);
+  }
+  runs.folder.write("path.mtx", text);
+  graphs::FrontierProgram far{.algorithm = Algorithm::sssp, .sources = {0}};
+  far.graph.file = "path.mtx";
+  CHECK(runs.check(far, 2).distances == graphs::OwnValue::u64);
+}
+
+TEST_CASE("what several ranks cannot do yet is refused by name") {
+  graphs::FrontierProgram program{.sources = {0}};
+  program.outputs.parents = "parents.npy";
+  CHECK(check_rankable(program, {}).error().pointer == "/outputs/parents");
+  program.outputs.parents = {};
+  CHECK(check_rankable(program, {}));
+  engine::RunOptions forced;
+  forced.traversal.force_topology = policy::Topology::sparse_frontier;
+  CHECK(!check_rankable(program, forced));
+}
+
+} // namespace tidegate::traversal
