@@ -91,6 +91,7 @@ CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
           own.item |= found->second.item;
           own.whole_group |= found->second.whole_group;
           own.more_than_barriers |= found->second.more_than_barriers;
+          own.orders_memory |= found->second.orders_memory;
           own.floats |= found->second.floats;
           own.loop_depth = std::max(own.loop_depth, found->second.loop_depth);
           own.divides |= found->second.divides;
@@ -142,6 +143,7 @@ void CallGraph::look_at(const Function& function) {
     work.accesses += i >= function.body->begin && is_access(tokens, i) ? times.back() : 0;
     own.floats |= is_floating(name);
     own.divides |= name == "/" || name == "/=";
+    own.orders_memory |= name == "volatile" || name == "asm" || name == "__asm__";
     if (i < function.body->begin || !unit_.is_call(i)) {
       continue;
     }
@@ -150,6 +152,7 @@ void CallGraph::look_at(const Function& function) {
     } else {
       work.accesses += accesses_memory(name) ? times.back() : 0;
       own.item |= is_work_item_function(name) || name == "barrier";
+      own.orders_memory |= !orders_nothing(name);
       own.whole_group |= is_collective(name);
       own.more_than_barriers |= is_collective(name) && name != "barrier";
       if (is_sub_group_function(name)) {

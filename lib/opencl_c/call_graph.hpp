@@ -16,9 +16,11 @@ struct Needs {
   bool item = false;               // the position of the work-item
   bool whole_group = false;        // all work-items of the group must reach a call
   bool more_than_barriers = false; // such a call is not barrier()
-  bool floats = false;             // floating-point types
-  std::uint32_t loop_depth = 0;    // nested loops, at most most_loop_depth
-  bool divides = false;            // a division, or a built-in function that may be a mathematical one
+  bool orders_memory =
+      false; // work-items may see what others write meanwhile: not only calls that are known to order nothing
+  bool floats = false;          // floating-point types
+  std::uint32_t loop_depth = 0; // nested loops, at most most_loop_depth
+  bool divides = false;         // a division, or a built-in function that may be a mathematical one
   std::set<std::string> sub_group_functions; // sub-group functions that it calls
 
   friend bool operator==(const Needs&, const Needs&) = default;

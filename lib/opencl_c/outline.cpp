@@ -340,7 +340,7 @@ private:
     move_constants(variables, function, name, edits);
 
     if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
-      add_restrict(function, edits);
+      add_restrict(function, needs.orders_memory, edits);
     }
     if (const auto steady = steady_.find(function.name); copy == nullptr && steady != steady_.end() &&
                                                          outlined.needs_whole_group &&
@@ -365,12 +365,14 @@ private:
     return {};
   }
 
-  // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged.
-  void add_restrict(const Function& function, Edits& edits) const {
+  // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged. After a barrier a work-item reads what
+  // others have written; with restrict a compiler may keep what it read before (NVIDIA's does).
+  void add_restrict(const Function& function, bool orders_memory, Edits& edits) const {
     for (const Parameter& parameter : function.parameters) {
       for (std::size_t i = parameter.tokens.begin + 1; i < parameter.tokens.end; ++i) {
-        if (parameter.is_pointer && parameter.space == AddressSpace::global &&
-            tokens_[i].text == parameter.name && tokens_[i - 1].is("*")) {
+        if ((parameter.is_const || !orders_memory) && parameter.is_pointer &&
+            parameter.space == AddressSpace::global && tokens_[i].text == parameter.name &&
+            tokens_[i - 1].is("*")) {
           edits[i].before = "TG_RESTRICT " + edits[i].before;
         }
       }

@@ -134,6 +134,14 @@ bool is_built_in_function(std::string_view name) {
          std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+bool orders_nothing(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> prefixes{
+      "as_", "convert_", "vload", "vstore", "native_", "half_", "isgreater", "isless", "shuffle"};
+  return is_work_item_function(name) ||
+         (is_built_in_name(name) && name != "printf" && name != "mem_fence" && name != "barrier") ||
+         std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 bool is_unsupported(std::string_view word) {
   static constexpr std::array<std::string_view, 14> words{
       "queue_t",    "clk_event_t",       "ndrange_t",          "reserve_id_t",      "pipe",

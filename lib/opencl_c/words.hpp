@@ -30,6 +30,9 @@ bool is_collective(std::string_view name);
 // Built-in functions of the language that programs may overload (OpenCL C 3.0, 6.15), and names that begin like one.
 bool is_built_in_function(std::string_view name);
 
+// True for a built-in function after which a work-item sees no more of what others have written than before it.
+bool orders_nothing(std::string_view name);
+
 // Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
 bool is_built_in_name(std::string_view name);
 

@@ -243,6 +243,24 @@ TEST_CASE("declarations between functions stay") {
                  "KERNEL k(tg_item tg_self) { } typedef int last;"));
 }
 
+TEST_CASE("pointers are restricted unless others may write what is read through them") {
+  const auto restricted = [](const std::string& body) {
+    const auto unit = parse("int h(int a) { " + body +
+                            " return a; } kernel void k(global const int* a, global int* b) { h(1); }");
+    const auto result = outline(unit, {"k"}, {}, {"k"});
+    REQUIRE(result);
+    CHECK(result->text.find("* TG_RESTRICT a") != std::string::npos);
+    return result->text.find("* TG_RESTRICT b") != std::string::npos;
+  };
+  CHECK(restricted(""));
+  CHECK(restricted("a = max(a, (int)get_global_id(0)) + convert_int(sqrt(2.0f));"));
+  CHECK_FALSE(restricted("barrier(CLK_GLOBAL_MEM_FENCE);"));
+  CHECK_FALSE(restricted("mem_fence(CLK_GLOBAL_MEM_FENCE);"));
+  CHECK_FALSE(restricted("local int l; atomic_inc(&l);"));
+  CHECK_FALSE(restricted("volatile int v = 1;"));
+  CHECK_FALSE(restricted("of_a_vendor(a);"));
+}
+
 TEST_CASE("who needs the whole group") {
   const auto needs = [](const std::string& source) { return kernel(outline_all(source)).needs_whole_group; };
   CHECK_FALSE(needs("kernel void k(global int* a) { a[get_local_id(0)] = 1; mem_fence(1); atomic_inc(a); }"));
