@@ -344,9 +344,10 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                                 : DeviceClock::none;
   const bool claims = options.claims && strategy == Strategy::barrier && may_claim(program, device) &&
                       !options.stress && clock == DeviceClock::none;
-  // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other devices, too.
+  // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other GPUs, too. PoCL 3.1 compiles some of these barriers
+  // wrongly, and --stress would blame the program.
   const bool gates = is_persistent(strategy) && !claims && clock == DeviceClock::none &&
-                     (options.stress || (device != nullptr && takes_ptx(*device)));
+                     ((options.stress && !cpu) || (device != nullptr && takes_ptx(*device)));
   if (gates) {
     wait_inside(tables, ops, schedule.phases());
   }
