@@ -63,9 +63,13 @@
 // On a GPU a pull of few vertices leaves most work-items idle, and conversions of the frontier take as long as waves. Such
 // graphs push all waves: hybrid where rows are long, sparse for few vertices once the frontier no longer doubles (H100, R-MAT 14:
 // bfs 85 to 75 us, sssp 338 to 259). Without hubs larger graphs gain, too. On CPUs that gains along short rows or few edges alone.
+//
+// On a GPU reach visits a graph without hubs in place, four sweeps a wave, from 1/8 of the graph's edges: a work-item a row
+// suffices, and a word goes far in a sweep (H200, random graphs of degree 8: 2^18 vertices 333 to 157 us, 2^22 8052 to 1532).
 #define TG_PULL_EDGES 15u
 #define TG_LIGHT_EDGES 16u
 #define TG_MOST_EDGES 4u
+#define TG_IN_PLACE_EDGES 8u
 #define TG_PUSH_VERTICES 18u
 #define TG_FEW_VERTICES 512u
 #define TG_SLIM_VERTICES 64u
@@ -89,6 +93,7 @@ typedef struct {
   tg_u32 monotone;            // 1 if waves may be fused
   tg_u32 leaves_early;        // 1 if a pull may stop before it has visited all edges of a vertex
   tg_u32 lightest_first;      // 1 if a pull stops at the first edge that is too heavy
+  tg_u32 pulls_in_place;      // 1 if waves of many edges are fused at once
   tg_u32 pushes_bitmaps;      // 1 if wide frontiers are pushed in the order of their vertices
   tg_u32 always_pushes;       // topology of waves with more than a few vertices, if they are never pulled; else TG_EMPTY
   tg_u32 alone_vertices;      // largest sparse frontier for one group, if it has few edges
@@ -218,14 +223,17 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   const tg_u32 push_vertices = policy.vertices / TG_PUSH_VERTICES;
   const tg_u32 few_vertices = tg_small_vertices(policy);
   const tg_u64 light_edges = policy.edges / TG_LIGHT_EDGES;
+  const tg_u64 in_place_edges = policy.edges / TG_IN_PLACE_EDGES;
+  const tg_u32 in_place = policy.pulls_in_place != 0u && of.edges > in_place_edges;
   if (policy.always_pushes != TG_EMPTY) {
     const tg_u32 leaps = policy.always_pushes == TG_HYBRID && previous != TG_SPARSE && of.edges > 2u * of.previous_edges;
     return vertices <= few_vertices && of.edges <= tg_small_edges(policy) && leaps == 0u
                ? tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices)
-               : tg_chosen(policy.always_pushes, TG_RULE_SOME_EDGES, 0u);
+           : in_place != 0u ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges)
+                            : tg_chosen(policy.always_pushes, TG_RULE_SOME_EDGES, 0u);
   }
   if (policy.lightest_first == 0u && policy.pushes_bitmaps == 0u && pulled && (growing || vertices > push_vertices)) {
-    return tg_chosen(may_fuse ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
+    return tg_chosen(may_fuse || policy.pulls_in_place != 0u ? TG_FUSED : TG_DENSE, TG_RULE_HOLD_PULL, push_vertices);
   }
   if (vertices <= few_vertices && of.edges <= tg_small_edges(policy)) { // hubs may be few
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, few_vertices);
@@ -237,6 +245,9 @@ static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u
   }
   if (tg_is_slim(policy, of.vertices, of.edges)) {
     return tg_chosen(TG_SPARSE, TG_RULE_FEW_VERTICES, policy.vertices / TG_SLIM_VERTICES);
+  }
+  if (in_place != 0u) {
+    return tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, in_place_edges);
   }
   if (policy.leaves_early != 0u && growing && of.edges > pull_edges) {
     return may_fuse ? tg_chosen(TG_FUSED, TG_RULE_MANY_EDGES_FUSED, pull_edges)
@@ -296,8 +307,8 @@ static inline tg_u32 tg_surely_sparse(tg_policy policy) {
     return 0u;
   }
   if (policy.switch_rule == TG_BY_EDGES) {
-    const tg_u32 never_pulls = policy.leaves_early == 0u && policy.lightest_first == 0u && policy.pushes_bitmaps == 0u;
-    const tg_u32 always = policy.always_pushes == TG_EMPTY ? never_pulls : policy.always_pushes == TG_SPARSE;
+    const tg_u32 never_pulls = policy.leaves_early == 0u && policy.lightest_first == 0u && policy.pushes_bitmaps == 0u && policy.pulls_in_place == 0u;
+    const tg_u32 always = policy.always_pushes == TG_EMPTY ? never_pulls : policy.always_pushes == TG_SPARSE && policy.pulls_in_place == 0u;
     return always ? policy.vertices : tg_small_vertices(policy);
   }
   const tg_u32 densest = tg_above(policy.sparse_bps);

@@ -86,6 +86,17 @@ TEST_CASE("the edge rules") {
   CHECK(choose(of_distances, wave).threshold == 62'500);
   wave.frontier_edges = 62'500;
   CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges);
+  ReplayPolicy in_place = policy;
+  in_place.leaves_early = false;
+  in_place.pulls_in_place = true;
+  wave.frontier_edges = 125'000; // an eighth of the graph's
+  CHECK(choose(in_place, wave).topology == Topology::sparse_frontier);
+  wave.frontier_edges = 125'001;
+  CHECK(choose(in_place, wave).topology == Topology::fused_dense);
+  CHECK(choose(in_place, wave).threshold == 125'000);
+  in_place.always_pushes = Topology::hybrid_frontier;
+  CHECK(choose(in_place, wave).topology == Topology::fused_dense);
+  wave.frontier_edges = 62'500;
   ReplayPolicy on_cpu = policy;
   on_cpu.pushes_bitmaps = true;
   CHECK(choose(on_cpu, wave).topology == Topology::memory_constrained);
@@ -165,6 +176,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
     policy.leaves_early = below(2) == 0;
     policy.lightest_first = below(2) == 0;
     policy.pushes_bitmaps = below(4) == 0;
+    policy.pulls_in_place = below(4) == 0;
     policy.pressure_bps = static_cast<std::uint16_t>(below(8) == 0 ? 8000 + below(2001) : 0);
     policy.launch.sparse_frontier_threshold_bps = static_cast<std::uint16_t>(below(1200));
     const std::uint32_t sure = surely_sparse(policy);

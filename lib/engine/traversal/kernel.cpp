@@ -71,6 +71,11 @@ bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph) 
          (algorithm != graphs::Algorithm::reach || has_long_rows(graph));
 }
 
+bool pulls_in_place(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                    const FrontierGeometry& geometry) {
+  return algorithm == graphs::Algorithm::reach && geometry.group_size > 1 && !has_hubs(graph);
+}
+
 bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
                     const FrontierGeometry& geometry) {
   return algorithm == graphs::Algorithm::reach && geometry.group_size == 1 && !has_long_rows(graph);

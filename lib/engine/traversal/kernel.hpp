@@ -40,6 +40,10 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
 // (H100, R-MAT 20: widest path 2.6 ms in place of 133 with pulls in between).
 bool pull_leaves_early(graphs::Algorithm algorithm, const graphs::Graph& graph);
 
+// True if waves of many edges pull in place, several sweeps in one.
+bool pulls_in_place(graphs::Algorithm algorithm, const graphs::Graph& graph,
+                    const FrontierGeometry& geometry);
+
 // True if wide frontiers are pushed from bitmaps, in the order of their vertices.
 bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
                     const FrontierGeometry& geometry);

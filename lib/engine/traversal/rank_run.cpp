@@ -594,7 +594,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
 }
 
 ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm) {
-  policy.monotone = policy.lightest_first = policy.pushes_bitmaps = false;
+  policy.monotone = policy.lightest_first = policy.pushes_bitmaps = policy.pulls_in_place = false;
   policy.pressure_bps = 0;
   policy.alone_vertices = 0;
   if (algorithm == Algorithm::cc) {

@@ -21,6 +21,7 @@ tg_policy policy_of(const ReplayPolicy& policy) {
           .monotone = policy.monotone ? 1U : 0U,
           .leaves_early = policy.leaves_early ? 1U : 0U,
           .lightest_first = policy.lightest_first ? 1U : 0U,
+          .pulls_in_place = policy.pulls_in_place ? 1U : 0U,
           .pushes_bitmaps = policy.pushes_bitmaps ? 1U : 0U,
           .always_pushes = static_cast<tg_u32>(policy.always_pushes),
           .alone_vertices = policy.alone_vertices};

@@ -53,6 +53,7 @@ struct ReplayPolicy {
   bool monotone = true;        // waves may be fused
   bool leaves_early = true;    // a pull may stop before it has visited all edges of a vertex
   bool lightest_first = false; // a pull stops at the first edge that is too heavy
+  bool pulls_in_place = false; // waves of many edges are fused at once
   bool pushes_bitmaps = false; // wide frontiers are pushed in the order of their vertices
   policy::Topology always_pushes = policy::Topology::empty; // of a small graph's wide waves
   std::uint32_t alone_vertices = 0;                         // largest frontier that one group processes

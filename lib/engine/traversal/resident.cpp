@@ -114,6 +114,7 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
                                               graphs::weight_type(graph.out) != graphs::WeightType::none
                                           ? 1U
                                           : 0U,
+                    .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry) ? 1U : 0U,
                     .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry) ? 1U : 0U,
                     .always_pushes = static_cast<tg_u32>(always_pushes(program.algorithm, graph, geometry)),
                     .alone_vertices = geometry.alone_vertices};

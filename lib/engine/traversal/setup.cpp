@@ -160,6 +160,7 @@ ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs:
           .leaves_early = pull_leaves_early(program.algorithm, graph),
           .lightest_first = program.algorithm == Algorithm::sssp &&
                             graphs::weight_type(graph.out) != graphs::WeightType::none,
+          .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry),
           .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
           .always_pushes = always_pushes(program.algorithm, graph, geometry),
           .alone_vertices = geometry.alone_vertices};
