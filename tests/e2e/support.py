@@ -90,13 +90,13 @@ class Stream(NamedTuple):
 
 
 def run(*args: str, input: bytes | str | None = None, env: dict[str, str] | None = None,
-        stdout: IO[bytes] | None = None) -> Result:
-    """Run the binary; `env` is laid over the present environment. A signal gives a negative rc.
+        stdout: IO[bytes] | None = None, cwd: Path | None = None) -> Result:
+    """Run the binary in the folder `cwd`; `env` is laid over the present environment. A signal gives a negative rc.
     With `stdout` the output goes to that file instead of the result."""
     data = input.encode() if isinstance(input, str) else input
     done = subprocess.run([binary(), *args], input=b"" if data is None else data,
                           stdout=stdout or subprocess.PIPE, stderr=subprocess.PIPE,
-                          env={**os.environ, **(env or {})}, timeout=PATIENCE, check=False)
+                          env={**os.environ, **(env or {})}, timeout=PATIENCE, check=False, cwd=cwd)
     return Result(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
 
 
