@@ -587,9 +587,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
                             fmt::format("{}ns", options.max_wall_time_ns),
                             "-o",
                             "/dev/null",
-                            "--quiet",
-                            "--errors",
-                            "json"};
+                            "--quiet"};
     options.program_text = settings.text;
   }
   const std::string folder = program_folder(settings.program);

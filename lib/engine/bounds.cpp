@@ -282,7 +282,9 @@ Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtim
   const auto text = read_all(log, most);
   auto findings = text ? parse_simulator_log(*text) : std::vector<SimulatorFinding>();
   if (!ran && findings.empty()) {
-    return tl::unexpected(ran.error());
+    return failure(
+        ran.error().code, "Oclgrind did not run the program to its end: " + ran.error().message,
+        "see what it says on standard error; it interprets kernels, so --max-wall-time may have to be longer");
   }
   return findings;
 }
