@@ -8,11 +8,11 @@
 //   begin  first values, the first frontier
 //   push   along the edges of own vertices in the frontier; improved vertices of others are listed
 //   fill   puts values next to the listed vertices, for the host to send
-//   adopt  merges what other ranks have sent
+//   adopt  merges what other ranks have sent; cc: the forest of another rank
 //   pull   own vertices without a level look for a neighbour in the frontier of all ranks
 //   count  the own part of the next frontier; clears the old one
 //   rank   pagerank: an iteration over own vertices
-//   join   cc: merges the forest of another rank; finish: points every vertex at its root
+//   finish bfs: the parents of own vertices; cc: points every vertex at its root
 #include "common/device_barrier.cl"
 
 typedef uint tg_u32;
@@ -228,6 +228,22 @@ void tg_pull_part(const tg_job* job, const tg_part* part, global const uint* all
 }
 #endif
 
+#if TG_ALGORITHM == TG_BFS && TG_PARENTS
+// The parent is the smallest that there is; the levels of all vertices are known.
+void tg_find_parents(const tg_job* job, const tg_part* part) {
+  TG_EACH_ITEM(job, i, part->end - part->first, 1) {
+    const uint v = part->first + i;
+    const uint level = job->values[v];
+    uint parent = level == 0 ? v : TG_NOBODY;
+    const tg_offset end = level == 0 || level == TG_UNREACHED ? 0 : job->in_offsets[i + 1ul];
+    for (tg_offset e = job->in_offsets[i]; parent == TG_NOBODY && e < end; ++e) {
+      parent = job->values[job->in_neighbours[e]] == level - 1 ? job->in_neighbours[e] : TG_NOBODY;
+    }
+    job->others[v] = parent;
+  }
+}
+#endif
+
 void tg_add_up(volatile global uint* counters, tg_found found) {
   if (found.vertices != 0) {
     atomic_add(&counters[TG_VERTICES * TG_SUM_LINE], found.vertices);
@@ -294,6 +310,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   case TG_PART_COUNT: tg_count(&job, &part, frontier, next, &found); break;
 #if TG_ALGORITHM == TG_BFS
   case TG_PART_PULL: tg_pull_part(&job, &part, all, next, &found); break;
+#if TG_PARENTS
+  case TG_PART_FINISH: tg_find_parents(&job, &part); break;
+#endif
 #endif
 #endif
   default: break;

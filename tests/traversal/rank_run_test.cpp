@@ -127,6 +127,9 @@ TEST_CASE("on several ranks results are those of the serial algorithms") {
       if (algorithm != Algorithm::cc && algorithm != Algorithm::pagerank) {
         program.sources = {runs.below(vertices), vertices / 2};
       }
+      if (algorithm == Algorithm::bfs && i % 2 == 0) {
+        program.outputs.parents = "parents.bin";
+      }
       CAPTURE(static_cast<int>(algorithm));
       CAPTURE(i);
       runs.check(program, 1 + static_cast<int>(i % 6));
@@ -151,15 +154,51 @@ TEST_CASE("long messages between ranks, and values of two words") {
   CHECK(runs.check(far, 2).distances == graphs::OwnValue::u64);
 }
 
+// The first has a better value than a neighbour of another rank has at first, the second sums, which ranks collect before they send
+// them, and the third values of two words.
+TEST_CASE("algorithms of a program's own on several ranks") {
+  Runs runs;
+  runs.folder.write("least.cl",
+                    "uint initial(uint v, uint degree) { return v % 7u == 0 ? v * 3u : 0xffffffffu; }\n"
+                    "uint at_source(uint v, uint i) { return 5; }\n"
+                    "uint along(uint value, uint weight) { return add_sat(value, weight); }\n");
+  runs.folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
+                               "bool fires(int left) { return left < 5; }\n"
+                               "int along(uint weight) { return -1; }\n");
+  runs.folder.write(
+      "label.cl",
+      "ulong at_source(uint v, uint i) { return i; }\n"
+      "ulong along(ulong nearest, uint weight) { return add_sat(nearest, (ulong)weight << 32); }\n");
+  using graphs::OwnMerge;
+  using graphs::OwnValue;
+  const std::array<graphs::OwnAlgorithm, 3> all{
+      {{.source = "least.cl", .options = {}, .value = OwnValue::u32, .merge = OwnMerge::min, .initial = {}},
+       {.source = "core.cl", .options = {}, .value = OwnValue::i32, .merge = OwnMerge::add, .initial = {}},
+       {.source = "label.cl", .options = {}, .value = OwnValue::u64, .merge = OwnMerge::min, .initial = {}}}};
+  for (const graphs::OwnAlgorithm& own : all) {
+    if (test::scale != 1) {
+      continue;
+    }
+    for (int size = 1; size <= 4; ++size) {
+      runs.write_graph(300, 3, "graph.mtx");
+      graphs::FrontierProgram program{.algorithm = Algorithm::own, .own = own};
+      program.graph.file = "graph.mtx";
+      program.graph.undirected = true;
+      if (own.merge != OwnMerge::add) {
+        program.sources = {3, 200};
+      }
+      CAPTURE(own.source);
+      CAPTURE(size);
+      runs.check(program, size);
+    }
+  }
+}
+
 TEST_CASE("what several ranks cannot do yet is refused by name") {
-  graphs::FrontierProgram program{.sources = {0}};
-  program.outputs.parents = "parents.npy";
-  CHECK(check_rankable(program, {}).error().pointer == "/outputs/parents");
-  program.outputs.parents = {};
-  CHECK(check_rankable(program, {}));
-  engine::RunOptions forced;
-  forced.traversal.force_topology = policy::Topology::sparse_frontier;
-  CHECK(!check_rankable(program, forced));
+  engine::RunOptions options;
+  CHECK(check_rankable(options));
+  options.traversal.force_topology = policy::Topology::sparse_frontier;
+  CHECK(!check_rankable(options));
 }
 
 } // namespace tidegate::traversal

@@ -176,6 +176,7 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
       {"transpose", part.in_edges == 0 ? 0 : rows(part.in_edges)},
       {"values", value_bytes(shape)},
       {"initial values", shape.initial_values ? value_bytes(shape) : 0},
+      {"parents", shape.parents ? n * word : 0},
       {"passed on", ranks ? 2 * n * word : 0},
       {"bitmaps", pushes ? (shape.algorithm == Algorithm::bfs ? 3 : 2) * words * word : 0},
       {"messages", ranks    ? 0

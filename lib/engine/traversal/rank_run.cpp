@@ -84,7 +84,12 @@ public:
                     .waiting_ns = after.waiting_ns - before.waiting_ns};
     if (outcome.status == RunStatus::done) {
       monitor_.begin(engine::Activity::reading);
-      TIDEGATE_CHECK(gather());
+      const auto reading = Clock::now();
+      TIDEGATE_CHECK(gather(At::values, shape_.value_words * word_bytes, run_.results.values));
+      if (shape_.parents) {
+        TIDEGATE_CHECK(gather(At::others, word_bytes, run_.results.parents));
+      }
+      run_.read_back_ns = elapsed_ns(reading);
     }
     return std::move(run_);
   }
@@ -162,8 +167,8 @@ private:
       }
     }
     set(At::values, {}, value_bytes(shape_));
-    set(At::others, initial,
-        shape_.algorithm == Algorithm::pagerank ? 2 * word_bytes * std::uint64_t{shape_.vertices} : 0);
+    const std::uint64_t words_a_vertex = shape_.algorithm == Algorithm::pagerank ? 2 : shape_.parents ? 1 : 0;
+    set(At::others, initial, words_a_vertex * word_bytes * shape_.vertices);
     for (const std::uint32_t bitmap : {At::frontier, At::next}) {
       set(bitmap, {}, pushes ? words_ * word_bytes : 0);
       require(session_.clear(memory_[bitmap], std::max(pushes ? words_ * word_bytes : 0, word_bytes)),
@@ -431,6 +436,10 @@ private:
       log(wave);
     }
     run_.outcome.vertices_left = total_.vertices;
+    if (shape_.parents && run_.outcome.status == RunStatus::done) {
+      TIDEGATE_CHECK(share(At::values, At::values, 0, 1));
+      launch(TG_PART_FINISH);
+    }
     return {};
   }
 
@@ -488,28 +497,24 @@ private:
     return {};
   }
 
-  Result<void> gather() {
-    const auto start = Clock::now();
-    const std::uint64_t bytes = value_bytes(shape_) / std::max(shape_.vertices, 1U); // of a value
-    std::vector<std::uint32_t>& gathered = run_.results.values;
-    gathered.resize(value_bytes(shape_) / word_bytes);
+  // Gives rank 0 the own parts of an array with `bytes` for each vertex.
+  Result<void> gather(std::uint32_t from, std::uint64_t bytes, std::vector<std::uint32_t>& gathered) {
+    gathered.resize(bytes * shape_.vertices / word_bytes);
+    const auto all_bytes = std::as_writable_bytes(std::span(gathered));
     const auto part_bytes = [&](std::size_t rank) {
-      return std::as_writable_bytes(std::span(gathered))
-          .subspan(bytes * own_.cut[rank], bytes * (own_.cut[rank + 1] - own_.cut[rank]));
+      return all_bytes.subspan(bytes * own_.cut[rank], bytes * (own_.cut[rank + 1] - own_.cut[rank]));
     };
     if (shape_.algorithm == Algorithm::cc) { // rank 0 has all
-      engine::download(session_, memory_[At::values], 0, std::as_writable_bytes(std::span(gathered)));
+      engine::download(session_, memory_[from], 0, all_bytes);
       return {};
     }
-    engine::download(session_, memory_[At::values], bytes * part_.first, part_bytes(own_.rank));
+    engine::download(session_, memory_[from], bytes * part_.first, part_bytes(own_.rank));
     if (own_.rank != 0) {
       ranks_.send(0, part_bytes(own_.rank));
     } else {
       each_other([&](int other, std::size_t index) { ranks_.receive(other, part_bytes(index)); });
     }
-    TIDEGATE_CHECK(wait());
-    run_.read_back_ns = elapsed_ns(start);
-    return {};
+    return wait();
   }
 
   const device::Session& session_;
@@ -564,19 +569,10 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
   return part;
 }
 
-Result<void> check_rankable(const graphs::FrontierProgram& program, const engine::RunOptions& options) {
-  constexpr const char* fix = "leave it out, or run the program in one process, without mpirun";
-  if (program.outputs.parents) {
-    return failure(ErrorCode::invalid_program, "parents cannot be recorded on several ranks yet", fix,
-                   "/outputs/parents");
-  }
-  if (program.own) {
-    return failure(ErrorCode::invalid_program,
-                   "an algorithm of the program's own cannot run on several ranks yet",
-                   "run it in one process, without mpirun", "/algorithm");
-  }
+Result<void> check_rankable(const engine::RunOptions& options) {
   if (options.traversal.force_topology) {
-    return failure(ErrorCode::invalid_usage, "force-topology does not work on several ranks yet", fix);
+    return failure(ErrorCode::invalid_usage, "force-topology does not work on several ranks yet",
+                   "leave it out, or run the program in one process, without mpirun");
   }
   return {};
 }

@@ -37,8 +37,8 @@ struct RankPart {
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks);
 
-// Refuses what does not run on several ranks yet. Errors: invalid_program, invalid_usage.
-Result<void> check_rankable(const graphs::FrontierProgram& program, const engine::RunOptions& options);
+// Refuses what does not run on several ranks yet. Error: invalid_usage.
+Result<void> check_rankable(const engine::RunOptions& options);
 
 engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
                                  const FrontierGeometry& geometry, const std::string& opencl_version,

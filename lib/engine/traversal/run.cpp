@@ -544,11 +544,18 @@ ElementType output_type(const graphs::FrontierProgram& program, const graphs::Gr
 Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
                               const std::string& folder, KeptGraph& kept, const device::DeviceInfo& device,
                               const FrontierGeometry& geometry, const engine::KernelSource& source,
-                              const TraversalPolicy& policy, const engine::RunOptions& options,
-                              engine::Monitor& monitor, FrontierReport& report) {
+                              const OwnCode* own_code, const TraversalPolicy& policy,
+                              const engine::RunOptions& options, engine::Monitor& monitor,
+                              FrontierReport& report) {
   const graphs::Graph& graph = kept.loaded.graph;
   const TraversalShape shape = shape_of(program, graph);
   ranks::Ranks& ranks = *options.ranks;
+  const bool root = ranks.rank() == 0;
+  FrontierMemory whole; // in which rank 0 checks an algorithm of the program's own
+  if (asked.own && root) {
+    TIDEGATE_TRY(whole, plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes,
+                                    device.global_memory_bytes, policy::Topology::memory_constrained));
+  }
   TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
                options.open_session(device, device::Profiling::as_needed));
   monitor.begin(engine::Activity::building);
@@ -589,7 +596,6 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                                    .device_bytes = report.memory.bytes},
                                                   ranks));
   report.replay = replay(choices, report.waves);
-  const bool root = ranks.rank() == 0;
   if (program.algorithm == Algorithm::sssp) { // rank 0 finds it out for all
     auto fit = root ? check_distances_fit(graph, run.results, report.graph.first_id) : Result<void>();
     auto fits = static_cast<std::byte>(fit ? 1 : 0);
@@ -602,10 +608,18 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   if (!root) {
     return {};
   }
-  report.telemetry.readback_buffers = 1;
+  report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
   run.results.rank_change = rank_change;
   run.results.wide = shape.value_words == 2;
-  if (!is_right(asked, kept, run.results, nullptr, options, monitor, report)) {
+  ResidentGraph resident;
+  std::optional<OwnChecks> own;
+  if (asked.own) {
+    resident = make_resident(*session, program, graph, whole, geometry, policy, kept.initial);
+    engine::upload(*session, resident.part(Part::values), 0, std::as_bytes(std::span(run.results.values)));
+    own.emplace(*session, device, program, *own_code, resident, shape, options.cache_folder);
+    TIDEGATE_CHECK(own->check_laws());
+  }
+  if (!is_right(asked, kept, run.results, own ? &*own : nullptr, options, monitor, report)) {
     return {};
   }
   monitor.begin_writing();
@@ -802,7 +816,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
   });
   try {
     TIDEGATE_CHECK(part ? execute_on_ranks(program, asked.program, asked.folder, *asked.kept, *device,
-                                           geometry, source, policy, options, monitor, report)
+                                           geometry, source, own, policy, options, monitor, report)
                         : execute(program, asked.program, asked.folder, asked.kept, *device, geometry, source,
                                   own, policy, options, monitor, report));
   } catch (device::Refused& refused) {
@@ -829,7 +843,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   TIDEGATE_CHECK(check_files(program, folder, options));
   TIDEGATE_CHECK(check_own_use(program, device, options));
   if (options.ranks != nullptr) {
-    TIDEGATE_CHECK(check_rankable(program, options));
+    TIDEGATE_CHECK(check_rankable(options));
   }
   std::optional<OwnCode> own;
   if (program.own) {
