@@ -186,7 +186,9 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
   std::erase_if(memory.parts, [](const MemoryPart& one) { return one.bytes == 0; });
   memory.bytes = memory.full_bytes = memory.constrained_bytes = sum(memory.parts);
   if (memory.bytes > memory.budget_bytes) {
-    return tl::unexpected(too_large(memory));
+    Error error = too_large(memory);
+    error.fix = "start more ranks, or give device_memory_budget_bytes more";
+    return tl::unexpected(std::move(error));
   }
   return memory;
 }
