@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#ifndef __SANITIZE_ADDRESS__ // sanitizers have their own allocators
+#ifndef TIDEGATE_SANITIZE // sanitizers have their own allocators
 void* operator new(std::size_t bytes) {
   if (void* const memory = std::malloc(std::max<std::size_t>(bytes, 1))) {
     return memory;

@@ -3,8 +3,8 @@
 
 namespace tidegate::test {
 
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr int scale = 4; // instances are divided by this
+#ifdef TIDEGATE_SANITIZE
+inline constexpr int scale = 8; // instances are divided by this
 #else
 inline constexpr int scale = 1;
 #endif

@@ -111,7 +111,8 @@ TEST_CASE("a line of a small tool") {
       {"group inner -", "--verbose"}, // without -v, which is the same option
   };
   const CommandModel root = tool();
-  for (const auto& [line, expected] : cases) {
+  for (const auto& [given, expected] : cases) {
+    const auto& line = given;
     INFO(line);
     CHECK(offered(root, words_of(line)) == expected);
   }
@@ -168,7 +169,8 @@ TEST_CASE("lines of tidegate") {
   };
   app::fill_catalogue();
   const CommandModel root = app::command_line();
-  for (const auto& [line, expected] : cases) {
+  for (const auto& [given, expected] : cases) {
+    const auto& line = given;
     INFO(line);
     CHECK(offered(root, words_of(line)) == expected);
   }

@@ -24,7 +24,7 @@ constexpr std::string_view four_waves = R"({
   "dependencies": [{"before": "scan", "after": 2}, {"before": 1, "after": "join"}, {"before": 2, "after": "join"}],
   "resident_graph_bytes": 24, "budget_bytes": 1048, "readback_bytes": 3})";
 
-constexpr PlanOptions compact{.planner = Planner::compact};
+const PlanOptions compact{.planner = Planner::compact};
 
 PlannedDag planned(std::string_view json, const PlanOptions& options = {}) {
   auto result = plan_document(json, options);

@@ -268,7 +268,8 @@ private:
   }
 
   void run_each(const std::string& line) {
-    const auto [file, command] = named(line, 8);
+    const auto [file, words] = named(line, 8);
+    const std::string& command = words;
     while (next_ < lines_.size() && !lines_[next_].empty() && !begins_a_part(lines_[next_])) {
       const std::string change = take();
       INFO(command << " after " << change);

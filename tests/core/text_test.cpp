@@ -176,9 +176,9 @@ TEST_CASE("units are powers of 1000 or of 1024, in any case, with or without B a
                                                                {"3P", 3'000'000'000'000'000},
                                                                {"15EiB", std::uint64_t{15} << 60U},
                                                                {"18E", 18'000'000'000'000'000'000U}};
-  for (const auto& [text, count] : cases) {
-    CAPTURE(text);
-    CHECK(parse_bytes(text) == count);
+  for (const auto& written : cases) {
+    CAPTURE(written.first);
+    CHECK(parse_bytes(written.first) == written.second);
   }
 }
 

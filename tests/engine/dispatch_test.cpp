@@ -302,7 +302,7 @@ TEST_CASE("the kernel says that `until` is met") {
 }
 
 TEST_CASE("calls that fail are named") {
-  for (const auto& [call, number, message] : std::vector<std::tuple<std::string, int, std::string>>{
+  for (const auto& [name, number, message] : std::vector<std::tuple<std::string, int, std::string>>{
            {"launch", 2, "launching the persistent kernel failed: CL_OUT_OF_RESOURCES"},
            {"finish", 1, "running the waves failed: CL_OUT_OF_RESOURCES"},
            {"read", 3, "reading device memory back failed: CL_OUT_OF_RESOURCES"},
@@ -312,6 +312,7 @@ TEST_CASE("calls that fail are named") {
            {"set_object", 2, "setting an argument of the persistent kernel failed: CL_OUT_OF_RESOURCES"},
            {"set_local", 1,
             "setting the local memory of the persistent kernel failed: CL_OUT_OF_RESOURCES"}}) {
+    const std::string& call = name;
     CAPTURE(call);
     DispatcherRun run;
     run.session.failures = {{.call = call, .number = number}};

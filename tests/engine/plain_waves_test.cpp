@@ -245,7 +245,7 @@ struct Queue : Setup {
     program.buffers[0].bytes = TG_QUEUE_WORDS * sizeof(std::uint32_t);
     program.waves = {wave_of(1, {updates(0), updates(1)}, range_of(256, 64))};
     program.waves[0].queue = queue;
-    session.kernels["drain"] = [this](const StandInLaunch& launch) {
+    session.kernels["drain"] = [](const StandInLaunch& launch) {
       CHECK(launch.range.global[0] == 256);
       ++launch.buffer<std::uint32_t>(1)[0];
     };

@@ -26,7 +26,7 @@ using tidegate::engine::test::Numbers;
 
 namespace {
 
-constexpr const char* kernels = R"(
+constexpr const char* ranked_kernels = R"(
 kernel void near(global const uint* a, global uint* b, uint n) {
   const uint i = get_global_id(0);
   b[i] = a[i] * 5u + (i >= 2 ? a[i - 2] : 1u) + (i + 1 < n ? a[i + 1] : 2u);
@@ -115,7 +115,7 @@ struct Compiled {
   std::optional<CompiledProgram> program;
 
   explicit Compiled(const std::string& json) {
-    folder.write("ops.cl", kernels);
+    folder.write("ops.cl", ranked_kernels);
     folder.write("grouped.cl", grouped);
     const auto document = documents::decode<WaveProgram>(json);
     REQUIRE(document);

@@ -421,7 +421,8 @@ TEST_CASE("any call may fail: a run is right or says what failed, and leaves eve
     const std::map<std::string, int> counts = *run.calls_of_sessions;
     CHECK(counts.size() >=
           (strategy == Strategy::plain ? 10 : 12)); // plain launches alone make no sub-buffers
-    for (const auto& [call, count] : counts) {
+    for (const auto& [name, count] : counts) {
+      const std::string& call = name;
       for (int number = 1; number <= count; number += 1 + number / 4) {
         CAPTURE(call);
         CAPTURE(number);

@@ -187,12 +187,12 @@ cl_int CL_API_CALL read_image(cl_command_queue queue, cl_mem image, cl_bool bloc
 }
 
 cl_int CL_API_CALL finish(cl_command_queue queue) {
-  note("wait\n");
+  note("%s\n", "wait");
   return clFinish_failing::call(queue);
 }
 
 cl_int CL_API_CALL wait(cl_uint count, const cl_event* events) {
-  note("wait\n");
+  note("%s\n", "wait");
   return driver.clWaitForEvents(count, events);
 }
 

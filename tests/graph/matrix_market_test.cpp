@@ -26,7 +26,7 @@ TEST_CASE("every field and symmetry of a coordinate matrix") {
   const Pairs skew{{0, 1}, {1, 0}, {1, 2}, {2, 1}};
   const std::string pattern = "3 3 3\n1 1\n2 1\n3 2\n", integer = "3 3 3\n1 1 4\n2 1 -5\n3 2 +0\n",
                     real = "3 3 3\n1 1 4.5\n2 1 -5e-1\n3 2 +.25\n";
-  for (const auto& [banner, entries, edges] :
+  for (const auto& [header, entries, edges] :
        std::vector<Case>{{"coordinate pattern general", pattern, one_way},
                          {"coordinate pattern symmetric", pattern, both_ways},
                          {"coordinate integer general", integer, one_way},
@@ -36,6 +36,7 @@ TEST_CASE("every field and symmetry of a coordinate matrix") {
                          {"coordinate real symmetric", real, both_ways},
                          {"coordinate real skew-symmetric", "3 3 2\n2 1 -5\n3 2 0.5\n", skew},
                          {"Coordinate REAL General", real, one_way}}) {
+    const std::string& banner = header;
     CAPTURE(banner);
     const auto loaded = load_text("a.mtx", matrix(banner, entries));
     REQUIRE(loaded);
@@ -192,7 +193,7 @@ TEST_CASE("invalid entries") {
   const auto integer = [&](const std::string& line) { return entries("integer", line); };
   constexpr const char* fix = "\n  fix: give an edge on each line, as the header says";
   constexpr const char* size = "\n  fix: correct it, or the size that the file states";
-  const auto expected = [fix](const std::string& place, const std::string& what) {
+  const auto expected = [](const std::string& place, const std::string& what) {
     return "tidegate: a.mtx:" + place + ": error: expected " + what + " [bad_graph]" + fix;
   };
   CHECK(integer("x 1 1\n") == expected("4:1", "the row, a whole number, got \"x\""));

@@ -218,7 +218,8 @@ TEST_CASE("random constant expressions of declarations have the value that clang
   REQUIRE(at != std::string::npos);
   at = text.find('[', text.find(" x i64]", at));
   for (const auto& [i, value] : known) {
-    CAPTURE(expressions[i]);
+    const std::string& expression = expressions[i];
+    CAPTURE(expression);
     at = text.find("i64 ", at) + 4;
     CHECK(std::strtoll(text.c_str() + at, nullptr, 10) == value);
   }

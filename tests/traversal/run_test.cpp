@@ -193,7 +193,8 @@ TEST_CASE("each corruption is named, and nothing is written") {
        "replay_differs",
        "replay_differs: the device chose another topology for wave 3 than the policy makes of the logged "
        "numbers"}};
-  for (const auto& [corrupt, field, message] : rows) {
+  for (const auto& [corrupt, name, message] : rows) {
+    const auto& field = name;
     CAPTURE(field);
     StandInRun run;
     run.options.verify = true;

@@ -326,7 +326,7 @@ TEST_CASE("a buffer larger than the memory is refused") {
         "2305843009213693952 elements of f64 do not fit the memory");
   CHECK(out_of_range({.type = ElementType::u8, .count = 0x8000000000000000}) ==
         "9223372036854775808 elements of u8 do not fit the memory");
-#ifndef __SANITIZE_ADDRESS__ // it ends the process
+#ifndef TIDEGATE_SANITIZE // it ends the process
   const auto made = initial_contents({.type = ElementType::u16, .count = std::uint64_t{1} << 60U}, ".");
   REQUIRE(!made);
   CHECK(made.error().code == ErrorCode::host_out_of_memory);
