@@ -1,7 +1,7 @@
 // A traversal that several processes, called ranks, run together: each action is a plain launch, and the host carries messages
 // in between (engine/traversal/rank_run.cpp).
 //
-// A rank has the rows of its own vertices, from `first` to `end`; both are multiples of 32 or the end of the graph. It has room
+// A rank has the rows of the vertices from `first` to `end`; both are multiples of 32 or the end of the graph. It has room
 // for the values of all vertices. Its own are exact. Of another rank's vertex it knows the best value that it has sent or seen,
 // so that it sends no worse one; of sums, what it has not sent yet.
 //
@@ -14,26 +14,7 @@
 //   rank   pagerank: an iteration over own vertices
 //   finish bfs: the parents of own vertices; cc: points every vertex at its root
 #include "common/device_barrier.cl"
-
-typedef uint tg_u32;
-typedef ulong tg_u64;
-#define TG_U32(value) ((tg_u32)(value))
-#include "frontier/policy.h"
-#include "frontier/state.h"
-#include "frontier/job.cl"
-#if TG_ALGORITHM == TG_BFS
-#include "frontier/bfs.cl"
-#elif TG_ALGORITHM == TG_REACH
-#include "frontier/reach.cl"
-#elif TG_ALGORITHM == TG_SSSP
-#include "frontier/sssp.cl"
-#elif TG_ALGORITHM == TG_CC
-#include "frontier/cc.cl"
-#elif TG_ALGORITHM == TG_OWN
-#include "frontier/own.cl"
-#else
-#include "frontier/pagerank.cl"
-#endif
+#include "frontier/algorithm.cl"
 #define TG_FROM_ALL (TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK)
 
 // Words of a sent vertex: its number and value; a level is that of the wave.

@@ -1,5 +1,5 @@
-// Changes of rows in device memory before a traversal. The first reorders rows so that the neighbours of highest degree come first. A pull stops at the first neighbour in
-// the frontier, and hubs are reached before most other vertices. The rest of a row keeps its order.
+// Changes of rows in device memory before a traversal. The first puts the neighbours of highest degree in front: a pull stops at
+// the first neighbour in the frontier, and hubs are reached before most other vertices. The rest of a row keeps its order.
 //
 // The host defines TG_WIDE_OFFSETS as for job.cl.
 //

@@ -144,7 +144,7 @@ typedef struct {
 #define TG_PART_RANK 8u
 #define TG_PART_FINISH 9u
 
-// What a launch of a rank does with its part of the graph.
+// The inputs of a rank's launch (ranks.cl).
 typedef struct {
   tg_u64 idle;  // pagerank: as in tg_position
   tg_u32 first; // of the rank's own vertices

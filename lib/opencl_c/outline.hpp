@@ -71,8 +71,7 @@ struct OutlinedUnit {
 // Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources
 // compiled together may use one name for different things. Effects of pragmas end with the text. Pointers of
 // kernels in `distinct` never alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may write
-// what a work-item reads through them. Copies
-// follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS after the statements that
+// what a work-item reads through them. Copies follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS after the statements that
 // use no other pointers than these parameters. Error: unsupported_kernel at the place of anything that no program of tidegate may
 // use.
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,

@@ -1,0 +1,195 @@
+#include "engine/traversal/outcome.hpp"
+
+#include "core/duration.hpp"
+#include "engine/report.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace tidegate::traversal {
+namespace {
+
+using engine::RunStatus;
+using engine::Strategy;
+using graphs::Algorithm;
+using Clock = std::chrono::steady_clock;
+
+// The semiring in which an algorithm multiplies the frontier with the graph's matrix.
+std::string semiring_of(const graphs::FrontierProgram& program) {
+  switch (program.algorithm) {
+  case graphs::Algorithm::bfs: return "any_secondi";
+  case graphs::Algorithm::reach: return "or_and";
+  case graphs::Algorithm::sssp: return "min_plus";
+  case graphs::Algorithm::cc: return "min_second";
+  case graphs::Algorithm::pagerank: return "plus_times";
+  case graphs::Algorithm::own:
+    return fmt::format("{}_along", graphs::own_merge_names[static_cast<std::size_t>(program.own->merge)]);
+  }
+  return "";
+}
+
+WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns) {
+  WaveSummary summary{.waves = waves.size()};
+  policy::Topology previous = waves.empty() ? policy::Topology::empty : waves.front().topology;
+  for (const WaveRecord& wave : waves) {
+    summary.alone_waves += wave.alone ? 1 : 0;
+    summary.topology_changes += wave.topology != previous ? 1 : 0;
+    summary.frontier_edges += wave.frontier_edges;
+    summary.scanned_edges += wave.scanned_edges;
+    if (wave.vertices > summary.widest_vertices) {
+      summary.widest_vertices = wave.vertices;
+      summary.widest_wave = wave.wave;
+    }
+    previous = wave.topology;
+  }
+  constexpr double second = 1e9;
+  summary.edges_per_second = dispatch_ns == 0 ? 0
+                                              : static_cast<double>(summary.frontier_edges) * second /
+                                                    static_cast<double>(dispatch_ns);
+  return summary;
+}
+
+// Counts what the waves did, of a run that may be under way.
+void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices_left,
+                  const engine::Residency& groups, FrontierReport& report) {
+  const std::uint64_t lanes = std::uint64_t{groups.workers} * report.geometry.workgroup_size;
+  engine::Telemetry& telemetry = report.telemetry;
+  report.items_processed = 0;
+  std::uint64_t turns = 0; // of all lanes
+  for (const WaveRecord& wave : report.waves) {
+    report.items_processed += wave.vertices;
+    turns += (wave.vertices + lanes - 1) / lanes;
+    if (wave.density_bps >= telemetry.frontier_density_bps) {
+      telemetry.frontier_density_bps = wave.density_bps;
+      telemetry.topology = wave.topology;
+    }
+  }
+  const auto offered = static_cast<double>(turns) * groups.resident * report.geometry.workgroup_size;
+  telemetry.occupancy_proxy_bps =
+      offered == 0
+          ? 0
+          : static_cast<std::uint64_t>(policy::full_scale_bps *
+                                       std::min(static_cast<double>(report.items_processed) / offered, 1.0));
+  report.items_remaining = vertices_left;
+  report.published_items = report.items_processed + vertices_left;
+  const auto start = Clock::now();
+  std::uint32_t rules = 0;
+  for (const std::uint32_t rule : program.rules) {
+    rules |= 1U << rule;
+  }
+  if (rules != 0 && !report.waves.empty()) { // all vertices are reached from the sources
+    report.region_lineage = {rules};
+    report.lineage_iterations = 1;
+    report.lineage_items = report.items_processed;
+  }
+  report.lineage_ns = elapsed_ns(start);
+}
+
+void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
+  report.rank_change = change;
+  report.converged = change < options.tolerance;
+  if (!*report.converged) {
+    report.warnings.push_back(
+        {.message = fmt::format("the ranks have not converged after {}: the last changed them by {:.3g} "
+                                "in sum, and the tolerance is {:.3g}",
+                                plural(report.waves.size(), "iteration"), change, options.tolerance),
+         .fix = "raise max_iterations, or the tolerance: ranks have 24 bits",
+         .pointer = "/pagerank"});
+  }
+}
+
+} // namespace
+
+FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph, bool wide,
+                         const FrontierMemory& memory, const StrategyChoice& strategy,
+                         const device::DeviceInfo* device, const TraversalPolicy& policy) {
+  FrontierReport report;
+  report.strategy = strategy.strategy;
+  report.strategy_reason = strategy.reason;
+  report.algorithm = program.algorithm;
+  report.source = program.own ? std::optional(program.own->source) : std::nullopt;
+  report.semiring = semiring_of(program);
+  report.switch_rule = policy.switch_rule;
+  report.forced_topology = policy.forced;
+  report.graph = {.vertices = graphs::vertex_count(graph),
+                  .edges = graphs::edge_count(graph),
+                  .weights = graphs::weight_type(graph.out),
+                  .symmetric = graph.symmetric};
+  report.memory = memory;
+  if (program.algorithm == Algorithm::sssp) {
+    report.distances = wide                                                        ? graphs::OwnValue::u64
+                       : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
+                                                                                   : graphs::OwnValue::u32;
+  }
+  report.telemetry.execution_mode = policy::ExecutionMode::jit; // sizes are constants of the kernel
+  report.telemetry.estimated_peak_device_bytes = memory.bytes;
+  report.telemetry.device_memory_budget_bytes = memory.budget_bytes;
+  if (device != nullptr) {
+    report.device = engine::device_report(*device);
+    report.ordering =
+        strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
+  }
+  return report;
+}
+
+void report_recommendation(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+                           const FrontierMemory& memory, const device::DeviceInfo* device,
+                           FrontierReport& report) {
+  const std::uint32_t vertices = graphs::vertex_count(graph);
+  const bool all_vertices = program.sources.empty();
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const policy::AdapterLimits adapter =
+      device == nullptr ? policy::AdapterLimits{1024, most, 1024} : device::adapter_limits(*device);
+  policy::LaunchRequest request;
+  request.queue_len = all_vertices ? vertices : static_cast<std::uint32_t>(program.sources.size());
+  request.max_workgroup_size_x = adapter.max_workgroup_size_x;
+  request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
+  request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
+  request.requested_hit_capacity = 1; // traversals have no hits
+  request.graph_node_count = vertices;
+  request.graph_edge_count = static_cast<std::uint32_t>(std::min(graphs::edge_count(graph), most));
+  request.memory_pressure_bps = memory.pressure_bps;
+  request.resident_device_bytes = memory.bytes;
+  request.device_memory_budget_bytes = memory.budget_bytes;
+  if (const auto decision = policy::decide(program.policy.launch, request)) {
+    report.recommendation = decision->recommendation;
+    report.recommended_geometry = {.workgroup_size = report.recommendation->geometry.workgroup_size_x,
+                                   .worker_groups = report.recommendation->worker_groups};
+  }
+}
+
+void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& outcome,
+                    const engine::Residency& groups, const engine::RunOptions& options,
+                    FrontierReport& report) {
+  engine::report_dispatch(report, outcome);
+  report.waves = std::move(outcome.waves);
+  report_waves(program, outcome.vertices_left, groups, report);
+  report.summary = summarise(report.waves, report.dispatch_ns);
+  if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
+    note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
+  }
+  report.evidence =
+      topology_evidence(report.waves, report.memory, groups.workers * report.geometry.workgroup_size);
+  for (const policy::TopologyEvidence& evidence : report.evidence) {
+    if (evidence.selected_topology == report.telemetry.topology) {
+      report.telemetry.pressure = evidence.queue_pressure;
+    }
+  }
+  if (report.status != RunStatus::done) {
+    const auto& stuck = report.stuck_groups;
+    engine::report_ending(
+        report,
+        {.left = fmt::format("{} done", plural(report.waves.size(), "wave")),
+         .fix = "give --max-wall-time more",
+         .where = stuck.empty() ? "" : fmt::format("after wave {}", stuck.front().iteration)},
+        options, outcome.waited);
+  }
+}
+
+} // namespace tidegate::traversal
