@@ -309,10 +309,16 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   }
 }
 
+// Returns true if a run that was to be one persistent launch took several, other than its slices.
+bool is_divided(const engine::RunReport& report) {
+  return report.telemetry.kernel_launches > 1 && is_persistent(report.strategy) &&
+         (!report.fallbacks.empty() || report.new_launches);
+}
+
 void add_times(const engine::RunReport& report, Rows& rows) {
   std::string dispatch = fmt::format("{} in {}", short_time_text(static_cast<double>(report.dispatch_ns)),
                                      launches_text(report.telemetry.kernel_launches));
-  if (!report.slices_ns.empty() && report.telemetry.kernel_launches == report.slices_ns.size() &&
+  if (!is_divided(report) && report.telemetry.kernel_launches == report.slices_ns.size() &&
       report.slices_ns.size() > 1) {
     dispatch += ", slices of one persistent run";
   }
@@ -411,8 +417,11 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   const engine::RunReport& report = document.report;
   const auto& plan = document.plan.barriers;
   std::string text = bold(
-      fmt::format("{}: {} of {} items", engine::run_status_names[static_cast<std::size_t>(report.status)],
-                  report.items_processed, report.items_processed + report.items_remaining),
+      fmt::format("{}: {} of {} items{}", engine::run_status_names[static_cast<std::size_t>(report.status)],
+                  report.items_processed, report.items_processed + report.items_remaining,
+                  is_divided(report)
+                      ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
+                      : ""),
       colour);
   text += "\n";
   const bool planned = report.status == engine::RunStatus::planned;
@@ -447,6 +456,10 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
   }
   for (const engine::FallbackReport& wave : report.fallbacks) {
     rows.push_back({"  alone", fmt::format("{}: {}", wave.wave, wave.reason)});
+  }
+  for (const engine::FallbackReport& wave :
+       report.new_launches.value_or(std::vector<engine::FallbackReport>())) {
+    rows.push_back({"  new launch", fmt::format("{}: {}", wave.wave, wave.reason)});
   }
   for (const engine::HitsReport& hits : report.hits.value_or(std::vector<engine::HitsReport>())) {
     rows.push_back({"  hits", hits_text(hits)});

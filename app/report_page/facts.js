@@ -19,8 +19,12 @@ function showHeader(data) {
   fill(document.getElementById("lead"), report.status === "planned"
     ? `${shape}, planned and not run.`
     : `${shape}, ${plural(report.iterations, "iteration")}${howLaunched(report.telemetry.kernel_launches,
-      report.strategy === "launch" ? 0 : report.effective_geometry.worker_groups)}`
+      isDivided(report) ? 0 : report.effective_geometry.worker_groups)}`
       + `${report.device ? ` on ${report.device.name}` : ""}.`);
+}
+
+function isDivided(report) {
+  return report.strategy === "launch" || report.fallbacks.length !== 0 || report.new_launches !== undefined;
 }
 
 function launches(count) {
@@ -146,6 +150,8 @@ function showHow(data) {
     report.stress && ["Stress", report.stress.failure === undefined ? `${plural(report.stress.runs, "run")} in other orders`
       : element("span", {class: "bad"}, `failed: ${report.stress.failure.variation}`)],
     report.fallbacks.length !== 0 && ["Alone", report.fallbacks.map((wave) =>
+      element("div", {}, wave.wave, element("span", {class: "soft"}, `: ${wave.reason}`)))],
+    report.new_launches && ["New launch", report.new_launches.map((wave) =>
       element("div", {}, wave.wave, element("span", {class: "soft"}, `: ${wave.reason}`)))],
   ]));
   showBounds(report, box);

@@ -351,19 +351,19 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   if (gates) {
     wait_inside(tables, ops, schedule.phases());
   }
-  KernelSource source =
-      generate_kernel(program, ops, schedule, tables, memory,
-                      {.strategy = strategy,
-                       .ordering = ordering.value_or(device::MemoryOrdering::classic),
-                       .mapping = synchronization.mapping,
-                       .clock = clock,
-                       .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
-                       .conditional_barriers = device != nullptr && !cpu,
-                       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
-                       .until_on_device = is_persistent(strategy) && program.until && !schedule.any_plain(),
-                       .claims = claims,
-                       .gates = gates,
-                       .stress_word = stress_word});
+  KernelSource source = generate_kernel(
+      program, ops, schedule, tables, memory,
+      {.strategy = strategy,
+       .ordering = ordering.value_or(device::MemoryOrdering::classic),
+       .mapping = synchronization.mapping,
+       .clock = clock,
+       .restricts = device != nullptr && takes_ptx(*device), // Oclgrind (21.10) cannot run it
+       .conditional_barriers = device != nullptr && !cpu,
+       .opencl_3 = device != nullptr && device->opencl_version.starts_with("OpenCL 3"),
+       .until_on_device = is_persistent(strategy) && program.until && schedule.repeats_in_one_launch(),
+       .claims = claims,
+       .gates = gates,
+       .stress_word = stress_word});
 
   if (device != nullptr && takes_ptx(*device)) {
     const std::uint32_t stated = options.tuning.work_items_per_unit;

@@ -106,17 +106,21 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
           .work = work * model.scales.work};
 }
 
-// Sums the cost of consecutive stages; each run of shared stages between plain ones starts a persistent
-// launch.
+// The host waits for the end of a persistent launch and reads the position.
+double start_ns(const DeviceModel& model) {
+  return model.costs.persistent_start_ns + model.round_trip_ns;
+}
+
+// Sums the cost of consecutive stages, `inside` a persistent launch that began before them or not. Each run of
+// shared stages between plain ones starts such a launch.
 CostParts of_stages(StageLoads stages, const ProgramLoad& load, const LaunchShape& shape,
-                    const DeviceModel& model, bool one_launch) {
+                    const DeviceModel& model, bool inside) {
   CostParts sum;
-  bool inside = false; // within a persistent launch
   for (const StageLoad& stage : stages) {
     const bool alone = stage.plain || !is_persistent(shape.strategy);
+    inside = inside && (!stage.new_launch || &stage == &stages.front());
     add(sum, alone ? of_launch(stage, load, model) : of_persistent(stage, load, shape, model), 1);
-    // The host waits for the end and reads the position.
-    sum.start += !alone && !inside && !one_launch ? model.costs.persistent_start_ns + model.round_trip_ns : 0;
+    sum.start += !alone && !inside ? start_ns(model) : 0;
     inside = !alone;
   }
   return sum;
@@ -130,8 +134,8 @@ std::uint32_t most_packs(const ProgramLoad& load) {
   return packs;
 }
 
-bool has_plain(const ProgramLoad& load) {
-  return std::ranges::any_of(load.stages, &StageLoad::plain);
+bool divides(const StageLoad& stage) {
+  return stage.plain || stage.new_launch;
 }
 
 } // namespace
@@ -145,6 +149,7 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
                    .repeat_begin = schedule.repeat_begin,
                    .repeat_end = schedule.repeat_end,
                    .iterations = endless ? many : program.iterations,
+                   .launch_per_iteration = schedule.launch_per_iteration,
                    .until = program.until.has_value(),
                    .interpreted = interpreted,
                    .group_size = std::max(schedule.group_size, 1U)};
@@ -157,7 +162,7 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
   std::set<std::uint32_t> touched;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
-    StageLoad own{.plain = stage.plain, .packs = stage.packs};
+    StageLoad own{.plain = stage.plain, .new_launch = stage.new_launch, .packs = stage.packs};
     const StageWaits& waits = synchronization.stages[i];
     own.waits = waits.everybody       ? StageLoad::Waits::everybody
                 : waits.waits.empty() ? StageLoad::Waits::nobody
@@ -200,17 +205,19 @@ DeviceModel model_of(const device::DeviceInfo* device, const device::Tuning& tun
 
 CostParts estimate(const ProgramLoad& load, const LaunchShape& shape, const DeviceModel& model) {
   const bool persistent = is_persistent(shape.strategy);
-  const bool one_launch = persistent && !has_plain(load);
   const StageLoads all = load.stages;
+  const StageLoads repeated = all.subspan(load.repeat_begin, load.repeat_end - load.repeat_begin);
+  const bool repeats_inside =
+      persistent && !load.launch_per_iteration && std::ranges::none_of(repeated, &StageLoad::plain) &&
+      std::none_of(repeated.begin() + (repeated.empty() ? 0 : 1), repeated.end(), divides);
+  const bool one_launch = repeats_inside && std::ranges::none_of(all, divides);
   CostParts sum{.start = one_launch ? model.costs.persistent_start_ns
                                     : std::max(model.round_trip_ns - model.launch_ns, 0.0)};
   add(sum, of_stages(all.first(load.repeat_begin), load, shape, model, one_launch), 1);
-  add(sum,
-      of_stages(all.subspan(load.repeat_begin, load.repeat_end - load.repeat_begin), load, shape, model,
-                one_launch),
-      load.iterations);
+  add(sum, of_stages(repeated, load, shape, model, repeats_inside), load.iterations);
+  sum.start += repeats_inside && !one_launch ? start_ns(model) : 0;
   add(sum, of_stages(all.subspan(load.repeat_end), load, shape, model, one_launch), 1);
-  if (load.until && !one_launch) { // the host tests the condition
+  if (load.until && !repeats_inside) { // the host tests the condition
     sum.start += load.iterations * model.round_trip_ns;
   }
   sum.start *= model.scales.start;

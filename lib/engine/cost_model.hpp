@@ -29,7 +29,8 @@ namespace tidegate::engine {
 struct StageLoad {
   enum class Waits : std::uint8_t { nobody, few, everybody };
 
-  bool plain = false; // launched separately
+  bool plain = false;      // launched separately
+  bool new_launch = false; // a persistent launch ends before it
   Waits waits = Waits::everybody;
   std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
   std::uint32_t packs = 0;
@@ -47,6 +48,7 @@ struct ProgramLoad {
   std::size_t repeat_begin = 0;
   std::size_t repeat_end = 0;
   double iterations = 1;             // after a run: the number that ran
+  bool launch_per_iteration = false; // no persistent launch covers several
   bool until = false;                // a condition is tested after each iteration
   bool interpreted = false;          // arguments are read from descriptors
   std::uint32_t group_size = 1;      // of a persistent launch

@@ -133,7 +133,7 @@ DispatchOutcome Dispatcher::run() {
   settled_at_ = start;
   outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
-  if (is_persistent(strategy_) && !schedule_.any_plain()) {
+  if (is_persistent(strategy_) && schedule_.is_one_launch()) {
     persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
                     .repeat_begin = row_of(schedule_.repeat_begin),
                     .repeat_end = row_of(schedule_.repeat_end)});
@@ -277,25 +277,41 @@ std::vector<StuckGroup> Dispatcher::stuck_groups() const {
   return groups;
 }
 
-// One launch after another, or persistent launches between the plain ones.
+// One launch after another, or persistent launches between the plain ones and where images are handed over.
 void Dispatcher::stage_by_stage() {
   if (!run_stages(0, schedule_.repeat_begin, 0)) {
     return;
   }
   std::uint32_t iteration = 0;
-  while (iteration < program_.iterations && !outcome_.until_met) {
-    if (!run_iteration(iteration)) {
+  if (is_persistent(strategy_) && schedule_.repeats_in_one_launch()) {
+    const Rows repetition{.stage_end = row_of(schedule_.repeat_end),
+                          .repeat_begin = row_of(schedule_.repeat_begin),
+                          .repeat_end = row_of(schedule_.repeat_end)};
+    if (!persistent({.stage = repetition.repeat_begin}, repetition)) {
       return;
     }
-    completed(++iteration);
-    outcome_.until_met = program_.until && until_met(iteration % schedule_.phases());
-    if (!outcome_.until_met && program_.until && loop_.out_of_time(deadline())) {
-      return;
-    }
+    iteration = outcome_.reached.iteration;
+  } else if (!run_iterations(iteration)) {
+    return;
   }
   if (run_stages(schedule_.repeat_end, schedule_.stages.size(), iteration)) {
     (void)settle(true);
   }
+}
+
+// Runs the repetition launch by launch; false when time is up.
+bool Dispatcher::run_iterations(std::uint32_t& iteration) {
+  while (iteration < program_.iterations && !outcome_.until_met) {
+    if (!run_iteration(iteration)) {
+      return false;
+    }
+    completed(++iteration);
+    outcome_.until_met = program_.until && until_met(iteration % schedule_.phases());
+    if (!outcome_.until_met && program_.until && loop_.out_of_time(deadline())) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Stages [begin, end) once, after so many iterations; false when time is up.
@@ -321,7 +337,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       launched(i, iteration);
     } else {
       std::uint32_t row_end = row + 1;
-      for (; i + 1 < end && !schedule_.stages[i + 1].plain; ++i) {
+      for (; i + 1 < end && !schedule_.stages[i + 1].plain && !schedule_.stages[i + 1].new_launch; ++i) {
         ++row_end;
       }
       if (!persistent({.iteration = iteration, .stage = row, .turn = 0}, {.stage_end = row_end})) {

@@ -51,6 +51,7 @@ private:
   bool persistent(Position position, const Rows& rows);
   bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
+  bool run_iterations(std::uint32_t& iteration);
   bool run_iteration(std::uint32_t iteration);
   [[nodiscard]] bool may_record() const;
   [[nodiscard]] device::Recording record(std::uint32_t phase) const;

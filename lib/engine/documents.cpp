@@ -303,7 +303,7 @@ TIDEGATE_RECORD(WrittenFile, written_file_fields);
 
 constexpr Field fallback_fields[] = {
     required<&FallbackReport::wave>("the wave"),
-    required<&FallbackReport::reason>("why it is launched alone"),
+    required<&FallbackReport::reason>("the reason"),
 };
 TIDEGATE_RECORD(FallbackReport, fallback_fields);
 
@@ -626,6 +626,8 @@ constexpr Field run_report_fields[] = {
     run_head.files_written,
     run_head.stuck_groups,
     reported<&RunReport::fallbacks>("waves that cannot share a launch"),
+    reported<&RunReport::new_launches>(
+        "waves for whose images a persistent launch ends; left out without one"),
     reported<&RunReport::hits>("lists of hits; left out without one"),
     reported<&RunReport::active>("waves with active tiles; left out without one"),
     reported<&RunReport::queues>("waves of work items"),

@@ -190,7 +190,7 @@ Result<void> check_exportable(const CompiledProgram& compiled) {
         no_export(fmt::format("{} is launched alone: {}", program.wave_text(fallback.wave), fallback.reason),
                   "export a program whose waves share one launch"));
   }
-  if (!compiled.persistent() || compiled.schedule.any_plain()) {
+  if (!compiled.persistent() || !compiled.schedule.is_one_launch()) {
     return tl::unexpected(
         no_export("the program does not run as one persistent launch: " + compiled.strategy.reason,
                   "give --strategy barrier"));

@@ -20,6 +20,9 @@ std::string_view qualifier(Access access) {
   return "read_write";
 }
 
+constexpr std::string_view arrival =
+    "what is written to an image reaches other work-groups when the launch ends";
+
 } // namespace
 
 KernelObject kernel_object(const ProgramArgument& argument, const std::vector<std::uint32_t>& storage) {
@@ -78,33 +81,29 @@ std::string object_arguments(const std::vector<KernelObject>& objects) {
 }
 
 ImageConflicts::ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
-                               const ObjectLimits& limits, bool iterations_share)
-    : program_(program), storage_(storage), limits_(limits), iterations_share_(iterations_share) {}
+                               const ObjectLimits& limits)
+    : program_(program), storage_(storage), limits_(limits) {}
 
-std::string ImageConflicts::obstacle(std::uint32_t wave) const {
+std::string ImageConflicts::ends_before(std::uint32_t wave) const {
   for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-    if (argument.kind == ProgramArgument::Kind::image) {
-      if (std::string found = conflict(argument, wave); !found.empty()) {
-        return found + ": what is written to an image reaches other work-groups when the launch ends";
-      }
+    const bool writes = argument.access != Access::read;
+    const auto found =
+        argument.kind == ProgramArgument::Kind::image ? touched_.find(argument.buffer) : touched_.end();
+    if (found != touched_.end() && found->second.wave != wave && (writes || found->second.written)) {
+      return fmt::format("it {} the image {}, which {} {}: {}", writes ? "writes" : "reads",
+                         in_quotes(program_.buffers[argument.buffer].name),
+                         program_.wave_text(found->second.wave), found->second.written ? "writes" : "reads",
+                         arrival);
     }
   }
-  return too_many(wave);
+  return {};
 }
 
-std::string ImageConflicts::conflict(const ProgramArgument& argument, std::uint32_t wave) const {
-  const std::string image = in_quotes(program_.buffers[argument.buffer].name);
-  const bool writes = argument.access != Access::read;
-  const auto found = touched_.find(argument.buffer);
-  if (found != touched_.end() && found->second.wave != wave && (writes || found->second.written)) {
-    return fmt::format("it {} the image {}, which {} {} in the same launch", writes ? "writes" : "reads",
-                       image, program_.wave_text(found->second.wave),
-                       found->second.written ? "writes" : "reads");
-  }
-  if (writes && iterations_share_ && program_.waves[wave].section == Section::each) {
-    return fmt::format("it writes the image {} in every iteration", image);
-  }
-  return {};
+std::string ImageConflicts::ends(std::string_view when) const {
+  const auto found = std::ranges::find_if(touched_, [](const auto& image) { return image.second.written; });
+  return found == touched_.end() ? std::string()
+                                 : fmt::format("the image {} is written {}: {}",
+                                               in_quotes(program_.buffers[found->first].name), when, arrival);
 }
 
 std::vector<KernelObject> ImageConflicts::with(std::uint32_t wave) const {
@@ -115,7 +114,7 @@ std::vector<KernelObject> ImageConflicts::with(std::uint32_t wave) const {
   return objects;
 }
 
-std::string ImageConflicts::too_many(std::uint32_t wave) const {
+std::string ImageConflicts::obstacle(std::uint32_t wave) const {
   const std::vector<KernelObject> objects = with(wave);
   const auto count = [&objects](auto matches) {
     return static_cast<std::uint32_t>(std::ranges::count_if(objects, matches));
@@ -149,7 +148,6 @@ void ImageConflicts::add(std::uint32_t wave) {
       if (writes && !touched.written) {
         touched = {.wave = wave, .written = true};
       }
-      writes_images_ |= writes;
     }
   }
 }

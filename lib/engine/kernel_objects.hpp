@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
@@ -37,24 +38,27 @@ std::string object_parameters(const Job& program, const std::vector<KernelObject
 std::string object_arguments(const std::vector<KernelObject>& objects);
 std::string object_name(std::uint64_t index);
 
-// Decides which waves may use images in a shared launch. Writes to an image reach other work-groups only at
-// the end of the launch: reads use caches that no barrier invalidates, and OpenCL's fences order images only
-// within a work-item. So an image that one wave of a launch writes may not be used by another wave of it, nor
-// by the same wave in a later iteration; such a wave is launched alone.
-
+// Decides where a launch ends because of images. Writes to an image reach other work-groups only at the end of
+// the launch: reads use caches that no barrier invalidates, and OpenCL's fences order images only within a
+// work-item. So an image that one wave of a launch writes may not be used by another wave of it.
 class ImageConflicts {
 public:
-  // References must outlive the object. With `iterations_share` a launch covers several iterations.
+  // References must outlive the object.
   ImageConflicts(const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
-                 const ObjectLimits& limits, bool iterations_share);
+                 const ObjectLimits& limits);
 
-  // Returns why the wave cannot join the current launch, or an empty string.
+  // Returns why the kernel cannot have the wave's images and samplers as parameters, or an empty string.
   [[nodiscard]] std::string obstacle(std::uint32_t wave) const;
+
+  // Returns why the current launch has to end before the wave, or an empty string.
+  [[nodiscard]] std::string ends_before(std::uint32_t wave) const;
 
   void add(std::uint32_t wave); // adds it to the launch
   void next_launch();           // starts another launch
 
-  [[nodiscard]] bool writes_images() const { return writes_images_; } // any of the added waves
+  // Returns why the current launch may not go on to another iteration or section, or an empty string. `when`:
+  // "in every iteration".
+  [[nodiscard]] std::string ends(std::string_view when) const;
 
 private:
   struct Touched {
@@ -62,17 +66,13 @@ private:
     bool written = false;
   };
 
-  [[nodiscard]] std::string conflict(const ProgramArgument& argument, std::uint32_t wave) const;
-  [[nodiscard]] std::string too_many(std::uint32_t wave) const;
   [[nodiscard]] std::vector<KernelObject> with(std::uint32_t wave) const;
 
   const Job& program_;
   const std::vector<std::vector<std::uint32_t>>& storage_;
   const ObjectLimits limits_;
-  const bool iterations_share_;
   std::vector<KernelObject> objects_;        // parameters so far
   std::map<std::uint32_t, Touched> touched_; // in this launch, by image
-  bool writes_images_ = false;
 };
 
 } // namespace tidegate::engine

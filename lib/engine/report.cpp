@@ -532,9 +532,16 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   }
   report_progress(report, compiled, whole, false);
   report.program = summary_of(compiled);
-  for (const Fallback& fallback : compiled.schedule.fallbacks) {
-    report.fallbacks.push_back(
-        {.wave = compiled.program.wave_text(fallback.wave), .reason = fallback.reason});
+  const auto with_names = [&](const std::vector<Fallback>& waves) {
+    std::vector<FallbackReport> named;
+    for (const Fallback& wave : waves) {
+      named.push_back({.wave = compiled.program.wave_text(wave.wave), .reason = wave.reason});
+    }
+    return named;
+  };
+  report.fallbacks = with_names(compiled.schedule.fallbacks);
+  if (!compiled.schedule.new_launches.empty()) {
+    report.new_launches = with_names(compiled.schedule.new_launches);
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {

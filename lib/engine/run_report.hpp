@@ -539,8 +539,9 @@ struct RunReport : ReportHead {
   std::optional<BoundsReport> bounds; // --check-bounds
   std::optional<HaloReport> halos;    // --check-halos
   std::vector<FallbackReport> fallbacks;
-  std::optional<std::vector<HitsReport>> hits;     // of a program with lists
-  std::optional<std::vector<ActiveReport>> active; // of waves with active tiles, after a run
+  std::optional<std::vector<FallbackReport>> new_launches; // waves for whose images a launch ends
+  std::optional<std::vector<HitsReport>> hits;             // of a program with lists
+  std::optional<std::vector<ActiveReport>> active;         // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend

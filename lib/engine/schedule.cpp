@@ -80,17 +80,27 @@ private:
 };
 
 // Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
-// their group. Returns true if any shared wave writes images.
-bool add_stages(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
+// their group.
+void add_stages(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
                 const std::vector<std::string>& obstacles, Strategy strategy, const KernelLimits& limits,
-                bool iterations_share, Schedule& schedule) {
-  ImageConflicts images(program, schedule.storage, limits.objects, iterations_share);
+                Schedule& schedule) {
+  ImageConflicts images(program, schedule.storage, limits.objects);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
+  bool launch_ends = false; // before the next shared stage
+  const auto end_launch = [&](std::uint32_t wave, std::string reason) {
+    if (is_persistent(strategy)) {
+      launch_ends = true;
+      schedule.new_launches.push_back({.wave = wave, .reason = std::move(reason)});
+    }
+    images.next_launch();
+  };
+  Section last = Section::before;
   const auto add = [&](Stage& shared) {
     // A window is not a user's kernel.
     shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
                    program.waves[shared.waves.front()].window.empty();
     if (!shared.waves.empty()) {
+      shared.new_launch = std::exchange(launch_ends, false);
       schedule.stages.push_back(std::exchange(shared, {}));
     }
     if (!is_persistent(strategy)) {
@@ -102,6 +112,13 @@ bool add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
     std::vector<Stage> alone;
     const bool apart = strategy == Strategy::plain;
     const bool has_launch = apart || (strategy == Strategy::launch && groups.group(group).size() == 1);
+    // Groups are ordered by section. A launch that wrote images ends with its section: the next one may repeat.
+    const Section section =
+        groups.group(group).empty() ? Section::after : program.waves[groups.group(group)[0]].section;
+    if (std::string reason = images.ends("before it");
+        std::exchange(last, section) != section && !reason.empty()) {
+      end_launch(groups.group(group).front(), std::move(reason));
+    }
     for (const std::uint32_t wave : groups.group(group)) {
       const std::uint32_t tiles = program.waves[wave].range.tiles();
       std::string reason = apart ? std::string() : obstacles[wave];
@@ -124,7 +141,18 @@ bool add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
           add(shared);
         }
         if (!has_launch) {
+          if (std::string ends = images.ends_before(wave); !ends.empty()) {
+            add(shared);
+            end_launch(wave, std::move(ends));
+          }
           images.add(wave);
+          if (section == Section::each && program.iterations > 1 && is_persistent(strategy) &&
+              !schedule.launch_per_iteration) {
+            if (std::string ends = images.ends("in every iteration"); !ends.empty()) {
+              schedule.launch_per_iteration = true;
+              schedule.new_launches.push_back({.wave = wave, .reason = std::move(ends)});
+            }
+          }
         }
         shared.waves.push_back(wave);
         shared.tiles += tiles_as_written(program.waves[wave]);
@@ -139,19 +167,24 @@ bool add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
       images.next_launch();
     }
     std::ranges::move(alone, std::back_inserter(schedule.stages));
-    // Groups are ordered by section.
-    const Section section =
-        groups.group(group).empty() ? Section::after : program.waves[groups.group(group)[0]].section;
     schedule.repeat_begin = section == Section::before ? schedule.stages.size() : schedule.repeat_begin;
     schedule.repeat_end = section != Section::after ? schedule.stages.size() : schedule.repeat_end;
   }
-  return images.writes_images();
 }
 
 } // namespace
 
-bool Schedule::any_plain() const {
-  return std::ranges::any_of(stages, &Stage::plain);
+bool Schedule::repeats_in_one_launch() const {
+  bool one = !launch_per_iteration;
+  for (std::size_t i = repeat_begin; i < repeat_end; ++i) {
+    one = one && !stages[i].plain && (i == repeat_begin || !stages[i].new_launch);
+  }
+  return one;
+}
+
+bool Schedule::is_one_launch() const {
+  return repeats_in_one_launch() &&
+         std::ranges::none_of(stages, [](const Stage& stage) { return stage.plain || stage.new_launch; });
 }
 
 Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
@@ -167,16 +200,8 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
   }
   TIDEGATE_TRY(auto found, storage_of(program));
   schedule.storage = std::move(found);
-
-  // If no wave has to be launched alone, one launch runs all iterations.
-  Schedule result = schedule;
-  const bool writes_images =
-      add_stages(program, ops, groups, shared.obstacles, strategy, limits, false, result);
-  if (writes_images && is_persistent(strategy) && program.iterations > 1 && !result.any_plain()) {
-    result = schedule;
-    add_stages(program, ops, groups, shared.obstacles, strategy, limits, true, result);
-  }
-  return result;
+  add_stages(program, ops, groups, shared.obstacles, strategy, limits, schedule);
+  return schedule;
 }
 
 std::string schedule_violation(const Job& program, const Schedule& schedule) {

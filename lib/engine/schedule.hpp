@@ -34,9 +34,10 @@ struct Stage {
   std::uint64_t tiles = 0; // of the waves as written: a window's tiles count once for each of its waves
   std::uint32_t packs = 0; // packs of these tiles
   bool plain = false;      // its only wave is launched as the user's kernel
+  bool new_launch = false; // an earlier launch ends before it, so that what that wrote to images arrives
 };
 
-// A wave that cannot share a persistent launch, and why.
+// A wave that cannot share a persistent launch, or for whose images one ends, and why.
 struct Fallback {
   std::uint32_t wave = 0;
   std::string reason;
@@ -53,11 +54,15 @@ struct Schedule {
   std::size_t repeat_end = 0;
   std::vector<std::uint32_t> tiles_per_pack; // by wave: tiles that a work-group runs concurrently
   std::vector<Fallback> fallbacks;
+  std::vector<Fallback> new_launches;              // waves for whose images a persistent launch ends
   std::uint32_t main_options = 0;                  // unit whose compiler options the generated kernel uses
   std::vector<std::vector<std::uint32_t>> storage; // storage[phase][buffer]: the buffer whose memory it uses
+  bool launch_per_iteration = false;               // iterations write images, so no launch covers several
 
   [[nodiscard]] std::uint32_t phases() const { return static_cast<std::uint32_t>(storage.size()); }
-  [[nodiscard]] bool any_plain() const;
+  // Returns true if a persistent launch can run all iterations, or even all stages.
+  [[nodiscard]] bool repeats_in_one_launch() const;
+  [[nodiscard]] bool is_one_launch() const;
   [[nodiscard]] std::uint32_t packs(const Job& program, std::uint32_t wave) const {
     const std::uint32_t pack = tiles_per_pack[wave];
     return program.waves[wave].range.tiles() / pack + (program.waves[wave].range.tiles() % pack != 0 ? 1 : 0);

@@ -138,7 +138,7 @@ public:
           return violation_;
         }
       }
-      if (program_.until && !schedule_.any_plain()) {
+      if (program_.until && schedule_.repeats_in_one_launch()) {
         everybody();
       }
     }
@@ -196,18 +196,18 @@ private:
     return true;
   }
 
-  // Returns true if a launch ends between this row and the previous one: at plain waves and, in schedules
-  // that have some, at the end of each iteration and section.
+  // Returns true if a launch ends between this row and the previous one: at plain waves and for images, and in
+  // schedules with such stages at the end of each section, and of each iteration that has some.
   [[nodiscard]] bool begins_launch(std::size_t row) const {
-    if (!schedule_.any_plain()) {
+    if (schedule_.is_one_launch()) {
       return false;
     }
     const std::size_t from = stage_of(*previous_);
     const std::size_t to = stage_of(row);
-    bool ends = from >= to;
+    bool ends = from >= to && !schedule_.repeats_in_one_launch();
     for (std::size_t stage = from + 1; stage <= to && !ends; ++stage) {
-      ends =
-          schedule_.stages[stage].plain || stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
+      ends = schedule_.stages[stage].plain || schedule_.stages[stage].new_launch ||
+             stage == schedule_.repeat_begin || stage == schedule_.repeat_end;
     }
     return ends;
   }

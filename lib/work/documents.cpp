@@ -350,8 +350,6 @@ constexpr std::string_view what_cannot_be_run[] = {
     "What the device may lack, and is then refused by name:",
     "  images, a format or size of them, read_write images; sub-group functions",
     "Waves that are launched separately (fallbacks in the report gives the reason):",
-    "  a wave that touches an image which another wave of the launch writes, or that writes one in every",
-    "  iteration of a persistent launch",
     "  kernels with sub-group functions",
     "  kernels with barriers or local memory in work-groups of another size than most, or where no self-test "
     "of the",

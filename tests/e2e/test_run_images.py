@@ -20,10 +20,16 @@ kernel void invert(read_write image2d_t picture) {
   const int2 at = (int2)(get_global_id(0), get_global_id(1));
   write_imageui(picture, at, 255 - read_imageui(picture, at));
 }
+kernel void red(read_only image2d_t from, global int* sum) {
+  const int2 at = (int2)(get_global_id(0), get_global_id(1));
+  sum[at.y * get_global_size(0) + at.x] += read_imageui(from, exact, at).x;
+}
+kernel void less(global int* left) { --left[0]; }
 kernel void sample(read_only image2d_t from, sampler_t how, global float* out, float x) {
   out[get_global_id(0)] = read_imagef(from, how, (float2)(x * get_global_id(0), 0.5f)).x;
 }
 """
+ARRIVAL = "what is written to an image reaches other work-groups when the launch ends"
 SUB_GROUPS = """kernel void total(global const int* in, global int* out) {
   const int sum = sub_group_reduce_add(in[get_global_id(0)]);
   out[get_global_id(0)] = sum;
@@ -90,9 +96,10 @@ class Images(Programs):
                 report = self.report_of(document, "--strategy", strategy, "--mode", mode, "--verify")
                 self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
                 self.assertEqual(report["memory"]["image_bytes"], 3 * 48)
-                self.assertEqual([left["reason"] for left in report["fallbacks"]], [] if strategy == "launch" else [
-                    'it reads the image "b", which "once" writes in the same launch: what is written to an image '
-                    "reaches other work-groups when the launch ends"])
+                self.assertEqual(report["fallbacks"], [])
+                self.assertEqual(report.get("new_launches", []), [] if strategy == "launch" else [{
+                    "wave": '"again"', "reason": 'it reads the image "b", which "once" writes: ' + ARRIVAL}])
+                self.assertEqual(report["telemetry"]["kernel_launches"], 2)
                 self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
                 self.assertEqual(rows_of(self.folder / "c.png", 6), self.rows)
 
@@ -122,6 +129,28 @@ class Images(Programs):
             self.assertEqual(report["iterations"], 3)
             self.assertEqual(rows_of(self.folder / "b.png", 6), self.rows)
 
+    def test_iterations_share_a_launch(self) -> None:
+        """"once" writes before the repetition and "again" after it: one launch for the seven iterations between."""
+        document = mirror({"a": image(init={"file": "in.png"}), "b": image(), "c": image(output="c.png")}, repeat=9)
+        document["buffers"] = {"sum": {"type": "i32", "count": 12, "init": {"fill": 0}, "output": "sum.npy"},
+                               "left": {"type": "i32", "count": 1, "init": {"fill": 7}, "output": "left.npy"}}
+        document["ops"].update(red={"source": "k.cl"}, less={"source": "k.cl"})
+        once, again = document["waves"]
+        document["waves"] = [
+            {**once, "phase": "before"},
+            {"op": "red", "global_size": [6, 2], "local_size": [3, 1], "args": [{"image": "b"}, {"buffer": "sum"}]},
+            {"op": "less", "global_size": [1], "local_size": [1], "args": [{"buffer": "left"}]},
+            {**again, "phase": "after"}]
+        document["until"] = {"buffer": "left", "equals": 0}
+        red = [row[4 * (5 - x)] for row in self.rows for x in range(6)]
+        for strategy, launches in (("barrier", 3), ("counters", 3), ("launch", 9)):
+            with self.subTest(strategy=strategy):
+                report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+                self.assertEqual((report["iterations"], report["output_parity"]["equal"]), (7, True))
+                self.assertEqual(report["telemetry"]["kernel_launches"], launches)
+                self.assertEqual(self.output("sum.npy", "i32"), [7 * value for value in red])
+                self.assertEqual(rows_of(self.folder / "c.png", 6), self.rows)
+
     def test_files_that_do_not_fit(self) -> None:
         document = mirror({"a": image(init={"file": "in.png"}), "b": image(output="b.npy"), "c": image()})
         self.file("in.png", png(3, 2, [bytes(12), bytes(12)]))
@@ -149,9 +178,9 @@ class Images(Programs):
         self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
         self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
         self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
-        self.assertEqual([left["reason"] for left in report["fallbacks"]], [
-            'it reads the image "a", which "invert" writes in the same launch: what is written to an image reaches other '
-            "work-groups when the launch ends"])
+        self.assertEqual([left["reason"] for left in report["new_launches"]], [
+            'the image "a" is written in every iteration: ' + ARRIVAL,
+            'it reads the image "a", which "invert" writes: ' + ARRIVAL])
 
     def test_size_that_the_device_lacks(self) -> None:
         document = mirror({"a": image(), "b": image(size=[4_000_000, 2], output="b.npy"), "c": image()})

@@ -1,4 +1,4 @@
-// Waves that may access images in a shared launch, and the image parameters of the generated kernel.
+// Where launches end for images, and the image parameters of the generated kernel.
 #include "../program_support.hpp"
 #include "engine/kernel_objects.hpp"
 #include "engine/schedule.hpp"
@@ -55,12 +55,27 @@ Schedule schedule(const Job& program, const std::vector<std::vector<std::uint32_
 }
 
 // "1: reason".
-std::vector<std::string> reasons(const Schedule& schedule) {
+std::vector<std::string> reasons(const std::vector<Fallback>& waves) {
   std::vector<std::string> found;
-  for (const Fallback& fallback : schedule.fallbacks) {
-    found.push_back(std::to_string(fallback.wave) + ": " + fallback.reason);
+  for (const Fallback& wave : waves) {
+    found.push_back(std::to_string(wave.wave) + ": " + wave.reason);
   }
   return found;
+}
+std::vector<std::string> reasons(const Schedule& schedule) {
+  return reasons(schedule.fallbacks);
+}
+
+// The waves of persistent launches, as "0 1 | 2": the text of one stage after the other.
+std::string launches(const Schedule& schedule) {
+  std::string text;
+  for (const Stage& stage : schedule.stages) {
+    text += text.empty() ? "" : stage.new_launch ? " | " : " ";
+    for (const std::uint32_t wave : stage.waves) {
+      text += std::to_string(wave);
+    }
+  }
+  return text;
 }
 
 using Reasons = std::vector<std::string>;
@@ -78,31 +93,117 @@ TEST_CASE("images that are only read are read in any launch") {
   CHECK(reasons(schedule(program, {{0, 1}, {2}})).empty());
 }
 
-TEST_CASE("what a wave of the launch writes, no other wave of it touches") {
-  // A separate launch divides the others: later waves may read what earlier ones wrote.
-  const Job chain = images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(2), out(3)}, {in(3), out(0)}});
-  CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}})) ==
-        Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes in the same launch"),
-                because("3: it reads the image \"b3\", which wave 2 (op0) writes in the same launch")});
+TEST_CASE("a launch ends before a wave that uses what another wave of it writes") {
+  const Job chain = images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(3)}, {in(2), out(3)}});
+  const Schedule made = schedule(chain, {{0}, {1}, {2}, {3}});
+  CHECK(reasons(made).empty());
+  CHECK(launches(made) == "0 | 1 2 | 3");
+  CHECK(reasons(made.new_launches) ==
+        Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes"),
+                because("3: it reads the image \"b2\", which wave 1 (op0) writes")});
+  CHECK_FALSE(made.is_one_launch());
   // With one launch per stage nothing conflicts.
-  CHECK(reasons(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch)).empty());
+  CHECK(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch).new_launches.empty());
   const Job later = images(2, {{in(0)}, {out(0)}});
-  CHECK(reasons(schedule(later, {{0}, {1}})) ==
-        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) reads in the same launch")});
+  CHECK(reasons(schedule(later, {{0}, {1}}).new_launches) ==
+        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) reads")});
   const Job twice = images(2, {{out(0)}, {out(0)}});
-  CHECK(reasons(schedule(twice, {{0, 1}}, Strategy::launch)) ==
-        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) writes in the same launch")});
+  CHECK(launches(schedule(twice, {{0, 1}})) == "0 | 1");
+  CHECK(launches(schedule(twice, {{0, 1}}, Strategy::launch)) == "0 1");
   const Job itself = images(2, {{in(0), out(1)}, {image(0, Access::read)}});
-  CHECK(reasons(schedule(itself, {{0}, {1}})).empty());
+  CHECK(schedule(itself, {{0}, {1}}).is_one_launch());
 }
 
 TEST_CASE("a launch of all iterations writes no images") {
   Job program = images(2, {{in(0), out(1)}, {in(0)}});
-  CHECK(reasons(schedule(program, {{0}, {1}})).empty());
+  CHECK(schedule(program, {{0}, {1}}).is_one_launch());
   program.iterations = 2;
-  CHECK(reasons(schedule(program, {{0}, {1}})) ==
-        Reasons{because("0: it writes the image \"b1\" in every iteration")});
-  CHECK(reasons(schedule(program, {{0}, {1}}, Strategy::launch)).empty());
+  const Schedule made = schedule(program, {{0}, {1}});
+  CHECK_FALSE(made.repeats_in_one_launch());
+  CHECK(reasons(made.new_launches) == Reasons{because("0: the image \"b1\" is written in every iteration")});
+  CHECK_FALSE(schedule(program, {{0}, {1}}, Strategy::launch).launch_per_iteration);
+}
+
+TEST_CASE("iterations share a launch after one that writes images") {
+  Job program = images(2, {{out(0)}, {in(0)}, {in(0)}, {out(0)}});
+  program.iterations = 9;
+  program.waves[0].section = Section::before;
+  program.waves[3].section = Section::after;
+  const Schedule made = schedule(program, {{0}, {1}, {2}, {3}});
+  CHECK(launches(made) == "0 | 1 2 | 3");
+  CHECK(made.repeats_in_one_launch());
+  CHECK_FALSE(made.is_one_launch());
+  CHECK(reasons(made.new_launches)[0] == because("1: the image \"b0\" is written before it"));
+}
+
+TEST_CASE("random programs: in no launch a wave uses what another one writes") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Numbers random(start);
+  for (int round = 0; round < 500; ++round) {
+    INFO("TIDEGATE_SEED=", start, " round ", round);
+    std::vector<std::vector<ProgramArgument>> waves(1 + random.below(8));
+    std::vector<std::vector<std::uint32_t>> groups;
+    for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+      waves[wave] = {random.chance(40) ? out(random.below(3)) : in(random.below(3))};
+      if (groups.empty() || random.chance(60)) {
+        groups.emplace_back();
+      }
+      groups.back().push_back(wave);
+    }
+    Job program = images(3, waves);
+    program.iterations = 1 + random.below(3);
+    const std::size_t begin = random.below(static_cast<std::uint32_t>(groups.size()));
+    const std::size_t end = begin + 1 + random.below(static_cast<std::uint32_t>(groups.size() - begin));
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      for (const std::uint32_t wave : groups[group]) {
+        program.waves[wave].section = group < begin ? Section::before
+                                      : group < end ? Section::each
+                                                    : Section::after;
+      }
+    }
+    const Schedule made = schedule(program, groups);
+    // The stages in the order in which they run.
+    std::vector<std::pair<std::size_t, std::uint32_t>> run; // with the iteration
+    for (std::size_t stage = 0; stage < made.repeat_begin; ++stage) {
+      run.emplace_back(stage, 0);
+    }
+    for (std::uint32_t iteration = 0; iteration < program.iterations; ++iteration) {
+      for (std::size_t stage = made.repeat_begin; stage < made.repeat_end; ++stage) {
+        run.emplace_back(stage, iteration);
+      }
+    }
+    for (std::size_t stage = made.repeat_end; stage < made.stages.size(); ++stage) {
+      run.emplace_back(stage, program.iterations - 1);
+    }
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> in_launch; // waves, with the iteration
+    std::uint32_t last = 0;
+    for (const auto& [stage, iteration] : run) {
+      const bool repeats_again = iteration != last && made.repeats(stage);
+      if (made.stages[stage].new_launch ? !repeats_again || !made.repeats_in_one_launch()
+                                        : repeats_again && !made.repeats_in_one_launch()) {
+        in_launch.clear();
+      }
+      last = iteration;
+      for (const std::uint32_t wave : made.stages[stage].waves) {
+        for (const auto& [other, when] : in_launch) {
+          const ProgramArgument& a = program.waves[other].arguments[0];
+          const ProgramArgument& b = program.waves[wave].arguments[0];
+          CHECK_FALSE(((other != wave || when != iteration) && a.buffer == b.buffer &&
+                       (a.access == Access::write || b.access == Access::write)));
+        }
+      }
+      for (const std::uint32_t wave : made.stages[stage].waves) {
+        in_launch.emplace_back(wave, iteration);
+        for (const std::uint32_t other : made.stages[stage].waves) {
+          const ProgramArgument& a = program.waves[other].arguments[0];
+          const ProgramArgument& b = program.waves[wave].arguments[0];
+          CHECK_FALSE((other != wave && a.buffer == b.buffer &&
+                       (a.access == Access::write || b.access == Access::write)));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("limits on images and samplers of a kernel") {

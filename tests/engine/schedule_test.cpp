@@ -66,7 +66,7 @@ TEST_CASE("a group is a stage") {
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}));
   CHECK(stages(made) == "0,1:3 2:2");
   CHECK(made.fallbacks.empty());
-  CHECK_FALSE(made.any_plain());
+  CHECK(made.is_one_launch());
   CHECK(made.storage == Storage{{}});
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
   program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
   CHECK(stages(made) == "0,1:2 2:1!");
-  CHECK(made.any_plain());
+  CHECK_FALSE(made.is_one_launch());
   CHECK(made.fallbacks.empty()); // not a fallback
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("waves that cannot share a launch are excluded with the reason") {
   CHECK(made.fallbacks[1].wave == 2);
   CHECK(made.fallbacks[1].reason ==
         "its kernel has barriers or local memory and its last work-group is smaller");
-  CHECK(made.any_plain());
+  CHECK_FALSE(made.is_one_launch());
 }
 
 TEST_CASE("waves with other compiler options are excluded") {
