@@ -1,4 +1,4 @@
-// Reads files, and writes outputs under a temporary name that commit() renames into place.
+// Reads files, and writes outputs without a name, or under a temporary one, until commit() gives them theirs.
 #include "core/files.hpp"
 
 #include "core/interrupt.hpp"
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +25,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -178,11 +180,16 @@ Result<std::string> read_all(const std::string& path, std::size_t most, FileKind
 
 struct Output::State {
   std::string path;
-  std::string temporary; // the file's name until commit(); or empty
+  std::string temporary; // the file's name until commit(); empty if it has none
   std::optional<RemovedWhenInterrupted> unfinished;
-  std::string final_path;
+  std::string final_path; // empty for what is written directly, and after commit()
   std::optional<Descriptor> file;
   bool closed = false;
+
+  void name_for_now(std::string name) {
+    temporary = std::move(name);
+    unfinished.emplace(temporary);
+  }
 
   void discard() {
     if (!temporary.empty()) {
@@ -192,6 +199,26 @@ struct Output::State {
     }
   }
 };
+
+namespace {
+
+std::string path_of(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+// A file without a name leaves nothing when its process is killed: mpirun kills ranks a second or two after SIGTERM.
+// Returns -1 where the file system has no such files.
+int open_unnamed(const std::string& final_path) {
+  const std::string folder = std::filesystem::path(final_path).parent_path().string();
+  const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (fd >= 0 && ::access(path_of(fd).c_str(), F_OK) != 0) { // without /proc it would never get a name
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+} // namespace
 
 Output::Output(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Output::Output(Output&&) noexcept = default;
@@ -271,13 +298,16 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
   }
   state->final_path = std::move(*final_path);
   std::string temporary = state->final_path + ".XXXXXX";
+  const bool short_enough = std::filesystem::path(temporary).filename().native().size() <= NAME_MAX;
   const InterruptsBlocked blocked; // until the handler knows the file
-  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  int fd = short_enough ? open_unnamed(state->final_path) : -1;
   if (fd < 0) {
-    return tl::unexpected(cannot_write(path, errno));
+    fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+    if (fd < 0) {
+      return tl::unexpected(cannot_write(path, errno));
+    }
+    state->name_for_now(std::move(temporary));
   }
-  state->temporary = std::move(temporary);
-  state->unfinished.emplace(state->temporary);
   state->file.emplace(fd);
   if (exists) {
     (void)!::fchown(fd, status.st_uid, status.st_gid); // as far as permitted
@@ -313,18 +343,37 @@ int Output::descriptor() const {
 }
 
 Result<void> Output::commit() {
-  if (state_->temporary.empty()) {
+  std::string& final_path = state_->final_path;
+  if (final_path.empty()) {
     return {};
   }
-  // Flush the data before the rename, so that a crash leaves the old file or the new one.
+  // Flush the data before the file gets its name, so that a crash leaves the old file or the new one.
   if (::fsync(state_->file->get()) != 0 && errno != EINVAL) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
-  if (::rename(state_->temporary.c_str(), state_->final_path.c_str()) != 0) {
+  const InterruptsBlocked blocked;
+  const auto link_as = [this](const std::string& name) {
+    return ::linkat(AT_FDCWD, path_of(state_->file->get()).c_str(), AT_FDCWD, name.c_str(),
+                    AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (state_->temporary.empty()) {
+    if (link_as(final_path)) {
+      final_path.clear();
+      return {};
+    }
+    while (errno == EEXIST && state_->temporary.empty()) { // rename() replaces a file, linkat() does not
+      const std::string name = fmt::format("{}.{:06x}", final_path, std::random_device()() & 0xffffffU);
+      if (link_as(name)) {
+        state_->name_for_now(name);
+      }
+    }
+  }
+  if (state_->temporary.empty() || ::rename(state_->temporary.c_str(), final_path.c_str()) != 0) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
   state_->unfinished.reset();
   state_->temporary.clear();
+  final_path.clear();
   return {};
 }
 

@@ -51,9 +51,9 @@ Result<std::string> read_all(const std::string& path, std::size_t most,
 // the folder does not exist.
 Result<std::string> written_path(const std::string& path);
 
-// The destination of an answer. A regular file is written under a temporary name in the same folder; commit()
-// renames it into place with the permissions of the file it replaces. Without commit(), or after an
-// interrupt, nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
+// The destination of an answer. A regular file has no name, or a temporary one in the same folder where the file system
+// knows no such files; commit() gives it its name and the permissions of the file it replaces. Without commit(), or after
+// an interrupt, nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
 class Output {
 public:
   // Errors: cannot_write if the file cannot be created, has a type that `kinds` excludes, or is a named pipe

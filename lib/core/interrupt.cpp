@@ -54,7 +54,11 @@ std::int64_t now_ns() {
     ::pause();
   }
   [[maybe_unused]] const ssize_t printed = ::write(errors, message.data(), message.size());
-  remove_unfinished_files();
+  for (const UnfinishedFile& file : *unfinished) {
+    if (file.exists) {
+      ::unlink(file.path.data());
+    }
+  }
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
@@ -102,14 +106,6 @@ void handle_interrupts(std::string message, std::string again) {
     action.sa_mask = watched_set();
     action.sa_flags = SA_RESTART;
     ::sigaction(number, &action, nullptr);
-  }
-}
-
-void remove_unfinished_files() {
-  for (const UnfinishedFile& file : *unfinished) {
-    if (file.exists) {
-      ::unlink(file.path.data());
-    }
   }
 }
 

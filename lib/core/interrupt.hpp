@@ -19,9 +19,6 @@ void handle_interrupts(std::string message, std::string again);
 // handlers, and then a second signal kills the child. Also removes the child's unfinished files.
 [[noreturn]] void end_interrupted();
 
-// Removes the unfinished files of a child process that a signal has killed.
-void remove_unfinished_files();
-
 // Returns true for the three signals.
 bool is_interrupt(int signal);
 

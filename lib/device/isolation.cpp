@@ -143,7 +143,6 @@ Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran, SharedFlag*
       end_interrupted();
     }
     if (trying == nullptr || !trying->is_set() || number == SIGKILL || crashes == most_crashes) {
-      remove_unfinished_files();
       tell_captured_errors();
       return tl::unexpected(crash(number, kernels_ran != nullptr && kernels_ran->is_set()));
     }

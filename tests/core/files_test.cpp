@@ -4,7 +4,9 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -46,6 +48,30 @@ TEST_CASE("without a commit the old file stays") {
     REQUIRE(output);
     CHECK(output->write("new").has_value());
   }
+  CHECK(contents(folder.file("out")) == "old");
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("a process that is killed leaves no unfinished file") {
+  const TemporaryFolder folder;
+  folder.write("out", "old");
+  const int unnamed = ::open(folder.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) {
+    MESSAGE("skipped: this file system has no files without a name");
+    return;
+  }
+  ::close(unnamed);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto output = Output::open(folder.file("out"));
+    if (output && output->write("new")) {
+      ::raise(SIGKILL);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
   CHECK(contents(folder.file("out")) == "old");
   CHECK(entries(folder) == 1);
 }

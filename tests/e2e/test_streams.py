@@ -167,11 +167,13 @@ class Interrupts(unittest.TestCase):
                 process = subprocess.Popen([binary(), "recommend", "--stream", "-o", str(Path(folder) / "out")],
                                            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
                 assert process.stdin and process.stderr
+                descriptors = Path(f"/proc/{process.pid}/fd")
                 for _ in range(300):
-                    if os.listdir(folder):
+                    if any(os.readlink(file).startswith(folder) for file in descriptors.iterdir()):
                         break
                     time.sleep(0.05)
-                self.assertEqual(len(os.listdir(folder)), 1)  # the unfinished file
+                else:
+                    self.fail("the output is not open")
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=PATIENCE), 130)
                 self.assertEqual(os.listdir(folder), [])
