@@ -97,7 +97,8 @@ Error after_first_rank(Error error) {
   constexpr std::chrono::milliseconds first{300};
   constexpr std::chrono::milliseconds each{50}; // likewise among the others
   const ranks::Launched launched = ranks::launched();
-  if (launched.rank != 0) {
+  if (launched.rank != 0 &&
+      error.code != ErrorCode::driver_crash) { // mpirun kills within a second of a crash
     std::this_thread::sleep_for(first + each * std::min(launched.rank, 20));
   }
   error.message = fmt::format("rank {} of {}: {}", launched.rank, launched.size, error.message);

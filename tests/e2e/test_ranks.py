@@ -169,7 +169,7 @@ class Ranks(Programs):
                 self.assertEqual(processes_of(self.folder), [])
                 result = self.ended(running)
                 if result.rc > 0:
-                    self.assertRegex(result.stderr, "error: |exited on signal 9")
+                    self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
                 for name, contents in results().items():
                     self.assertIn(name, whole[program])
                     if name != "report.json":
