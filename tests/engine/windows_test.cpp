@@ -2,6 +2,7 @@
 // A checker must find every way in which that can be wrong.
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
+#include "../test_scale.hpp"
 #include "engine/halo_check.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/window.hpp"
@@ -340,7 +341,7 @@ TEST_CASE("a wave meets itself in the next iteration") {
 TEST_CASE("random programs: what is found is sound") {
   std::size_t windows = 0;
   std::size_t registers = 0;
-  for (std::uint64_t round = 0; round < 300; ++round) {
+  for (std::uint64_t round = 0; round < 300 / test::scale; ++round) {
     INFO("TIDEGATE_SEED=", seed(), " round ", round);
     Numbers random(seed() + round);
     Job program = program_with(3 + random.below(5));
@@ -362,8 +363,8 @@ TEST_CASE("random programs: what is found is sound") {
     // Every order that the fused program allows, the program itself allows: they are graphs without a cycle.
     CHECK(program_order(made.fused.program).size() == made.fused.program.waves.size());
   }
-  CHECK(windows > 300);
-  CHECK(registers > 20);
+  CHECK(windows > 300 / test::scale);
+  CHECK(registers > 20 / test::scale);
 }
 
 TEST_CASE("a kernel reads before its wait what no wave writes any more, and nothing else") {
