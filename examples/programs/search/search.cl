@@ -45,10 +45,11 @@ bool occurs(global const uchar* text, uint at, uint bytes, global const uchar* p
 }
 
 // Appends all occurrences that start in a chunk.
-void search_chunk(global const uchar* text, uint chunk, uint bytes, global const uchar* patterns, global uint2* found) {
-  for (uint at = 16 * chunk; at < 16 * chunk + 16; ++at) {
+void search_chunk(global const uchar* text, uint chunk, uint bytes, global const uint4* patterns, global uint2* found) {
+  for (uint at = 16 * chunk; at < 16 * chunk + 16 && at + 4 <= bytes; ++at) {
+    const uint four = text[at] | text[at + 1] << 8 | text[at + 2] << 16 | (uint)text[at + 3] << 24;
     for (uint pattern = 0; pattern < PATTERNS; ++pattern) {
-      if (occurs(text, at, bytes, patterns + pattern * PADDED)) {
+      if (four == patterns[pattern].x && occurs(text, at, bytes, (global const uchar*)&patterns[pattern])) {
         TIDEGATE_HIT(found, (uint2)(at, pattern));
       }
     }
@@ -80,7 +81,7 @@ kernel void search(global const uint4* text, uint bytes, global const uint4* pat
   for (uint i = 0; any && i < CHUNKS; ++i) {
     const uint at = first + i * get_local_size(0);
     if (at < chunks && starts_in_chunk(text[at], after(text, at, chunks), starts)) {
-      search_chunk((global const uchar*)text, at, bytes, (global const uchar*)patterns, found);
+      search_chunk((global const uchar*)text, at, bytes, patterns, found);
     }
   }
 }
