@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -130,20 +132,27 @@ struct Target {
   friend bool operator==(const Target&, const Target&) = default;
 };
 
-// Finds the declarations of a function that must change, from all assignments in any order. Declarators of
-// one declaration share its address space and count as one.
+bool moves(const Function& function, std::size_t parameter, ParameterSet moved) {
+  return is_constant_pointer(function.parameters[parameter]) &&
+         (parameter >= 64 || (moved >> parameter & 1) != 0);
+}
+
+// Finds the declarations of a function that must change where the parameters in `moved` point into global memory, from
+// all assignments in any order. Declarators of one declaration share its address space and count as one.
 class ConstantPointers {
 public:
-  ConstantPointers(const TranslationUnit& unit, const Function& function)
-      : unit_(unit), tokens_(unit.source.tokens), types_(unit), function_(function) {
+  ConstantPointers(const TranslationUnit& unit, const Function& function, ParameterSet moved, int depth = 0)
+      : unit_(unit), tokens_(unit.source.tokens), types_(unit), function_(function), moved_(moved),
+        depth_(depth) {
     for (const Name& name : unit.names) {
       if (name.token > function.name_token && name.token < function.end) {
         names_.push_back(&name);
       }
     }
-    for (const Parameter& parameter : function.parameters) {
+    for (std::size_t p = 0; p < function.parameters.size(); ++p) {
+      const Parameter& parameter = function.parameters[p];
       for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-        const Name* const name = is_constant_pointer(parameter) ? unit.meaning(i) : nullptr;
+        const Name* const name = moves(function, p, moved) ? unit.meaning(i) : nullptr;
         if (name != nullptr && name->token == i) {
           targets_[name->specifiers.begin].global = true;
         }
@@ -166,6 +175,29 @@ public:
   [[nodiscard]] bool returns_global() const {
     const auto found = targets_.find(function_.begin);
     return found != targets_.end() && found->second.global;
+  }
+
+  // Adds which parameters of other functions get addresses in global memory.
+  Result<void> find_calls(std::set<std::pair<std::string, ParameterSet>>& calls) const {
+    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
+      const Function* const called = unit_.is_call(i) ? with_constants(i) : nullptr;
+      if (called == nullptr) {
+        continue;
+      }
+      const std::vector<TokenRange> values = arguments(i);
+      for (std::size_t p = 0; p < std::min(values.size(), called->parameters.size()); ++p) {
+        const Target target = is_constant_pointer(called->parameters[p]) ? target_of(values[p]) : Target{};
+        if (target.global && target.constant) {
+          return tl::unexpected(error_at(
+              unit_, values[p].begin, ErrorCode::unsupported_kernel,
+              "this argument may point into constant memory or to a constant argument, which is in global "
+              "memory in a persistent kernel",
+              "use a separate call for each"));
+        }
+      }
+      calls.emplace(called->name, global_arguments(*called, i));
+    }
+    return {};
   }
 
   Result<void> edit(Edits& edits) const {
@@ -196,9 +228,9 @@ public:
         changed.push_back(name->specifiers);
       }
     }
-    for (const Parameter& parameter : function_.parameters) {
-      if (is_constant_pointer(parameter)) {
-        changed.push_back(parameter.tokens); // its name may be missing
+    for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
+      if (moves(function_, i, moved_)) {
+        changed.push_back(function_.parameters[i].tokens); // its name may be missing
       }
     }
     casts(changed);
@@ -345,9 +377,8 @@ private:
       } else if (tokens_[i].kind == TokenKind::string) {
         target.constant = true;
       } else if (unit_.is_call(i)) {
-        const std::size_t close = unit_.counterpart(i + 1);
-        target |= target_of_call(i, {.begin = i + 2, .end = close});
-        i = close;
+        target |= target_of_call(i);
+        i = unit_.counterpart(i + 1);
       } else {
         target |= target_of_name(i, reads);
       }
@@ -355,17 +386,52 @@ private:
     return target;
   }
 
-  // A function that returns such a pointer has a version for each address space, chosen by its arguments.
-  [[nodiscard]] Target target_of_call(std::size_t i, TokenRange arguments) const {
-    const auto called =
-        std::ranges::find_if(unit_.functions, [name = tokens_[i].text, this](const Function& function) {
-          return function.name == name && types_.returns_constant(function);
-        });
-    if (called == unit_.functions.end()) {
-      return {};
+  // A function that returns such a pointer has versions, chosen by its arguments.
+  [[nodiscard]] Target target_of_call(std::size_t i) const {
+    const Function* called = with_constants(i);
+    if (called == nullptr || !types_.returns_constant(*called)) {
+      return {.constant = called == nullptr && returns_constant(i)};
     }
-    const bool global = target_of(arguments).global;
+    called = unit_.definition(called->name) == nullptr ? called : unit_.definition(called->name);
+    const ParameterSet moved = global_arguments(*called, i);
+    constexpr int most_calls = 8; // a function might call itself
+    const bool global = moved != 0 && (depth_ == most_calls || !called->body ||
+                                       ConstantPointers(unit_, *called, moved, depth_ + 1).returns_global());
     return {.global = global, .constant = !global};
+  }
+
+  // The function with pointers into constant memory that is called at token `i`, or nullptr.
+  [[nodiscard]] const Function* with_constants(std::size_t i) const {
+    const auto called = std::ranges::find_if(unit_.functions, [&](const Function& function) {
+      return function.name == tokens_[i].text &&
+             std::ranges::any_of(function.parameters, is_constant_pointer);
+    });
+    return called == unit_.functions.end() ? nullptr : &*called;
+  }
+
+  [[nodiscard]] bool returns_constant(std::size_t i) const {
+    return std::ranges::any_of(unit_.functions, [&](const Function& function) {
+      return function.name == tokens_[i].text && types_.returns_constant(function);
+    });
+  }
+
+  [[nodiscard]] std::vector<TokenRange> arguments(std::size_t call) const {
+    std::vector<TokenRange> found;
+    for (std::size_t begin = call + 2; !is(begin - 1, ")") && !is(begin, ")"); begin = found.back().end + 1) {
+      found.push_back(value_at(begin));
+    }
+    return found;
+  }
+
+  // The parameters that get addresses in global memory from a call.
+  [[nodiscard]] ParameterSet global_arguments(const Function& called, std::size_t call) const {
+    ParameterSet moved = 0;
+    const std::vector<TokenRange> values = arguments(call);
+    for (std::size_t i = 0; i < std::min<std::size_t>({values.size(), called.parameters.size(), 64}); ++i) {
+      const bool moves = is_constant_pointer(called.parameters[i]) && target_of(values[i]).global;
+      moved |= ParameterSet{moves} << i;
+    }
+    return moved;
   }
 
   [[nodiscard]] Target target_of_name(std::size_t i, bool reads) const {
@@ -410,6 +476,8 @@ private:
   const std::vector<Token>& tokens_;
   const ConstantTypes types_;
   const Function& function_;
+  const ParameterSet moved_;
+  const int depth_;                       // of calls that are looked into
   std::vector<const Name*> names_;        // declared by the function
   std::vector<Assignment> assignments_;   // to pointers into constant memory, and returned ones
   std::vector<TokenRange> member_values_; // values assigned to members that are such pointers
@@ -418,21 +486,45 @@ private:
 
 } // namespace
 
-Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, Edits& edits) {
-  if (std::ranges::none_of(function.parameters, is_constant_pointer)) {
+Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, ParameterSet moved,
+                                 Edits& edits) {
+  if (moved == 0 || std::ranges::none_of(function.parameters, is_constant_pointer)) {
     return {};
   }
   if (function.body) {
     add_global_typedefs(unit, *function.body, edits);
   }
-  const ConstantPointers pointers(unit, function);
+  const ConstantPointers pointers(unit, function, moved);
   TIDEGATE_CHECK(pointers.edit(edits));
   // Only the definition shows what a prototype returns.
   const Function* const definition = function.body ? nullptr : unit.definition(function.name);
-  const bool returns_global = definition == nullptr ? pointers.returns_global()
-                                                    : ConstantPointers(unit, *definition).returns_global();
+  const bool returns_global = definition == nullptr
+                                  ? pointers.returns_global()
+                                  : ConstantPointers(unit, *definition, moved).returns_global();
   return returns_global ? pointers.replace({.begin = function.begin, .end = function.name_token}, edits)
                         : Result<void>();
+}
+
+Result<std::set<std::pair<std::string, ParameterSet>>> global_versions(const TranslationUnit& unit,
+                                                                       const std::set<std::string>& kernels) {
+  std::set<std::pair<std::string, ParameterSet>> found;
+  std::set<std::pair<std::string, ParameterSet>> left;
+  for (const std::string& kernel : kernels) {
+    left.emplace(kernel, all_parameters);
+  }
+  while (!left.empty()) {
+    const auto [name, moved] = *left.begin();
+    left.erase(left.begin());
+    if (!found.emplace(name, moved).second) {
+      continue;
+    }
+    for (const Function& function : unit.functions) { // an overloaded one has several
+      if (function.name == name && function.body) {
+        TIDEGATE_CHECK(ConstantPointers(unit, function, moved).find_calls(left));
+      }
+    }
+  }
+  return found;
 }
 
 void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& edits) {

@@ -118,14 +118,6 @@ public:
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
         renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), packs_(packs),
         writer_(unit, outlined_.text) {
-    std::set<std::string> with_constants;
-    for (const Function& function : unit.functions) {
-      if (function.is_kernel && reachable_.contains(function.name) &&
-          std::ranges::any_of(function.parameters, is_constant_pointer)) {
-        with_constants.insert(function.name);
-      }
-    }
-    sees_constant_arguments_ = graph_.reachable(with_constants);
     for (const Name& name : unit.names) {
       const auto found = renamed.find(tokens_[name.token].text);
       if (found != renamed.end() && name.is_file_scope && name.kind != NameKind::member) {
@@ -136,6 +128,13 @@ public:
 
   Result<OutlinedUnit> run() {
     TIDEGATE_CHECK(refuse_unsupported());
+    std::set<std::string> kernels;
+    for (const Function& function : unit_.functions) {
+      if (function.is_kernel && reachable_.contains(function.name)) {
+        kernels.insert(function.name);
+      }
+    }
+    TIDEGATE_TRY(versions_, global_versions(unit_, kernels));
     std::size_t at = 0;
     for (const Function& function : unit_.functions) {
       declarations({.begin = at, .end = function.begin});
@@ -255,25 +254,27 @@ private:
     if (function.is_kernel) { // a prototype, for another kernel that calls it
       Edits edits;
       rename(function.parameter_list, edits);
-      TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
+      TIDEGATE_CHECK(constants_to_global(unit_, function, all_parameters, edits));
       writer_.text(fmt::format("\nstatic void {}({}{}", new_name(function.name), item_parameter,
                                function.parameters.empty() ? "" : ", "));
       writer_.write(function.parameters.empty() ? TokenRange{} : function.parameter_list, edits);
       writer_.text(");");
       return {};
     }
-    // A pointer into constant memory may receive a kernel's argument, which is in global memory: the helper
-    // exists for both address spaces.
-    const bool for_both = sees_constant_arguments_.contains(function.name) &&
-                          std::ranges::any_of(function.parameters, is_constant_pointer);
-    auto written = helper(function, for_both, false);
-    if (written && for_both) {
-      written = helper(function, for_both, true);
+    // Pointers into constant memory may receive a kernel's arguments, which are in global memory: the helper has a version
+    // for each set of those that do.
+    std::set<ParameterSet> sets{0};
+    for (auto at = versions_.lower_bound({function.name, 0});
+         at != versions_.end() && at->first == function.name; ++at) {
+      sets.insert(at->second);
     }
-    return written;
+    for (const ParameterSet moved : sets) {
+      TIDEGATE_CHECK(helper(function, sets.size() > 1, moved));
+    }
+    return {};
   }
 
-  Result<void> helper(const Function& function, bool for_both, bool constants_are_global) {
+  Result<void> helper(const Function& function, bool overloaded, ParameterSet moved) {
     Edits edits;
     rename({.begin = function.begin, .end = function.end}, edits);
     if (function.body) {
@@ -295,12 +296,10 @@ private:
     if (needs.whole_group || sees_local_memory(function)) {
       before = fmt::format("{} ", always_inline);
     }
-    if (for_both && !function.is_overloadable) {
+    if (overloaded && !function.is_overloadable) {
       before += "__attribute__((overloadable)) ";
     }
-    if (constants_are_global) {
-      TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
-    }
+    TIDEGATE_CHECK(constants_to_global(unit_, function, moved, edits));
     writer_.write({.begin = function.begin, .end = function.end}, edits);
     return {};
   }
@@ -325,7 +324,7 @@ private:
     Edits edits;
     rename({.begin = function.parameter_list.begin, .end = function.body->end}, edits);
     pass_item(*function.body, edits);
-    TIDEGATE_CHECK(constants_to_global(unit_, function, edits));
+    TIDEGATE_CHECK(constants_to_global(unit_, function, all_parameters, edits));
     move_types(variables, function, name, edits);
     if (!variables.locals.empty()) {
       if (graph_.is_called(function.name, reachable_)) {
@@ -532,7 +531,7 @@ private:
   const std::vector<Token>& tokens_;
   const CallGraph graph_;
   const std::set<std::string> reachable_;
-  std::set<std::string> sees_constant_arguments_; // functions called with constant arguments of kernels
+  std::set<std::pair<std::string, ParameterSet>> versions_; // of global_versions()
   const std::map<std::string, std::string>& renamed_;
   std::map<std::size_t, std::string> new_names_; // by declaring token: the renamed names of file scope
   const std::set<std::string>& distinct_;

@@ -56,10 +56,21 @@ inline bool is_constant_pointer(const Parameter& parameter) {
   return parameter.is_pointer && parameter.space == AddressSpace::constant;
 }
 
-// Changes parameters that point into constant memory to global memory, and with them the variables, casts and
-// results that receive their values. `edits` already has the new names. Error: unsupported_kernel for a
+// Parameters of a function: bit i is the one with index i.
+using ParameterSet = std::uint64_t;
+inline constexpr ParameterSet all_parameters = ~ParameterSet{0};
+
+// Changes those of the parameters that point into constant memory to global memory, and with them the variables, casts
+// and results that receive their values. `edits` already has the new names. Error: unsupported_kernel for a
 // pointer that would need both address spaces.
-Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, Edits& edits);
+Result<void> constants_to_global(const TranslationUnit& unit, const Function& function, ParameterSet moved,
+                                 Edits& edits);
+
+// Returns the kernels and, by name, each function with pointers into constant memory that they reach, with the
+// parameters that point into global memory there; once for each such set. Error: unsupported_kernel for an argument that
+// would need both address spaces.
+Result<std::set<std::pair<std::string, ParameterSet>>> global_versions(const TranslationUnit& unit,
+                                                                       const std::set<std::string>& kernels);
 
 // Adds a global version after each typedef of the range that is in the constant address space, for
 // constants_to_global(). `edits` already has the new names.

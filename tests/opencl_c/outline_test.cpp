@@ -559,6 +559,36 @@ TEST_CASE("helpers are there for constant and for global memory") {
               "overloadable") == 2);
 }
 
+TEST_CASE("helpers are there for each way in which tables and constant arguments come together") {
+  const std::string text = outlined(
+      "constant int own[2] = {1, 2}; int deep(constant int* t, constant int* key) { return *t + *key; } "
+      "constant int* second(constant int* t, constant int* key) { return key; } "
+      "int mixed(constant int* t, constant int* key) { return deep(t, key) + *second(t, key); } "
+      "kernel void k(constant int* key, global int* a) { constant int* p = second(own, key); "
+      "*a = mixed(own, key) + deep(key, key) + *second(key, own) + *p; }");
+  const auto versions = [&](const std::string& name) {
+    std::string found;
+    for (const char* first : {"constant", "const global"}) {
+      for (const char* other : {"constant", "const global"}) {
+        found += count(text, fmt::format("{} ( {} int * t , {} int * key ) {{", name, first, other)) == 1
+                     ? 'x'
+                     : '-';
+      }
+    }
+    return found;
+  };
+  CHECK(versions("mixed") == "xx--");
+  CHECK(versions("deep") == "xx-x");
+  CHECK(versions("constant int * second") == "x-x-");
+  CHECK(versions("const global int * second") == "-x--");
+  CHECK(count(text, "const global int * p = second ( own , key )") == 1);
+  CHECK(
+      refused("constant int own[2] = {1, 2};\nint f(constant int* t) { return *t; }\n"
+              "kernel void k(constant int* key, global int* a) {\n*a = f(*a ? key : own); }") ==
+      "4:8 unsupported_kernel: this argument may point into constant memory or to a constant argument, which is "
+      "in global memory in a persistent kernel");
+}
+
 TEST_CASE("helpers that no kernel with constant arguments calls are there once") {
   const std::string text =
       outlined("constant int own[3] = {1, 2, 3}; void set(constant int** p) { *p = own; } "

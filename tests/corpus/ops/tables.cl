@@ -6,6 +6,7 @@ constant char text[] = "tide\tgate\n\"quoted\" // no comment /* nor this */ \\";
 constant int text_length = sizeof(text) - 1;
 
 float weight_at(constant float* table, int i) { return table[i & 7]; }
+int both(constant int* table, constant int* argument, int i) { return table[i & 15] ^ argument[i & 15]; }
 
 kernel void lookups(constant int* order, global const float* in, global float* out, constant float2* affine, int n) {
   constant float* const bell = window;
@@ -15,5 +16,5 @@ kernel void lookups(constant int* order, global const float* in, global float* o
   const int rule = order[i % 16] % 3;
   float value = in[i] * weight_at(bell, place) + rules[rule].offset * rules[rule].sign;
   value = mad(value, affine[rule & 1].x, affine[rule & 1].y);
-  out[i] = value + text[i % text_length];
+  out[i] = value + text[i % text_length] + both(zigzag[0], order, i);
 }
