@@ -42,6 +42,7 @@ struct EntryFault {
     vertex_range, // not the number of a vertex
     gap,          // no blank after a part of the entry, or the line ends before its next part
     integer,      // not an integer
+    not_as_first, // a number, but no integer, which the first value is
     integer_range,
     real, // not a number
     not_finite,
@@ -126,6 +127,9 @@ Wording in_words(const EntryFault& fault, const EntryRules& rules) {
                                  : fmt::format("{} and the {}", name_of_separator(rules.separator), part),
                     word, rules);
   case Kind::integer: return expected("an integer", word, rules);
+  case Kind::not_as_first:
+    return {fmt::format("the value {} is no integer, and the first one is", number),
+            "write the first one with a decimal point, or read from a file"};
   case Kind::integer_range:
     return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
                         rules.greatest_value),
@@ -182,6 +186,7 @@ struct BlockEntries {
   std::optional<Vertex> last_vertex;
   ValueRange values;
   std::optional<Error> error; // its line counts from the start of the block
+  bool not_as_first = false;  // the error is EntryFault::Kind::not_as_first
 };
 
 constexpr std::ptrdiff_t most_digits = 19; // the longest number that always fits 64 bits
@@ -284,6 +289,7 @@ private:
       at = entry(keyword(at));
       if (at == nullptr) {
         block_.error = to_error(fault_, rules_, line, block_.lines + 1);
+        block_.not_as_first = fault_.kind == Kind::not_as_first;
         return;
       }
     }
@@ -474,13 +480,12 @@ private:
     constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
     const bool negative = *at == '-';
     const char* const digits = at + (negative || *at == '+' ? 1 : 0);
-    if (!is_digit(*digits)) {
-      return fault(Kind::integer, at);
-    }
     std::uint64_t magnitude = 0;
-    const char* const end = take_digits(digits, magnitude);
-    if (!is_blank(*end) && *end != '\n') {
-      return fault(Kind::integer, at);
+    const char* const end = is_digit(*digits) ? take_digits(digits, magnitude) : digits;
+    if (end == digits || (!is_blank(*end) && *end != '\n')) {
+      double real = 0;
+      return fault(rules_.by_first && read_value(at, real) != nullptr ? Kind::not_as_first : Kind::integer,
+                   at);
     }
     value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
     if (end - digits > most_digits || magnitude > most + (negative ? 1 : 0) || value < rules_.least_value ||
@@ -622,6 +627,9 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
     if (block.error) {
       if (block.error->line) {
         *block.error->line += entries.lines;
+      }
+      if (block.not_as_first) {
+        return Entries{.real = std::move(block.error)};
       }
       return tl::unexpected(std::move(*block.error));
     }

@@ -80,6 +80,7 @@ struct EntryRules {
   std::uint64_t first_vertex = 0;                           // the number of the first vertex
   std::uint64_t last_vertex = most_vertices - 1;            // the greatest number of a vertex
   ValueColumn values = ValueColumn::none;
+  bool by_first = false;                      // the first value alone says that they are integers
   std::string_view value_type = "an integer"; // names the integers between least_value and greatest_value
   std::int64_t least_value = std::numeric_limits<std::int64_t>::min();
   std::int64_t greatest_value = std::numeric_limits<std::int64_t>::max();
@@ -95,6 +96,8 @@ struct Entries {
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
   std::uint64_t rows = 0;  // lines that are no comments, with EntryRules::rows
+  // With EntryRules::by_first, the first value that is no integer: then nothing else is known.
+  std::optional<Error> real;
 };
 
 // Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining

@@ -263,6 +263,11 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string name = lower_case(names[i]);
     std::erase(name, '"');
+    if (name.find_first_not_of("+-.0123456789e") == std::string::npos &&
+        name.find_first_of("0123456789") != std::string::npos) {
+      return header.refused_at(names[i], fmt::format("expected a number or a name, got {}", names[i]),
+                               "write numbers without quotes");
+    }
     if (name.empty()) { // of row numbers, for example, which are no vertices
       return header.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
     }
@@ -307,8 +312,8 @@ Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
     columns = columns != 0 ? columns : fields.size();
   }
   if (columns > 2) {
-    found.rules.values =
-        weight.find_first_of(".eEnN") == std::string_view::npos ? ValueColumn::integer : ValueColumn::real;
+    found.rules.by_first = weight.find_first_of(".eEnN") == std::string_view::npos;
+    found.rules.values = found.rules.by_first ? ValueColumn::integer : ValueColumn::real;
   }
   header.back(); // the first edge belongs to the body
   return found;
@@ -582,10 +587,14 @@ Result<void> check_rows_match(const Rows& rows, const BuildOptions& options) {
   return {};
 }
 
-Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options) {
+// With `real`, values whose type no header states are real numbers.
+Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options, bool real) {
   TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
   HeaderReader lines(blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
+  if (real && header.rules.by_first) {
+    header.rules.values = ValueColumn::real;
+  }
   const WeightType weights = kept_weights(options.weights, header.rules.values);
   const bool both_directions = header.both_directions || (options.undirected && !header.rules.rows);
   // Refuses a stated size that cannot fit before allocating anything for it.
@@ -595,6 +604,11 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   header.rules.most_entries = most_entries(options.build);
   TIDEGATE_TRY(Entries entries,
                read_entries(blocks, lines.rest(), lines.line_number(), header.rules, options.build.threads));
+  if (entries.real) { // read once more where that can be done
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(path, unknown) ? read_graph(path, options, true)
+                                                           : tl::unexpected(std::move(*entries.real));
+  }
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
   TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));
@@ -635,7 +649,7 @@ WeightType kept_weights(WeightUse use, ValueColumn given) {
 }
 
 Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& options) {
-  auto loaded = read_graph(path, options);
+  auto loaded = read_graph(path, options, false);
   if (!loaded) {
     loaded.error().source = display_name(path);
   }

@@ -22,7 +22,7 @@
 // with %. Rows that do not match each other are refused. Source: METIS 5.1 manual, 4.1.1.
 //
 // Edge lists are those of the SNAP collection: two vertices on each line, or two and a weight; comment lines
-// begin with # or %. The first edge determines whether there are weights and whether they are integers.
+// begin with # or %. The first edge determines whether there are weights. They are integers if all of them are.
 //
 // CSV files are edge lists with commas, semicolons or tabs. The first line may name the columns; names that
 // are known (source, from, weight, …) have to be in their place.

@@ -67,7 +67,9 @@ TEST_CASE("what is no edge is refused with its place") {
         "tidegate: a.csv:2:4: error: expected the value, got the end of the line");
   CHECK(csv_fault("0,1\n1,0,5\n") == "tidegate: a.csv:2:4: error: expected the end of the line, got \",5\"");
   CHECK(csv_fault("0,1,5,6\n") == "tidegate: a.csv:1:5: error: expected an integer, got \"5,6\"");
-  CHECK(csv_fault("0,1,5\n0,1,0.5\n") == "tidegate: a.csv:2:5: error: expected an integer, got \"0.5\"");
+  CHECK(csv_fault("0,1,5\n0,1,x\n") == "tidegate: a.csv:2:5: error: expected an integer, got \"x\"");
+  CHECK(csv_fault("\"0\",\"1\"\n1,2\n") ==
+        "tidegate: a.csv:1:1: error: expected a number or a name, got \"0\"");
   CHECK(csv_fault("0,1\n0.0,1.0\n") ==
         "tidegate: a.csv:2:2: error: expected a comma and the target, got \".0,1.0\"");
   CHECK(csv_fault("0,1\n-1,2\n") ==
