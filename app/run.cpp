@@ -452,6 +452,20 @@ bool too_slow(const engine::RunReport& report, const engine::CompileOptions& opt
          (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
 }
 
+// The share of active tiles in a run, in ten-thousandths; 0 where no wave counts them.
+std::uint32_t active_tiles_bps(const engine::RunReport& report) {
+  return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
+}
+
+// Returns true if far more or fewer tiles were active than when a first run chose, so that another way may be faster.
+bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
+  constexpr std::uint32_t least_bps = 100;
+  constexpr std::uint32_t factor = 4;
+  const auto [less, more] = std::minmax(
+      {std::max(active_tiles_bps(report), least_bps), std::max(tuning.active_tiles_bps, least_bps)});
+  return report.active && tuning.active_tiles_bps != 0 && more >= factor * less;
+}
+
 std::optional<std::uint32_t> narrowed(std::uint64_t value) {
   return value == 0 ? std::nullopt
                     : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
@@ -563,7 +577,8 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   report.first_run = prepared->first_run;
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
-  if (too_slow(report, options.compile)) { // what else runs on this machine has changed: choose anew
+  // What else runs on this machine has changed, or what the program is given: choose anew.
+  if (too_slow(report, options.compile) || other_share_of_tiles(report, options.compile.tuning)) {
     options.kept->programs.erase(options.kept_key);
   }
   return report;
@@ -628,11 +643,21 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
     report.first_run->kept = false;
     report.first_run->reason += "; it took far longer now, so the next run measures again";
-  } else if (options.kept != nullptr && device) {
-    if (const auto prepared = engine::find_prepared(options)) {
+  } else if (report.first_run && other_share_of_tiles(report, options.compile.tuning)) {
+    forget_tuned(tuned_files(*device, key));
+    report.first_run->kept = false;
+    report.first_run->reason += fmt::format(
+        "; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run measures again",
+        options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
+  } else if (device) {
+    if (report.first_run && report.first_run->measured && report.first_run->kept && report.active) {
+      note_active_tiles(tuned_files(*device, key), active_tiles_bps(report));
+    }
+    if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
       prepared->first_run = report.first_run;
       prepared->profile_file = report.profile_file;
       prepared->policy_file = report.policy_file;
+      prepared->compiled.tuning.active_tiles_bps = active_tiles_bps(report);
     }
   }
   for (auto& warning : {std::move(first_run.warning), settings.device_warning}) {

@@ -141,6 +141,14 @@ void forget_tuned(const TunedFiles& kept) {
   std::filesystem::remove(kept.profile, not_there);
 }
 
+void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
+  auto profile = read_as<device::DeviceProfile>(kept.profile.string());
+  if (profile) { // else the next run measures anyway
+    profile->tuning.active_tiles_bps = bps;
+    (void)write_text(kept.profile.string(), documents::encode(*profile) + '\n');
+  }
+}
+
 // In the user's folder, where take_tuning finds it; false where it cannot be written.
 static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                        const policy::LaunchPolicy& policy) {

@@ -55,6 +55,9 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
                                 const device::DeviceInfo* device);
 
 // Removes what an earlier run kept, so that the next one measures again.
+// Notes the share of active tiles that a kept choice was made for.
+void note_active_tiles(const TunedFiles& kept, std::uint32_t bps);
+
 void forget_tuned(const TunedFiles& kept);
 
 // How a program is launched whose command line leaves it open.

@@ -50,6 +50,10 @@ constexpr Field tuning_fields[] = {
     defaulted<&Tuning::plain_iteration_ns>(
         "what plain launches took for an iteration where a first run chose a persistent launch on a CPU; a run "
         "that takes far longer is ended and repeated by plain launches; 0 for no such limit"),
+    defaulted<&Tuning::active_tiles_bps>(
+        "share of active tiles for which a first run chose, in ten-thousandths: after a run with another one the "
+        "next run measures again; 0 for any")
+        .between(0, 10'000),
     defaulted<&Tuning::scales>("measured time of each part of a run divided by the cost model's estimate"),
     defaulted<&Tuning::most_pinned_bytes>(
         "most host memory to pin for inputs of a GPU, and again for its outputs"),

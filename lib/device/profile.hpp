@@ -76,6 +76,8 @@ struct Tuning {
   // Time of an iteration by plain launches, as a first run measured it on a CPU: persistent launches that take
   // far longer are ended. 0: unknown, and none is ended.
   std::uint64_t plain_iteration_ns = 0;
+  // Share of active tiles for which a first run chose; 0: unknown, or no wave has any.
+  std::uint32_t active_tiles_bps = 0;
 
   std::uint64_t most_pinned_bytes = 67'108'864; // of host memory, for inputs and outputs each
 

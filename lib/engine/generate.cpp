@@ -434,10 +434,11 @@ private:
     const auto indices = argument_indices(arguments);
     std::string text = kernel.function + "(item";
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const bool flags = has_list(served) && i == program_.waves[served.wave].active->flags_argument;
-      text += ", ";
-      text += flags ? "list.all_active ? 0 : " : "";
-      text += argument(i, indices[i].word, parameters[i].type, served, kernel);
+      // The walk knows whether all tiles are active, so the kernel need not ask the counts.
+      const std::size_t flags =
+          has_list(served) ? program_.waves[served.wave].active->flags_argument : arguments.size();
+      text += i == flags ? ", list.all_active ? 0 : " : ", ";
+      text += i == flags + 1 ? "0" : argument(i, indices[i].word, parameters[i].type, served, kernel);
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}[item.side]", served.op);

@@ -68,14 +68,18 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   }
   TIDEGATE_CHECK(
       add(fmt::format("{}global const {}* tg_flags, global uint* tg_state, global const uint* tg_list, "
-                      "global const uint* tg_blocks",
+                      "global const uint* tg_blocks, uint tg_iteration",
                       kernel.parameters.empty() ? "" : ", ", flag_type),
           kernel.parameter_list.end));
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
-  TIDEGATE_CHECK(add(
-      "if (tg_flags != 0 && tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * "
-      "get_group_id(2))] == 0) return;",
-      kernel.body->begin));
+  // Where all tiles are active, their count answers from a cache that all work-groups of a compute unit share.
+  TIDEGATE_CHECK(
+      add(fmt::format("if (tg_flags != 0 && (tg_state == 0 || tg_state[{} + tg_iteration % {} * {}] != "
+                      "get_num_groups(0) * get_num_groups(1) * get_num_groups(2)) && "
+                      "tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * "
+                      "get_group_id(2))] == 0) return;",
+                      TG_ACTIVE_HEADER + TG_ACTIVE_TILES, TG_ACTIVE_ENTRIES, int{TG_ACTIVE_WORDS}),
+          kernel.body->begin));
   copy(kernel.body->begin + 1, kernel.end);
   TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
   unit.rewritten.clear();
@@ -97,6 +101,12 @@ ProgramArgument number_argument(std::uint32_t number) {
   ProgramArgument argument{.kind = ProgramArgument::Kind::value,
                            .value = std::vector<std::byte>(sizeof number)};
   std::memcpy(argument.value.data(), &number, sizeof number);
+  return argument;
+}
+
+ProgramArgument iteration_argument() {
+  ProgramArgument argument = number_argument(0);
+  argument.changes = {{.progression = {.type = ElementType::u32, .by = 1}}};
   return argument;
 }
 
@@ -171,6 +181,7 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
   for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
     wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
   }
+  wave.arguments.push_back(iteration_argument());
   return {};
 }
 
@@ -204,7 +215,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   active.list = add("active tiles", tiles);
   active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);
 
-  const std::size_t own = wave.arguments.size() - 4;
+  const std::size_t own = wave.arguments.size() - 5;
   active.flags_argument = own;
   const std::uint32_t flag_buffer = wave.arguments[own].buffer;
   wave.arguments[own + 1] = plain_argument(active.state, Access::read_write);
@@ -223,8 +234,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       plain_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
-      number_argument(0)};
-  count.arguments.back().changes = {{.progression = {.type = ElementType::u32, .by = 1}}};
+      iteration_argument()};
   count.prepares = index;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));
   return count;

@@ -122,6 +122,22 @@ class FirstRun(Programs):
         self.assertEqual(self.output("b.npy"), right)
         self.assertEqual(self.kept("profile"), [])
 
+    def test_other_share_of_active_tiles(self) -> None:
+        """What was fastest for few active tiles need not be for all: after a run with another share the next one measures again."""
+        path = self.file("program.json", json.dumps(program(
+            {"a": buffer("i32", count=4096, init={"iota": {}}), "b": buffer("i32", count=4096, output="b.npy"),
+             "flags": buffer("u8", count=128, init={"file": "flags.raw"})},
+            {**wave("twice", "a", "b", size=4096, local=32), "active": {"buffer": "flags"}}, repeat=4)))
+        enough = ("--set", "measure-budget=60s")
+        measured = []
+        for active in (4, 5, 128, 128, 128, 4):
+            self.file("flags.raw", bytes([1] * active + [0] * (128 - active)))
+            first = self.report(path, *enough)["first_run"]
+            measured.append((first["measured"], first["kept"]))
+            if not first["kept"]:
+                self.assertRegex(first["reason"], "(3|100) % of its tiles were active and now (3|100) %, so the next run measures again")
+        self.assertEqual(measured, [(True, True), (False, True), (False, False), (True, True), (False, True), (False, False)])
+
     def test_driver_that_crashes(self) -> None:
         """A driver that crashes when it builds a candidate costs that candidate, and the run a warning."""
         if FAILING_DRIVER == "":
