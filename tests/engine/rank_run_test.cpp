@@ -243,7 +243,7 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t cut = 0;
   std::uint64_t sent = 0;
-  for (std::uint64_t i = 0; i < 300 / test::scale; ++i) {
+  for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
     const std::string json = random_document(numbers);
     CAPTURE(seed + i);
@@ -268,8 +268,8 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
     sent += by_rank;
     cut += static_cast<std::size_t>(std::ranges::count_if(together.split.waves, &WaveCut::cut));
   }
-  CHECK(cut > 300 / test::scale); // otherwise the test shows little
-  CHECK(sent > 10'000 / test::scale);
+  CHECK(cut > 300 / tidegate::test::scale); // otherwise the test shows little
+  CHECK(sent > 10'000 / tidegate::test::scale);
 }
 
 TEST_CASE("halos alone are sent, and only where a later wave reads them") {

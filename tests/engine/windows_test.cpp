@@ -341,7 +341,7 @@ TEST_CASE("a wave meets itself in the next iteration") {
 TEST_CASE("random programs: what is found is sound") {
   std::size_t windows = 0;
   std::size_t registers = 0;
-  for (std::uint64_t round = 0; round < 300 / test::scale; ++round) {
+  for (std::uint64_t round = 0; round < 300 / tidegate::test::scale; ++round) {
     INFO("TIDEGATE_SEED=", seed(), " round ", round);
     Numbers random(seed() + round);
     Job program = program_with(3 + random.below(5));
@@ -363,8 +363,8 @@ TEST_CASE("random programs: what is found is sound") {
     // Every order that the fused program allows, the program itself allows: they are graphs without a cycle.
     CHECK(program_order(made.fused.program).size() == made.fused.program.waves.size());
   }
-  CHECK(windows > 300 / test::scale);
-  CHECK(registers > 20 / test::scale);
+  CHECK(windows > 300 / tidegate::test::scale);
+  CHECK(registers > 20 / tidegate::test::scale);
 }
 
 TEST_CASE("a kernel reads before its wait what no wave writes any more, and nothing else") {
