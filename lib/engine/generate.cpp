@@ -349,32 +349,32 @@ private:
           fmt::format("    const uint lanes = tg_lanes(range);\n"
                       "    const uint lane = get_local_id(0) & (lanes - 1);\n"
                       "    const uint side = get_local_id(0) >> (31 - clz(lanes)); // it is a power of two\n"
-                      "    const uint own = {};\n"
+                      "    const uint tg_own = {};\n"
                       "    {}{{\n"
-                      "      const tg_item item = tg_place(range, own, lane, side);\n"
+                      "      const tg_item item = tg_place(range, tg_own, lane, side);\n"
                       "      {}{};\n    }}\n",
                       tile("tile * (TG_GROUP_SIZE >> (31 - clz(lanes))) + side"),
                       packs_are_full(served) && !listed
                           ? ""
-                          : "if ((side + 1) * lanes <= TG_GROUP_SIZE && own < tg_tiles(range)) ",
+                          : "if ((side + 1) * lanes <= TG_GROUP_SIZE && tg_own < tg_tiles(range)) ",
                       kernel.needs_whole_group || (range_is_constant(served) && !is_ragged(served))
                           ? ""
                           : "if (tg_inside(item)) ",
                       call(served, kernel));
     } else if (whole) {
       source_ += fmt::format(
-          "    const uint own = {};\n    {}{{\n"
-          "      {}tg_item item = tg_place(range, own, get_local_id(0), 0);\n{}      {};\n    }}\n",
-          tile("tile"), listed ? "if (own < tg_tiles(range)) " : "", waits(served) ? "" : "const ",
+          "    const uint tg_own = {};\n    {}{{\n"
+          "      {}tg_item item = tg_place(range, tg_own, get_local_id(0), 0);\n{}      {};\n    }}\n",
+          tile("tile"), listed ? "if (tg_own < tg_tiles(range)) " : "", waits(served) ? "" : "const ",
           waits(served) ? "      item.gate = gate;\n" : "", call(served, kernel));
     } else {
       // Work-groups of another size: distributes their work-items to the existing ones.
-      source_ += fmt::format("    const uint own = {};\n"
+      source_ += fmt::format("    const uint tg_own = {};\n"
                              "    const uint lanes = {}range.local_x * range.local_y * range.local_z;\n"
                              "    for (uint lane = get_local_id(0); lane < lanes; lane += TG_GROUP_SIZE) {{\n"
-                             "      const tg_item item = tg_place(range, own, lane, 0);\n"
+                             "      const tg_item item = tg_place(range, tg_own, lane, 0);\n"
                              "      if (tg_inside(item)) {{\n",
-                             tile("tile"), listed ? "own >= tg_tiles(range) ? 0 : " : "");
+                             tile("tile"), listed ? "tg_own >= tg_tiles(range) ? 0 : " : "");
       source_ += fmt::format("        {};\n      }}\n    }}\n", call(served, kernel));
     }
     source_ += kernel.needs_whole_group ? "    TG_CASE_ENDS\n  }" : "  }";
