@@ -159,7 +159,7 @@ void spread_progressions(std::vector<ProgramWave>& waves);
 // those of options, reading, scope, preprocessor and declarations; an error without a source line gets the
 // op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              PathScope scope, const std::string& pointer, const SourceFrame& frame = {});
+                              PathScope scope, const std::string& pointer, SourceFrame frame = {});
 
 // The error for a function that should be a kernel.
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);

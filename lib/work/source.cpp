@@ -60,10 +60,22 @@ Result<opencl_c::TokenStream> preprocess(const std::string& path, opencl_c::Prep
   }
 }
 
+// The macros of the options are for the user's file, and not for the text before it.
+SourceFrame without_macros(SourceFrame frame, const std::vector<opencl_c::MacroDefinition>& definitions) {
+  std::string without;
+  std::string again;
+  for (const opencl_c::MacroDefinition& macro : definitions) {
+    without += fmt::format("#undef {}\n", macro.name.substr(0, macro.name.find('(')));
+    again += fmt::format("#define {} {}\n", macro.name, macro.value);
+  }
+  frame.before = frame.before.empty() ? std::string() : without + frame.before + again;
+  return frame;
+}
+
 } // namespace
 
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
-                              PathScope scope, const std::string& pointer, const SourceFrame& frame) {
+                              PathScope scope, const std::string& pointer, SourceFrame frame) {
   auto options = opencl_c::parse_compiler_options(spec.options);
   if (!options) {
     options.error().pointer = pointer + "/options";
@@ -79,6 +91,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   const bool framed = !frame.before.empty() || !frame.after.empty();
   const std::string whole = framed ? path + ": framed" : path;
   std::vector<std::string> files;
+  frame = without_macros(std::move(frame), options->definitions);
   preprocessor.read = [&](const std::string& file) -> Result<std::string> {
     if (framed && file == whole) {
       const std::string name = std::filesystem::path(path).filename().string();
@@ -114,7 +127,7 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .options = spec.options,
                      .parsed_options = std::move(*options),
                      .unit = std::move(*unit),
-                     .frame = frame};
+                     .frame = std::move(frame)};
 }
 
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {

@@ -100,8 +100,9 @@ class Drain(Queues):
         if rng.randrange(2):
             rng.shuffle(items)
         order = ("count", "plain", "square", "count_late")
-        ops = {"count": queue_op(priority=rng.randrange(2)), "plain": {"source": "plain.cl"},
-               "square": queue_op(pure=True), "count_late": queue_op(priority=rng.randrange(2, 5))}
+        own = {"options": "-Dlane=1 -D state=2 -Dtile(x)=x"}  # names of tidegate's code, which is compiled with the ops'
+        ops = {"count": queue_op(priority=rng.randrange(2), **own), "plain": {"source": "plain.cl"},
+               "square": queue_op(pure=True, **own), "count_late": queue_op(priority=rng.randrange(2, 5), **own)}
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         self.file("wanted.raw", struct.pack(f"<{n}I", *wanted))
         buffers = {"wanted": buffer(count=n, init={"file": "wanted.raw"}), "seen": buffer(count=n, output="seen.npy"),
