@@ -182,6 +182,7 @@ Error to_error(const EntryFault& fault, const EntryRules& rules, const char* lin
 struct BlockEntries {
   std::uint64_t index = 0;
   std::uint64_t lines = 0;
+  std::uint64_t count = 0; // of the chunk's edges, which may have gone
   EdgeChunk chunk;
   std::optional<Vertex> last_vertex;
   ValueRange values;
@@ -545,11 +546,16 @@ std::uint64_t count_rows(std::string_view text, const EntryRules& rules) {
 // Collects the blocks that the threads have scanned, and stops the threads after an error.
 class ScannedBlocks {
 public:
-  explicit ScannedBlocks(std::uint64_t most_entries) : most_entries_(most_entries) {}
+  ScannedBlocks(std::uint64_t most_entries, const ChunkSink& sink)
+      : most_entries_(most_entries), sink_(sink) {}
 
   void add(BlockEntries block) {
+    block.count = block.chunk.edges.size();
+    if (sink_) {
+      sink_(std::exchange(block.chunk, {}));
+    }
     const std::lock_guard lock(mutex_);
-    entries_ += block.chunk.edges.size();
+    entries_ += block.count;
     stopped_ = stopped_ || block.error || entries_ > most_entries_;
     blocks_.push_back(std::move(block));
   }
@@ -567,6 +573,7 @@ private:
   std::vector<BlockEntries> blocks_;
   std::uint64_t entries_ = 0;
   std::uint64_t most_entries_;
+  const ChunkSink& sink_;
   std::atomic<bool> stopped_ = false;
 };
 
@@ -587,8 +594,8 @@ void merge(ValueRange& all, const ValueRange& more) {
 } // namespace
 
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, unsigned threads) {
-  ScannedBlocks scanned(rules.most_entries);
+                             const EntryRules& rules, unsigned threads, const ChunkSink& sink) {
+  ScannedBlocks scanned(rules.most_entries, sink);
   std::mutex mutex;                              // of `rows`
   std::uint64_t rows = count_rows(first, rules); // of the blocks so far
   on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
@@ -634,10 +641,12 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
       return tl::unexpected(std::move(*block.error));
     }
     entries.lines += block.lines;
-    entries.count += block.chunk.edges.size();
+    entries.count += block.count;
     entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
     merge(entries.values, block.values);
-    entries.chunks.push_back(std::move(block.chunk));
+    if (!sink) {
+      entries.chunks.push_back(std::move(block.chunk));
+    }
   }
   return entries;
 }

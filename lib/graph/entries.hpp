@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -101,8 +102,10 @@ struct Entries {
 };
 
 // Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining
-// blocks. Errors: bad_graph with line and column, and those of TextBlocks.
+// blocks. A sink gets the chunks, from several threads at a time, and the result has none. Errors: bad_graph with line and
+// column, and those of TextBlocks.
+using ChunkSink = std::function<void(EdgeChunk)>;
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, unsigned threads);
+                             const EntryRules& rules, unsigned threads, const ChunkSink& sink = {});
 
 } // namespace tidegate::graphs

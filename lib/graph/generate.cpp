@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <utility>
 
 namespace tidegate::graphs {
@@ -112,45 +113,49 @@ private:
   std::array<std::uint64_t, 3> below_{}; // cumulative probabilities in units of 2^-32
 };
 
+// The edges of a generator, each chunk made on its own.
+struct Chunks {
+  std::uint64_t count = 0;
+  std::function<EdgeChunk(std::uint64_t)> make;
+};
+
 template <class EdgeOf>
-std::vector<EdgeChunk> numbered_edges(std::uint64_t edges, const EdgeOf& edge_of, const EdgeWeights& weights,
-                                      unsigned threads) {
-  std::vector<EdgeChunk> chunks((edges + edges_of_a_chunk - 1) / edges_of_a_chunk);
-  for_each_index(threads, chunks.size(), [&](std::size_t i) {
-    const std::uint64_t begin = i * edges_of_a_chunk;
-    const std::uint64_t end = std::min(begin + edges_of_a_chunk, edges);
-    chunks[i].edges.reserve(end - begin);
-    for (std::uint64_t edge = begin; edge < end; ++edge) {
-      chunks[i].edges.push_back(edge_of(edge));
-      weights.append(chunks[i], edge);
-    }
-  });
-  return chunks;
+Chunks numbered_edges(std::uint64_t edges, const EdgeOf& edge_of, const EdgeWeights& weights) {
+  return {(edges + edges_of_a_chunk - 1) / edges_of_a_chunk, [=](std::uint64_t i) {
+            const std::uint64_t begin = i * edges_of_a_chunk;
+            const std::uint64_t end = std::min(begin + edges_of_a_chunk, edges);
+            EdgeChunk chunk;
+            chunk.edges.reserve(end - begin);
+            for (std::uint64_t edge = begin; edge < end; ++edge) {
+              chunk.edges.push_back(edge_of(edge));
+              weights.append(chunk, edge);
+            }
+            return chunk;
+          }};
 }
 
 // Makes chunks of whole rows; each vertex lists its edges to the right and downwards. An edge's number, which
 // determines its weight, is twice its left or upper vertex, plus one if the edge leads down.
-std::vector<EdgeChunk> grid_edges(const GridSpec& spec, const EdgeWeights& weights, unsigned threads) {
+Chunks grid_edges(const GridSpec& spec, const EdgeWeights& weights) {
   const std::uint64_t rows_of_a_chunk = edges_of_a_chunk / std::max(spec.width, 1U) + 1;
-  std::vector<EdgeChunk> chunks((spec.height + rows_of_a_chunk - 1) / rows_of_a_chunk);
-  for_each_index(threads, chunks.size(), [&](std::size_t i) {
-    EdgeChunk& chunk = chunks[i];
-    const std::uint64_t last = std::min<std::uint64_t>((i + 1) * rows_of_a_chunk, spec.height);
-    for (std::uint64_t y = i * rows_of_a_chunk; y < last; ++y) {
-      for (std::uint64_t x = 0; x < spec.width; ++x) {
-        const std::uint64_t v = y * spec.width + x;
-        if (x + 1 < spec.width) {
-          chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + 1)});
-          weights.append(chunk, 2 * v);
-        }
-        if (y + 1 < spec.height) {
-          chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + spec.width)});
-          weights.append(chunk, 2 * v + 1);
-        }
-      }
-    }
-  });
-  return chunks;
+  return {(spec.height + rows_of_a_chunk - 1) / rows_of_a_chunk, [=](std::uint64_t i) {
+            EdgeChunk chunk;
+            const std::uint64_t last = std::min<std::uint64_t>((i + 1) * rows_of_a_chunk, spec.height);
+            for (std::uint64_t y = i * rows_of_a_chunk; y < last; ++y) {
+              for (std::uint64_t x = 0; x < spec.width; ++x) {
+                const std::uint64_t v = y * spec.width + x;
+                if (x + 1 < spec.width) {
+                  chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + 1)});
+                  weights.append(chunk, 2 * v);
+                }
+                if (y + 1 < spec.height) {
+                  chunk.edges.push_back({static_cast<Vertex>(v), static_cast<Vertex>(v + spec.width)});
+                  weights.append(chunk, 2 * v + 1);
+                }
+              }
+            }
+            return chunk;
+          }};
 }
 
 Error impossible(std::string message, std::string fix, std::string pointer) {
@@ -227,18 +232,32 @@ Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& optio
                    .both_directions = options.undirected || spec.grid.has_value()};
   TIDEGATE_CHECK(check_memory(size.vertices, size.edges, type, options.build));
   const auto weights = [&](std::uint64_t seed) { return EdgeWeights(seed, max_weight(spec), type); };
+  Chunks chunks;
   if (spec.rmat) {
-    edges.chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed), threads);
+    chunks = numbered_edges(size.edges, RmatEdges(*spec.rmat), weights(spec.rmat->seed));
   } else if (spec.grid) {
-    edges.chunks = grid_edges(*spec.grid, weights(spec.grid->seed), threads);
+    chunks = grid_edges(*spec.grid, weights(spec.grid->seed));
   } else {
     const RandomNumbers numbers(spec.uniform->seed);
-    const auto end = [&](std::uint64_t i) {
-      return scaled(high_half(numbers.bits(i)), spec.uniform->vertices);
+    const auto end = [numbers, vertices = spec.uniform->vertices](std::uint64_t i) {
+      return scaled(high_half(numbers.bits(i)), vertices);
     };
-    const auto edge = [&](std::uint64_t i) { return Edge{end(2 * i), end(2 * i + 1)}; };
-    edges.chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed), threads);
+    const auto edge = [end](std::uint64_t i) { return Edge{end(2 * i), end(2 * i + 1)}; };
+    chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed));
   }
+  if (options.build.parts > 1) {
+    const auto visit = [&](const EdgeSink& sink) {
+      for_each_index(threads, chunks.count, [&](std::size_t i) {
+        EdgeChunks some = edges;
+        some.chunks.push_back(chunks.make(i));
+        sink(some);
+      });
+      return Result<EdgeChunks>(edges);
+    };
+    return build_part(visit, options.build);
+  }
+  edges.chunks.resize(chunks.count);
+  for_each_index(threads, chunks.count, [&](std::size_t i) { edges.chunks[i] = chunks.make(i); });
   return build_graph(std::move(edges), options.build);
 }
 

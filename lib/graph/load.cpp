@@ -524,7 +524,7 @@ Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
 
 // Scanning stops at a count that cannot fit: two lists of edges fill the memory.
 std::uint64_t most_entries(const BuildOptions& options) {
-  return memory_limit(options) / (2 * sizeof(Edge));
+  return memory_limit(options) / (2 * sizeof(Edge)) * options.parts;
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
@@ -587,8 +587,16 @@ Result<void> check_rows_match(const Rows& rows, const BuildOptions& options) {
   return {};
 }
 
-// With `real`, values whose type no header states are real numbers.
-Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options, bool real) {
+struct ReadFile {
+  FileFacts facts;
+  EdgeChunks edges;
+  bool rows = false; // a line for each vertex
+};
+
+// Gives the edges to the sink, if there is one, except those of rows: all of them are needed for a check. With `real`, values
+// whose type no header states are real numbers; sets `real` where it returns an error and would not with it.
+Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, const EdgeSink& sink,
+                           bool& real) {
   TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
   HeaderReader lines(blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
@@ -602,36 +610,62 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), weights, options.build));
   header.rules.weights = weights;
   header.rules.most_entries = most_entries(options.build);
-  TIDEGATE_TRY(Entries entries,
-               read_entries(blocks, lines.rest(), lines.line_number(), header.rules, options.build.threads));
-  if (entries.real) { // read once more where that can be done
+  ChunkSink sink_of_chunks;
+  if (sink && !header.rules.rows) {
+    sink_of_chunks = [&](EdgeChunk chunk) {
+      EdgeChunks some{.weights = weights, .both_directions = both_directions};
+      some.chunks.push_back(std::move(chunk));
+      sink(some);
+    };
+  }
+  TIDEGATE_TRY(Entries entries, read_entries(blocks, lines.rest(), lines.line_number(), header.rules,
+                                             options.build.threads, sink_of_chunks));
+  if (entries.real) {
     std::error_code unknown;
-    return std::filesystem::is_regular_file(path, unknown) ? read_graph(path, options, true)
-                                                           : tl::unexpected(std::move(*entries.real));
+    real = std::filesystem::is_regular_file(path, unknown); // it can be read once more
+    return tl::unexpected(std::move(*entries.real));
   }
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
   TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));
   TIDEGATE_CHECK(check_count(header, entries));
 
-  LoadedGraph loaded{.facts = FileFacts{.format = header.format,
-                                        .first_vertex = header.rules.first_vertex,
-                                        .compressed = blocks.compressed(),
-                                        .lines = entries.lines,
-                                        .entries = entries.count,
-                                        .both_directions = header.both_directions,
-                                        .values = header.rules.values,
-                                        .value_range = entries.values}};
-  BuildOptions build = options.build;
-  build.in_rows = build.in_rows && !header.rules.rows; // the rows are their own transpose
-  TIDEGATE_TRY(loaded.graph, build_graph({.vertices = vertices,
-                                          .chunks = std::move(entries.chunks),
-                                          .weights = weights,
-                                          .both_directions = both_directions},
-                                         build));
-  if (header.rules.rows) {
+  return ReadFile{.facts = {.format = header.format,
+                            .first_vertex = header.rules.first_vertex,
+                            .compressed = blocks.compressed(),
+                            .lines = entries.lines,
+                            .entries = entries.count,
+                            .both_directions = header.both_directions,
+                            .values = header.rules.values,
+                            .value_range = entries.values},
+                  .edges = {.vertices = vertices,
+                            .chunks = std::move(entries.chunks),
+                            .weights = weights,
+                            .both_directions = both_directions},
+                  .rows = header.rules.rows};
+}
+
+Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options, bool real) {
+  ReadFile file;
+  bool now_real = real;
+  const auto visit = [&](const EdgeSink& sink) -> Result<EdgeChunks> {
+    TIDEGATE_TRY(file, read_file(path, options, sink, now_real));
+    return std::move(file.edges);
+  };
+  const auto build = [&](EdgeChunks edges) {
+    BuildOptions of_file = options.build;
+    of_file.in_rows = of_file.in_rows && !file.rows; // the rows are their own transpose
+    return build_graph(std::move(edges), of_file);
+  };
+  auto graph = options.build.parts > 1 ? build_part(visit, options.build) : visit({}).and_then(build);
+  if (!graph) {
+    return now_real != real ? read_graph(path, options, true) : tl::unexpected(std::move(graph.error()));
+  }
+  LoadedGraph loaded{.graph = std::move(*graph), .facts = file.facts};
+  if (file.rows) {
     TIDEGATE_CHECK(check_rows_match(loaded.graph.out, options.build));
     loaded.graph.symmetric = true;
+    loaded.graph.in.reset();
   }
   return loaded;
 }

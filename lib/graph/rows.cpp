@@ -10,6 +10,8 @@
 #include <bit>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <utility>
 
 namespace tidegate::graphs {
@@ -149,12 +151,33 @@ void sort_rows(std::span<Value> values, std::span<const std::uint64_t> ends) {
   }
 }
 
+// A neighbour and its weight as a number in the order of a row. Weights are not negative, so the order of their bits is the
+// order of the weights, for floats too.
+std::uint64_t in_order(std::uint64_t neighbour, std::uint64_t weight, RowOrder order) {
+  return order == RowOrder::lightest_first ? weight << 32U | neighbour : neighbour << 32U | weight;
+}
+
+std::pair<Vertex, std::uint32_t> from_order(std::uint64_t pair, RowOrder order) {
+  const auto high = static_cast<std::uint32_t>(pair >> 32U);
+  const auto low = static_cast<std::uint32_t>(pair);
+  return order == RowOrder::lightest_first ? std::pair(low, high) : std::pair(high, low);
+}
+
 void store_weights(Weights& weights, std::uint64_t at, std::uint32_t bits) {
   if (auto* const integers = std::get_if<std::vector<std::uint32_t>>(&weights)) {
     (*integers)[at] = bits;
   } else {
     std::get<std::vector<float>>(weights)[at] = std::bit_cast<float>(bits);
   }
+}
+
+Weights room_for_weights(WeightType type, std::uint64_t edges) {
+  switch (type) {
+  case WeightType::u32: return std::vector<std::uint32_t>(edges);
+  case WeightType::f32: return std::vector<float>(edges);
+  case WeightType::none: break;
+  }
+  return {};
 }
 
 // Writes the rows of one bucket by a counting sort.
@@ -183,20 +206,15 @@ void fill_rows(const BucketedEdges& bucketed, std::size_t bucket, RowOrder order
     sort_rows(neighbours, std::span<const std::uint64_t>(place));
     return;
   }
-  // Weights are not negative, so the order of their bits is the order of the weights, for floats too.
   std::vector<std::uint64_t> pairs(size);
   for (std::uint64_t i = 0; i < size; ++i) {
-    const std::uint64_t target = edges[i].target;
-    const std::uint64_t weight = bucketed.weights[begin + i];
-    pairs[place[edges[i].source - first]++] =
-        order == RowOrder::lightest_first ? weight << 32U | target : target << 32U | weight;
+    pairs[place[edges[i].source - first]++] = in_order(edges[i].target, bucketed.weights[begin + i], order);
   }
   sort_rows(std::span(pairs), std::span<const std::uint64_t>(place));
   for (std::uint64_t i = 0; i < size; ++i) {
-    const auto high = static_cast<std::uint32_t>(pairs[i] >> 32U);
-    const auto low = static_cast<std::uint32_t>(pairs[i]);
-    neighbours[i] = order == RowOrder::lightest_first ? low : high;
-    store_weights(rows.weights, begin + i, order == RowOrder::lightest_first ? high : low);
+    const auto [neighbour, weight] = from_order(pairs[i], order);
+    neighbours[i] = neighbour;
+    store_weights(rows.weights, begin + i, weight);
   }
 }
 
@@ -211,15 +229,95 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, We
   Rows rows;
   rows.offsets.assign(vertices + 1, bucketed.begins.back());
   rows.neighbours.resize(bucketed.begins.back());
-  if (weights == WeightType::u32) {
-    rows.weights = std::vector<std::uint32_t>(bucketed.begins.back());
-  } else if (weights == WeightType::f32) {
-    rows.weights = std::vector<float>(bucketed.begins.back());
-  }
+  rows.weights = room_for_weights(weights, bucketed.begins.back());
   for_each_index(threads, bucketed.buckets.count,
                  [&](std::size_t bucket) { fill_rows(bucketed, bucket, order, rows); });
   return rows;
 }
+
+// Rows of which some are kept. All edges are counted, then those of the rows that are kept are placed, in any order.
+class PartRows {
+public:
+  void count(Vertex v) {
+    if (v + std::size_t{2} > rows_.offsets.size()) { // a file may not say how many vertices it has
+      rows_.offsets.resize(v + std::size_t{2});
+    }
+    ++rows_.offsets[v + std::size_t{1}];
+  }
+
+  const Rows& end_counts(std::uint64_t vertices) {
+    rows_.offsets.resize(vertices + 1);
+    std::partial_sum(rows_.offsets.begin(), rows_.offsets.end(), rows_.offsets.begin());
+    return rows_;
+  }
+
+  void keep(Vertex first, Vertex end, WeightType weights) {
+    first_ = first;
+    rows_.first_edge = rows_.offsets[first];
+    rows_.neighbours.resize(rows_.offsets[end] - rows_.first_edge);
+    rows_.weights = room_for_weights(weights, rows_.neighbours.size());
+    places_.assign(rows_.offsets.begin() + first, rows_.offsets.begin() + end);
+  }
+
+  void place(Vertex v, Vertex neighbour, std::uint32_t weight) {
+    if (v < first_ || v - first_ >= places_.size()) {
+      return;
+    }
+    std::uint64_t& next = places_[v - first_];
+    if (next == rows_.offsets[v + std::size_t{1}]) {
+      differs_ = true;
+      return;
+    }
+    const std::uint64_t at = next++ - rows_.first_edge;
+    rows_.neighbours[at] = neighbour;
+    if (rows_.weights.index() != 0) {
+      store_weights(rows_.weights, at, weight);
+    }
+  }
+
+  // Returns false if not the counted edges were placed.
+  [[nodiscard]] bool full() const {
+    return !differs_ &&
+           std::ranges::equal(places_,
+                              std::span(rows_.offsets).subspan(first_ + std::size_t{1}, places_.size()));
+  }
+
+  Rows sorted(RowOrder order, unsigned threads) && {
+    constexpr std::size_t slice = 4096; // rows
+    for_each_index(threads, (places_.size() + slice - 1) / slice, [&](std::size_t i) {
+      std::vector<std::uint64_t> pairs;
+      for (std::size_t v = i * slice; v < std::min((i + 1) * slice, places_.size()); ++v) {
+        sort_row(static_cast<Vertex>(first_ + v), order, pairs);
+      }
+    });
+    return std::move(rows_);
+  }
+
+private:
+  void sort_row(Vertex v, RowOrder order, std::vector<std::uint64_t>& pairs) {
+    const std::uint64_t begin = rows_.offsets[v] - rows_.first_edge;
+    const std::span row = std::span(rows_.neighbours).subspan(begin, rows_.degree(v));
+    if (rows_.weights.index() == 0) {
+      std::ranges::sort(row);
+      return;
+    }
+    pairs.resize(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      pairs[i] = in_order(row[i], weight_bits(rows_.weights, begin + i), order);
+    }
+    std::ranges::sort(pairs);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const auto [neighbour, weight] = from_order(pairs[i], order);
+      row[i] = neighbour;
+      store_weights(rows_.weights, begin + i, weight);
+    }
+  }
+
+  Rows rows_;
+  Vertex first_ = 0;
+  std::vector<std::uint64_t> places_; // the next one of each kept row
+  bool differs_ = false;
+};
 
 __extension__ using Wide = unsigned __int128;
 
@@ -261,7 +359,7 @@ std::uint64_t memory_limit(const BuildOptions& options) {
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options) {
   const std::uint64_t most = memory_limit(options);
-  const std::uint64_t bytes = build_bytes(vertices, edges, weights, options.in_rows);
+  const std::uint64_t bytes = build_bytes(vertices, edges / options.parts, weights, options.in_rows);
   if (bytes <= most) {
     return {};
   }
@@ -284,6 +382,66 @@ Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options) {
   edges.chunks.shrink_to_fit();
   if (options.in_rows && !graph.symmetric) {
     graph.in = transposed(graph.out, options.threads, options.order);
+  }
+  return graph;
+}
+
+VertexCut cut_vertices(const Rows& rows, std::uint32_t parts) {
+  constexpr std::uint64_t word_vertices = 32; // of a bitmap
+  VertexCut cut{0};
+  for (std::uint64_t part = 1; part < parts; ++part) {
+    // Products of edges and parts fit 64 bits.
+    const auto found = std::ranges::lower_bound(rows.offsets, rows.edges() * part / parts);
+    const auto vertex = static_cast<std::uint64_t>(found - rows.offsets.begin());
+    const std::uint64_t rounded = (vertex + word_vertices / 2) / word_vertices * word_vertices;
+    cut.push_back(static_cast<Vertex>(std::clamp<std::uint64_t>(rounded, cut.back(), rows.vertices())));
+  }
+  cut.push_back(rows.vertices());
+  return cut;
+}
+
+Result<Graph> build_part(const EdgeVisit& visit, const BuildOptions& options) {
+  PartRows out, in;
+  std::mutex mutex;
+  const auto each = [&](const EdgeChunks& edges, const auto& use) {
+    const std::lock_guard lock(mutex);
+    ChunkSource{edges}.for_each(0, use);
+  };
+  TIDEGATE_TRY(EdgeChunks edges, visit([&](const EdgeChunks& some) {
+                 each(some, [&](Vertex source, Vertex target, std::uint32_t) {
+                   out.count(source);
+                   if (options.in_rows && !some.both_directions) {
+                     in.count(target);
+                   }
+                 });
+               }));
+  if (!edges.chunks.empty()) {
+    return build_graph(std::move(edges), options);
+  }
+  Graph graph{.out = {}, .in = {}, .symmetric = edges.both_directions, .cut = {}};
+  const bool in_rows = options.in_rows && !graph.symmetric;
+  const Rows& counted = out.end_counts(edges.vertices);
+  const Rows& counted_in = in.end_counts(in_rows ? edges.vertices : 0);
+  graph.cut = cut_vertices(options.cut_by_in_rows && in_rows ? counted_in : counted, options.parts);
+  const Vertex first = graph.cut[options.part], end = graph.cut[options.part + std::size_t{1}];
+  out.keep(first, end, edges.weights);
+  if (in_rows) {
+    in.keep(first, end, edges.weights);
+  }
+  TIDEGATE_CHECK(visit([&](const EdgeChunks& some) {
+    each(some, [&](Vertex source, Vertex target, std::uint32_t weight) {
+      out.place(source, target, weight);
+      if (in_rows) {
+        in.place(target, source, weight);
+      }
+    });
+  }));
+  if (!out.full() || (in_rows && !in.full())) {
+    return failure(ErrorCode::cannot_read, "the graph has changed while it was read", "run it again");
+  }
+  graph.out = std::move(out).sorted(options.order, thread_count(options.threads));
+  if (in_rows) {
+    graph.in = std::move(in).sorted(options.order, thread_count(options.threads));
   }
   return graph;
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -77,10 +78,25 @@ struct BuildOptions {
   RowOrder order = RowOrder::by_neighbour;
   unsigned threads = 0;         // 0: all hardware threads
   std::uint64_t most_bytes = 0; // of memory while the rows are built; 0: all memory of the machine
+  std::uint32_t part = 0;       // of `parts` by cut_vertices(): the only one whose rows are kept
+  std::uint32_t parts = 1;
+  bool cut_by_in_rows = false; // the parts have about equal edges into their vertices, not out of them
 };
+
+// Cuts the vertices into parts of about equal edges, which begin at multiples of 32.
+VertexCut cut_vertices(const Rows& rows, std::uint32_t parts);
 
 // Builds the graph and frees the edge list on the way. Errors: input_too_large.
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options);
+
+// Hands out all edges of a graph in lists of one chunk, from several threads at a time. Returns a list without those: of all
+// edges instead, if the whole graph has to be built.
+using EdgeSink = std::function<void(const EdgeChunks&)>;
+using EdgeVisit = std::function<Result<EdgeChunks>(const EdgeSink&)>;
+
+// Builds a part of a graph without a list of its edges: visits them twice, to count and to place them. Errors: of the visit;
+// cannot_read if the visits differ.
+Result<Graph> build_part(const EdgeVisit& visit, const BuildOptions& options);
 
 // Upper bound on the bytes in use while a graph is built from a list of `edges` edges (both directions
 // counted); saturates at 64 bits.
@@ -89,7 +105,7 @@ std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightTyp
 // Returns the bytes of memory that the options allow.
 std::uint64_t memory_limit(const BuildOptions& options);
 
-// Errors: input_too_large if building the graph exceeds memory_limit().
+// Errors: input_too_large if building the graph, or one of equal parts, exceeds memory_limit().
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options);
 

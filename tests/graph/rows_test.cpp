@@ -130,3 +130,69 @@ TEST_CASE("the statistics of a graph") {
   CHECK(summarise(graph_of(3, {{0, 1}, {1, 0}})).symmetric);
   CHECK(summarise(graph_of(0, {})).components == 0);
 }
+
+TEST_CASE("a part of a graph has the rows of its vertices and the offsets of all") {
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); };
+    EdgeChunks edges{
+        .vertices = 1 + below(700), .weights = WeightType::u32, .both_directions = seed % 2 == 0};
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      EdgeChunk& chunk = edges.chunks.emplace_back();
+      for (std::uint32_t edge = below(900); edge > 0; --edge) {
+        chunk.edges.push_back({below(edges.vertices), below(edges.vertices)});
+        chunk.weights.push_back(below(5));
+      }
+    }
+    BuildOptions options{.in_rows = true,
+                         .order = seed % 4 < 2 ? RowOrder::by_neighbour : RowOrder::lightest_first,
+                         .parts = 2 + seed % 3,
+                         .cut_by_in_rows = seed % 5 == 0};
+    const Graph whole = *build_graph(edges, options);
+    unsigned visits = 0;
+    std::size_t given = edges.chunks.size(); // by the second visit
+    const auto visit = [&](const EdgeSink& sink) {
+      EdgeChunks one{.vertices = edges.vertices,
+                     .chunks = {},
+                     .weights = edges.weights,
+                     .both_directions = edges.both_directions};
+      for_each_index(2, ++visits % 2 == 1 ? edges.chunks.size() : given, [&](std::size_t i) {
+        EdgeChunks some = one;
+        some.chunks.push_back(edges.chunks[i]);
+        sink(some);
+      });
+      return Result<EdgeChunks>(one);
+    };
+    const auto same = [](const Rows& rows, const Rows& all, Vertex first, Vertex end) {
+      const auto slice = [&](const auto& list) {
+        const std::span kept =
+            std::span(list).subspan(all.offsets[first], all.offsets[end] - all.offsets[first]);
+        return std::vector(kept.begin(), kept.end());
+      };
+      using Integers = std::vector<std::uint32_t>;
+      CHECK(rows.offsets == all.offsets);
+      CHECK(rows.first_edge == all.offsets[first]);
+      CHECK(rows.neighbours == slice(all.neighbours));
+      CHECK(std::get<Integers>(rows.weights) == slice(std::get<Integers>(all.weights)));
+    };
+    for (options.part = 0; options.part < options.parts; ++options.part) {
+      const Graph part = *build_part(visit, options);
+      CHECK(part.cut == cut_vertices(options.cut_by_in_rows ? *in_rows(whole) : whole.out, options.parts));
+      same(part.out, whole.out, part.cut[options.part], part.cut[options.part + 1]);
+      CHECK(part.in.has_value() == whole.in.has_value());
+      if (part.in) {
+        same(*part.in, *whole.in, part.cut[options.part], part.cut[options.part + 1]);
+      }
+    }
+    options.part = 0;
+    options.parts = 1; // all edges count
+    while (given > 0 && edges.chunks[given - 1].edges.empty()) {
+      --given;
+    }
+    if (given > 0) {
+      --given;
+      CHECK(build_part(visit, options).error().message == "the graph has changed while it was read");
+    }
+  }
+}

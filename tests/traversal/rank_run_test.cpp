@@ -102,10 +102,10 @@ TEST_CASE("parts of a graph begin at whole words of bitmaps and have about equal
   for (std::uint64_t v = 1; v <= 1000; ++v) {
     rows.offsets.push_back(v * 10);
   }
-  CHECK(cut_vertices(rows, 1) == VertexCut{0, 1000});
-  CHECK(cut_vertices(rows, 4) == VertexCut{0, 256, 512, 736, 1000});
+  CHECK(cut_vertices(rows, 1) == graphs::VertexCut{0, 1000});
+  CHECK(cut_vertices(rows, 4) == graphs::VertexCut{0, 256, 512, 736, 1000});
   rows.offsets.assign(21, 0);
-  CHECK(cut_vertices(rows, 3) == VertexCut{0, 0, 0, 20});
+  CHECK(cut_vertices(rows, 3) == graphs::VertexCut{0, 0, 0, 20});
 }
 
 TEST_CASE("on several ranks results are those of the serial algorithms") {

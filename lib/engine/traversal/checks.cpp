@@ -38,14 +38,18 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
   }
   for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
-      const graphs::Vertex w = rows.neighbours[e];
-      const Sum through = Sum{distance(v)} + weights[e];
+      const std::uint64_t at = e - rows.first_edge;
+      if (at >= weights.size()) { // in another part of the graph
+        continue;
+      }
+      const graphs::Vertex w = rows.neighbours[at];
+      const Sum through = Sum{distance(v)} + weights[at];
       if (distance(v) != far && distance(w) == far && !(through < Sum{far})) {
         return tl::unexpected(Error{
             .code = ErrorCode::overflow,
             .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
                                    "and an edge of {} it is {}",
-                                   w + first_id, v + first_id, distance(v), weights[e], through),
+                                   w + first_id, v + first_id, distance(v), weights[at], through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
                        : "scale the weights down, give the graph \"weights\": \"f32\", or take a device with "

@@ -14,7 +14,9 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace tidegate::traversal {
 namespace {
@@ -126,7 +128,7 @@ private:
       offset -= begin;
     }
     const auto slice = [&](const auto& elements) {
-      return std::as_bytes(std::span(elements).subspan(begin, from_first.back()));
+      return std::as_bytes(std::span(elements).subspan(begin - rows.first_edge, from_first.back()));
     };
     if (std::max(own_.shape().edges, own_.shape().in_edges) > std::numeric_limits<std::uint32_t>::max()) {
       set(first, std::as_bytes(std::span(from_first)));
@@ -542,21 +544,6 @@ private:
 
 } // namespace
 
-VertexCut cut_vertices(const graphs::Rows& rows, int ranks) {
-  const auto count = static_cast<std::uint64_t>(ranks);
-  VertexCut cut{0};
-  for (std::uint64_t rank = 1; rank < count; ++rank) {
-    // Products of edges and ranks fit 64 bits.
-    const auto found = std::ranges::lower_bound(rows.offsets, rows.edges() * rank / count);
-    const auto vertex = static_cast<std::uint64_t>(found - rows.offsets.begin());
-    const std::uint64_t rounded = (vertex + word_vertices / 2) / word_vertices * word_vertices;
-    cut.push_back(
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(rounded, cut.back(), rows.vertices())));
-  }
-  cut.push_back(rows.vertices());
-  return cut;
-}
-
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks) {
   const bool pulls = program.algorithm == Algorithm::bfs || program.algorithm == Algorithm::pagerank;
@@ -564,9 +551,31 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
                 .rank = static_cast<std::uint32_t>(ranks.rank()),
                 .out = &graph.out,
                 .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
-  part.cut = cut_vertices(program.algorithm == Algorithm::pagerank ? *graphs::in_rows(graph) : graph.out,
-                          ranks.size());
+  part.cut = graph.cut;
+  if (part.cut.empty()) {
+    part.cut = cut_vertices(program.algorithm == Algorithm::pagerank ? *graphs::in_rows(graph) : graph.out,
+                            static_cast<std::uint32_t>(ranks.size()));
+  }
   return part;
+}
+
+Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks) {
+  const graphs::Rows& rows = *part.out;
+  double sum = 0;
+  std::visit(
+      [&](const auto& weights) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(weights)>, std::monostate>) {
+          for (std::uint64_t e = rows.offsets[part.first()]; e < rows.offsets[part.end()]; ++e) {
+            sum += static_cast<double>(weights[e - rows.first_edge]);
+          }
+        }
+      },
+      rows.weights);
+  auto bits = std::bit_cast<std::uint64_t>(sum);
+  TIDEGATE_CHECK(ranks.reduce(std::span(&bits, 1), [](std::uint64_t a, std::uint64_t b) {
+    return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
+  }));
+  return std::bit_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(rows.edges(), 1));
 }
 
 Result<void> check_rankable(const engine::RunOptions& options) {

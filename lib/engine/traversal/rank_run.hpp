@@ -14,13 +14,9 @@
 
 namespace tidegate::traversal {
 
-// By rank its first vertex, and the end of the last: parts of about equal edges, which begin at multiples of 32.
-using VertexCut = std::vector<std::uint32_t>;
-VertexCut cut_vertices(const graphs::Rows& rows, int ranks);
-
 // The part of a graph that a rank holds.
 struct RankPart {
-  VertexCut cut;
+  graphs::VertexCut cut;
   std::uint32_t rank = 0;
   const graphs::Rows* out = nullptr;
   const graphs::Rows* in = nullptr; // null: not needed, or the same
@@ -36,6 +32,9 @@ struct RankPart {
 };
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks);
+
+// Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
+Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks);
 
 // Refuses what does not run on several ranks yet. Error: invalid_usage.
 Result<void> check_rankable(const engine::RunOptions& options);

@@ -179,7 +179,9 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
   const std::string_view reference = reference_of(program);
   std::error_code unknown;
-  if (!options.verify_first) {
+  if (!graph.cut.empty()) {
+    first.reason = "not checked: each rank has its part of the graph; with --verify rank 0 has all of it";
+  } else if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
   } else if (!options.traversal.checked.empty() &&
              std::filesystem::exists(options.traversal.checked, unknown)) {
@@ -399,6 +401,9 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   const device::CallCounts calls_before = session->calls()->now();
   monitor.count(session->calls());
   const RankPart part = part_of(program, graph, ranks);
+  if (program.algorithm == Algorithm::sssp && shape.weights) {
+    TIDEGATE_TRY(kept.loaded.graph.out.mean_weight, mean_weight(part, ranks));
+  }
   const ReplayPolicy choices =
       rank_policy(replay_policy(program, graph, report.memory, geometry, policy), program.algorithm);
   TIDEGATE_TRY(RankRun run,
@@ -425,12 +430,13 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                                    .device_bytes = report.memory.bytes},
                                                   ranks));
   report.replay = replay(choices, report.waves);
-  if (program.algorithm == Algorithm::sssp) { // rank 0 finds it out for all
-    auto fit = root ? check_distances_fit(graph, run.results, report.graph.first_id) : Result<void>();
-    auto fits = static_cast<std::byte>(fit ? 1 : 0);
-    TIDEGATE_CHECK(ranks.broadcast(std::span(&fits, 1)));
+  if (program.algorithm == Algorithm::sssp && shape.weights) {
+    TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(run.results.values))));
+    const auto fit = check_distances_fit(graph, run.results, report.graph.first_id); // along own edges
+    std::uint64_t fits = fit ? 1 : 0;
+    TIDEGATE_CHECK(ranks.reduce(std::span(&fits, 1), [](std::uint64_t a, std::uint64_t b) { return a & b; }));
     TIDEGATE_CHECK(fit);
-    if (fits == std::byte{0}) {
+    if (fits == 0) {
       return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
     }
   }

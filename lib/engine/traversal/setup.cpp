@@ -1,6 +1,7 @@
 #include "engine/traversal/setup.hpp"
 
 #include "core/files.hpp"
+#include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/topology.hpp>
@@ -38,8 +39,18 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
                                  const engine::RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
   load_options.undirected |= program.algorithm == Algorithm::cc;
-  load_options.build.in_rows = options.traversal.force_topology != policy::Topology::memory_constrained ||
-                               program.algorithm == Algorithm::pagerank;
+  const bool ranks = program.algorithm == Algorithm::pagerank;
+  load_options.build.in_rows =
+      options.traversal.force_topology != policy::Topology::memory_constrained || ranks;
+  if (options.ranks != nullptr) {
+    // Rank 0 has the whole graph where it checks the result. Shares of weights need those of other ranks' edges.
+    const bool whole =
+        (options.ranks->rank() == 0 && (options.verify || program.own)) || (ranks && program.graph.weights);
+    load_options.build.in_rows = ranks || program.algorithm == Algorithm::bfs || whole;
+    load_options.build.part = static_cast<std::uint32_t>(options.ranks->rank());
+    load_options.build.parts = whole ? 1 : static_cast<std::uint32_t>(options.ranks->size());
+    load_options.build.cut_by_in_rows = ranks;
+  }
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
   return graphs::load_graph(program, folder, load_options);
