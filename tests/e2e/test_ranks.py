@@ -177,9 +177,12 @@ class Ranks(Programs):
 
     def test_what_does_not_work_is_refused_by_name(self) -> None:
         self.example("heat")
-        for args, what in ((("--compare", "3"), "--compare does not work on several ranks yet"),
-                           (("--strategy", "barrier"), "a --strategy other than plain does not work")):
-            self.assertIn(what, self.mpirun(2, "run", "program.json", *args).stderr)
+        given = set(self.folder.iterdir())
+        for args, what in ((("--compare", "3"), "--compare"), (("--stress", "3"), "--stress"), (("--stream",), "--stream"),
+                           (("--trace", "trace.json"), "--trace"), (("--report", "page.html"), "--report"),
+                           (("--strategy", "barrier"), "a --strategy other than plain")):
+            self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
+        self.assertEqual(set(self.folder.iterdir()), given)
         self.example("queue")
         result = self.mpirun(2, "run", "program.json")
         self.check(result, 3)
