@@ -138,7 +138,7 @@ function showHow(data) {
     geometry.worker_groups !== 0 && ["Geometry", figure("effective_geometry.worker_groups", geometry.worker_groups,
       plural(geometry.worker_groups, "work-group")), ` of ${geometry.workgroup_size} work-items`,
       element("span", {class: "soft"}, `; recommended ${report.recommended_geometry.worker_groups} of `
-        + `${report.recommended_geometry.workgroup_size}`)],
+        + `${report.recommended_geometry.workgroup_size}; ${report.geometry_reason}`)],
     report.ordering && orderingFact(report),
     report.until && ["Until", quoted(report.until.buffer), ` is ${report.until.value}`,
       report.until.reached ? "" : element("span", {class: "bad"}, `, waiting for ${report.until.waiting_for}`)],

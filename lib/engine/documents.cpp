@@ -639,6 +639,7 @@ constexpr Field run_report_fields[] = {
         "or else undefined"),
     run_head.recommended_geometry,
     reported<&RunReport::geometry>("geometry of the launches").named("effective_geometry"),
+    run_head.geometry_reason,
     reported<&RunReport::memory>("the arena"),
     required<&RunReportDocument::plan>("the groups of waves"),
     reported<&RunReport::recommendation>("recommendation of the launch policy"),

@@ -108,6 +108,8 @@ struct HeadFields {
       "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
       "their ancestors; empty without rules");
   Field recommended_geometry = of<&Head::recommended_geometry>("geometry recommended by the policy");
+  Field geometry_reason = of<&Head::geometry_reason>(
+      "why the launches have another geometry: the policy knows the items, and neither the kernels nor what is resident");
   Field telemetry = of<&Head::telemetry>("counts of the run");
   Field stuck_groups =
       of<&Head::stuck_groups>("after a hang: waiting work-groups and the counters they waited for");

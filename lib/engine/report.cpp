@@ -678,6 +678,27 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
   }
 }
 
+std::string geometry_reason(const CompiledProgram& compiled, const Residency& residency, bool asked_for) {
+  if (residency.resident == 0) {
+    return "every launch has the work-groups of its waves";
+  }
+  const policy::LaunchRecommendation& policy = compiled.recommendation.launch;
+  const std::vector<std::uint32_t>& tiles = compiled.schedule.tiles_per_pack;
+  const std::uint32_t side_by_side = tiles.empty() ? 1 : std::ranges::max(tiles);
+  const bool all = residency.workers == residency.resident;
+  return fmt::format("{}; {} of {} resident work-groups: {}",
+                     side_by_side > 1 ? fmt::format("{} tiles side by side in a work-group", side_by_side)
+                                      : "work-groups as large as the largest of the program",
+                     residency.workers, residency.resident,
+                     asked_for                         ? "--workers"
+                     : compiled.tuning.workers != 0    ? "the fastest that were measured"
+                     : all                             ? "each has several tiles"
+                     : policy.topology == policy::Topology::memory_constrained &&
+                             residency.workers == policy.worker_groups
+                         ? "the policy's number, as memory is short"
+                         : "more would have too few tiles, by the cost model");
+}
+
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns) {
@@ -704,6 +725,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   report.read_back_ns = executed.run.read_back_ns;
   report.files_written = executed.files_written;
   report.geometry.worker_groups = residency.resident == 0 ? 0 : residency.workers;
+  report.geometry_reason = geometry_reason(compiled, residency, options.compile.workers.has_value());
   Telemetry& telemetry = report.telemetry;
   report_dispatch(report, outcome);
   report_calls(telemetry, executed.run.calls, outcome.calls);

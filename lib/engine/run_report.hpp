@@ -512,7 +512,8 @@ struct ReportHead {
   std::uint64_t lineage_iterations = 0;      // that are listed
   std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
   Geometry recommended_geometry;
-  Geometry geometry; // of the launches
+  Geometry geometry;                          // of the launches
+  std::optional<std::string> geometry_reason; // if there were any
   Telemetry telemetry;
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;

@@ -369,6 +369,7 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::recommendation>(
         "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
     head.recommended_geometry,
+    head.geometry_reason,
     head.telemetry,
     head.slices_ns,
     optional<&FrontierReport::replay>("the host's choices for the logged numbers"),
