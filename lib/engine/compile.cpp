@@ -403,10 +403,30 @@ bool windows_fall_back(const CompiledProgram& compiled) {
   });
 }
 
+// The flag of a tile is a condition around its kernel. PoCL 3.1 compiles barriers under conditions wrongly, of plain launches, too,
+// so that nothing could be compared with.
+Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
+  for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    if (device != nullptr && device->type == device::DeviceType::cpu && wave.tests_flags &&
+        ops.kernels[wave.op].needs_whole_group) {
+      return tl::unexpected(Error{
+          .code = ErrorCode::unsupported_kernel,
+          .message =
+              program.wave_text(i) +
+              " has active tiles and a kernel with barriers or local memory, which compilers for CPUs get wrong",
+          .fix = "leave \"active\" out and test the flag in the kernel around what it writes, or take a GPU",
+          .pointer = program.wave_pointer(i) + "/active"});
+    }
+  }
+  return {};
+}
+
 // With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
 Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, std::uint64_t budget_bytes,
                                          const device::DeviceInfo* device, const CompileOptions& options) {
   const auto began = Clock::now();
+  TIDEGATE_CHECK(check_conditions(program, ops, device));
   const KernelLimits limits = kernel_limits(device, options, 1);
   const bool plain =
       (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;

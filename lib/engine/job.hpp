@@ -276,6 +276,7 @@ struct ProgramWave {
   std::uint32_t op = 0;
   Section section = Section::each;
   bool users_kernel = true; // its op is a kernel as the user wrote it
+  bool tests_flags = false; // its kernel returns where a tile is not active
   NdRange range;
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;

@@ -690,9 +690,9 @@ std::string geometry_reason(const CompiledProgram& compiled, const Residency& re
                      side_by_side > 1 ? fmt::format("{} tiles side by side in a work-group", side_by_side)
                                       : "work-groups as large as the largest of the program",
                      residency.workers, residency.resident,
-                     asked_for                         ? "--workers"
-                     : compiled.tuning.workers != 0    ? "the fastest that were measured"
-                     : all                             ? "each has several tiles"
+                     asked_for                      ? "--workers"
+                     : compiled.tuning.workers != 0 ? "the fastest that were measured"
+                     : all                          ? "each has several tiles"
                      : policy.topology == policy::Topology::memory_constrained &&
                              residency.workers == policy.worker_groups
                          ? "the policy's number, as memory is short"

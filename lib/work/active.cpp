@@ -177,6 +177,7 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
     ops.ops.push_back(std::move(op));
   }
   wave.users_kernel = false;
+  wave.tests_flags = true;
   wave.arguments.push_back(plain_argument(flags, Access::read));
   for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
     wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});

@@ -10,7 +10,7 @@ import shutil
 
 import reference_policy
 from support import EXAMPLES, Document, run, unplaced
-from test_run import Programs, buffer, environment, program, raw, wave
+from test_run import Programs, buffer, device, environment, program, raw, wave
 from test_run_hits import WAYS
 
 OPS = """
@@ -64,10 +64,16 @@ class Chosen(Active):
         for tile, flag in enumerate(flags):
             for lane in range(0, 8 * flag, 2):
                 expected[tile * 8 + lane] = tile * 8 + 7 - lane + 7
+        document = self.active(flags, op="reverse", size=192)
+        document["waves"][0].update(global_size=[32, 3, 2], local_size=[8, 1, 1])
+        if device()["type"] == "cpu":  # PoCL 3.1 makes wrong code of some such kernels
+            result = run("run", str(self.file("program.json", json.dumps(document))), env=environment())
+            self.assertEqual(result.rc, 3, result.stderr)
+            self.assertIn("error: wave 0 (reverse) has active tiles and a kernel with barriers or local memory, which compilers for CPUs get "
+                          "wrong [unsupported_kernel]\n  at: /waves/0/active\n", unplaced(result.stderr))
+            self.skipTest("the rest needs a GPU")
         for way in WAYS[1:3]:
             with self.subTest(way=way):
-                document = self.active(flags, op="reverse", size=192)
-                document["waves"][0].update(global_size=[32, 3, 2], local_size=[8, 1, 1])
                 self.report_of(document, "--verify", *way)
                 self.assertEqual(self.output("out.npy"), expected)
 

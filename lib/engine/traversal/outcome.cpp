@@ -168,13 +168,13 @@ void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& ou
                     const engine::Residency& groups, const engine::RunOptions& options,
                     FrontierReport& report) {
   engine::report_dispatch(report, outcome);
-  report.geometry_reason =
-      fmt::format("{}; {}",
-                  options.traversal.group_size ? "work-groups as --set group-size says"
-                                               : "work-groups of the size that is fastest for traversals on such a device",
-                  groups.resident == 0
-                      ? fmt::format("{} in each launch", groups.workers)
-                      : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
+  report.geometry_reason = fmt::format(
+      "{}; {}",
+      options.traversal.group_size
+          ? "work-groups as --set group-size says"
+          : "work-groups of the size that is fastest for traversals on such a device",
+      groups.resident == 0 ? fmt::format("{} in each launch", groups.workers)
+                           : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
   report.waves = std::move(outcome.waves);
   report_waves(program, outcome.vertices_left, groups, report);
   report.summary = summarise(report.waves, report.dispatch_ns);
