@@ -92,6 +92,10 @@ bool same_value(const Job& program, const std::vector<std::byte>& value) {
   switch (program.buffers[program.until->buffer].type) {
   case ElementType::f32: return equal(0.0F, 0.0F);
   case ElementType::f64: return equal(0.0, 0.0);
+  case ElementType::f16:
+    return value == program.until->value ||
+           ((value[0] | program.until->value[0]) == std::byte{0} &&
+            ((value[1] | program.until->value[1]) & std::byte{0x7f}) == std::byte{0});
   default: return value == program.until->value;
   }
 }

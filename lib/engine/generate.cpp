@@ -544,11 +544,15 @@ private:
     constexpr std::array<std::string_view, 11> names{"char", "uchar", "short",  "ushort", "int",   "uint",
                                                      "long", "ulong", "ushort", "float",  "double"};
     const std::string_view type = names[static_cast<std::size_t>(buffer.type)];
+    const std::vector<std::byte>& value = program_.until->value;
+    const bool zero_half = buffer.type == ElementType::f16 && value[0] == std::byte{0} &&
+                           (value[1] & std::byte{0x7f}) == std::byte{0}; // 0 and -0 are one number
     source_ += fmt::format(
         "// True once {} has the value that ends the repetition.\n"
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
-        "  return *(global const {}*)(arena + words[{}u + phase]) == {};\n}}\n",
-        in_quotes(buffer.name), type, tables_.until_word, literal(type, program_.until->value));
+        "  return (*(global const {}*)(arena + words[{}u + phase]){}) == {};\n}}\n",
+        in_quotes(buffer.name), type, tables_.until_word, zero_half ? " & 0x7fff" : "",
+        zero_half ? "0" : literal(type, value));
   }
 
   using Rows = std::vector<std::pair<std::uint32_t, std::uint32_t>>; // shared stages, each with its wave

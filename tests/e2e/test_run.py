@@ -282,6 +282,17 @@ class Results(Small):
                 self.assertEqual((report["iterations"], report["items_remaining"]), (turns, 0))
                 self.assertIs(report["converged"], turns == 4)
 
+    def test_until_zero_of_half_precision(self) -> None:
+        """-0 is 0, for the host and for the device."""
+        self.file("half.cl", """kernel void fall(global half* left, global uint* n) {
+            vstore_half(++n[0] == 3 ? -0.0f : 1.0f, 0, left); }""")
+        document = program({"left": buffer("f16", 1, init={"fill": 5}), "n": buffer(count=1, init={"fill": 0}, output="n.npy")},
+                           {**wave("fall", "left", "n", size=1, local=1)}, until={"buffer": "left", "equals": 0}, repeat=6)
+        document["ops"]["fall"] = {"source": "half.cl"}
+        for strategy in ("launch", "barrier"):
+            self.assertTrue(self.report_of(document, "--strategy", strategy)["converged"])
+            self.assertEqual(self.output("n.npy"), [3])
+
     def test_work_groups_of_different_sizes(self) -> None:
         """A wave that cannot ride with the others is left behind, with a reason, and right all the same. Where barriers
         have names, as on NVIDIA's devices, smaller work-groups ride side by side in larger ones."""
