@@ -50,6 +50,7 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
                       .samplers = device->max_samplers};
     limits.barrier_kernels_share = device->profile ? device->profile->barrier_kernels_share : options.dry_run;
     limits.one_call_with_barriers = device->type == device::DeviceType::cpu;
+    limits.items_idle = !limits.one_call_with_barriers;
   }
   return limits;
 }
@@ -491,6 +492,9 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));
+  if (const auto idling = ops_to_idle(job, ops, kernel_limits(device, options, 1)); !idling.empty()) {
+    TIDEGATE_TRY(ops, outline_ops(job, {}, idling));
+  }
   TIDEGATE_CHECK(check_features(job, ops, device));
 
   // Waves that go on with the same tiles become one, and from there on all goes by the waves that are left.

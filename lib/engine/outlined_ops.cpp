@@ -181,7 +181,8 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::
 
 } // namespace
 
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies) {
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies,
+                                const std::set<std::uint32_t>& idling) {
   std::vector<std::set<std::string>> kernels(program.units.size());
   for (const ProgramWave& wave : program.waves) {
     kernels[program.ops[wave.op].unit].insert(program.function(wave.op).name);
@@ -225,6 +226,12 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
     }
     std::set<std::string> distinct = wanted;
     opencl_c::SteadyParameters steady;
+    std::set<std::string> idle;
+    for (const std::uint32_t op : idling) {
+      if (program.ops[op].unit == unit) {
+        idle.insert(names[unit].at(program.function(op).name));
+      }
+    }
     for (std::uint32_t op = 0; op < program.ops.size(); ++op) {
       if (program.ops[op].unit == unit && !has_distinct_buffers(program, op)) {
         distinct.erase(names[unit].at(program.function(op).name));
@@ -243,7 +250,7 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       }
     }
     auto result = opencl_c::outline(units[unit], overload.empty() ? wanted : std::set<std::string>(),
-                                    renamings, distinct, own_copies, steady);
+                                    renamings, distinct, own_copies, steady, idle);
     if (!result) {
       errors.add(with_line_of(program.units[unit].files, std::move(result.error())));
       continue;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct OutlinedOps {
 // By unit; keys are the kernels' original names.
 using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
 
-// Outlines every op that a wave runs. Renames file-scope names that two units share or that could collide
+// Outlines every op that a wave runs. In the kernels of `idling` (indices of ops) that may, work-items outside of a
+// work-group idle. Renames file-scope names that two units share or that could collide
 // with generated code.
-Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {});
+Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies = {},
+                                const std::set<std::uint32_t>& idling = {});
 
 } // namespace tidegate::engine

@@ -195,7 +195,8 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
   for (const ProgramWave& wave : program.waves) {
     // Shifts compute the tile of a work-item.
     const std::uint32_t size = wave.range.group_size();
-    const bool shares = limits.tiles_side_by_side != 0 && std::has_single_bit(size);
+    const bool shares =
+        limits.tiles_side_by_side != 0 && std::has_single_bit(size) && !ops.kernels[wave.op].idles;
     schedule.tiles_per_pack.push_back(shares ? std::max(schedule.group_size / size, 1U) : 1);
   }
   TIDEGATE_TRY(auto found, storage_of(program));

@@ -14,7 +14,7 @@ namespace {
 bool packable(std::uint32_t lanes, std::uint32_t group_size) {
   constexpr std::uint32_t warp = 32;
   constexpr std::uint32_t named_barriers = 15;
-  return std::has_single_bit(lanes) && group_size % lanes == 0 &&
+  return std::has_single_bit(lanes) && group_size % lanes == 0 && group_size % warp == 0 &&
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
@@ -25,7 +25,8 @@ public:
                        std::uint32_t unit, const KernelLimits& limits)
       : program_(program), ops_(ops), group_size_(group_size), unit_(unit), limits_(limits) {}
 
-  [[nodiscard]] std::string obstacle(std::uint32_t wave) const {
+  // `may_idle`: as if all work-items idled that may.
+  [[nodiscard]] std::string obstacle(std::uint32_t wave, bool may_idle = false) const {
     const NdRange& range = program_.waves[wave].range;
     const std::uint32_t op = program_.waves[wave].op;
     if (!ops_.alone[op].empty()) {
@@ -47,12 +48,22 @@ public:
       return "its kernel has barriers or local memory, and no self-test has found such kernels right on this "
              "device as cases of one kernel";
     }
+    if ((ops_.kernels[op].idles || (may_idle && ops_.kernels[op].may_idle)) &&
+        range.group_size() <= group_size_) {
+      return {};
+    }
     if (!fills(range) && !packs(op, range.group_size())) {
       return fmt::format("its kernel has barriers or local memory and work-groups of {}, the others of {}",
                          range.group_size(), group_size_);
     }
     return range.ragged() ? "its kernel has barriers or local memory and its last work-group is smaller"
                           : std::string();
+  }
+
+  // Returns true if its work-groups run side by side in a larger one.
+  [[nodiscard]] bool packs(std::uint32_t wave) const {
+    const NdRange& range = program_.waves[wave].range;
+    return !fills(range) && !range.ragged() && packs(program_.waves[wave].op, range.group_size());
   }
 
 private:
@@ -91,6 +102,7 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
   const std::uint32_t max_group_size = limits.group_size;
   std::map<std::uint32_t, std::uint64_t> strict;
   std::map<std::uint32_t, std::uint64_t> all;
+  std::uint32_t least_without_idling = max_group_size;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
     if (size > max_group_size || !program.units[program.ops[wave.op].unit].built_in.empty() ||
@@ -98,13 +110,26 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
       continue;
     }
     all[size] += tiles_as_written(wave);
-    if (ops.kernels[wave.op].needs_whole_group && !wave.range.ragged()) {
+    const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
+    const bool may_idle = limits.items_idle && kernel.may_idle;
+    if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
       strict[size] += tiles_as_written(wave);
+      least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
     }
   }
-  // If smaller tiles can share a work-group, the largest size fits all.
-  const std::uint32_t size = !strict.empty() && limits.named_barriers
-                                 ? strict.rbegin()->first
+  // If smaller tiles can share a work-group, or not too many work-items would idle, the largest size fits all.
+  constexpr double most_idle = 4; // for each that works: an idle one costs little
+  const std::uint32_t largest = strict.empty() ? 0 : strict.rbegin()->first;
+  double work = 0;
+  double idle = 0;
+  for (const auto& [size, tiles] : strict) {
+    work += static_cast<double>(size) * static_cast<double>(tiles);
+    idle += static_cast<double>(largest - size) * static_cast<double>(tiles);
+  }
+  const bool fits_all =
+      limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
+  const std::uint32_t size = largest != 0 && fits_all
+                                 ? largest
                                  : heaviest(strict.empty() ? all : strict, std::min(max_group_size, 256U));
   const bool may_pack = std::has_single_bit(size) && (strict.empty() || limits.named_barriers);
   const std::uint32_t most = may_pack ? std::max(max_group_size / size, 1U) : 1;
@@ -140,6 +165,23 @@ SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const Ker
     shared.obstacles.push_back(riding.obstacle(wave));
   }
   return shared;
+}
+
+std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
+  const ShareabilityAnalysis sharing(program, ops, choose_group_size(program, ops, limits),
+                                     main_options(program), limits);
+  std::set<std::uint32_t> idling;
+  for (std::uint32_t wave = 0; wave < program.waves.size() && limits.items_idle; ++wave) {
+    if (!sharing.obstacle(wave).empty() && sharing.obstacle(wave, true).empty()) {
+      idling.insert(program.waves[wave].op);
+    }
+  }
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (sharing.packs(wave)) { // it would not any more
+      idling.erase(program.waves[wave].op);
+    }
+  }
+  return idling;
 }
 
 std::uint64_t tiles_as_written(const ProgramWave& wave) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,9 @@ struct KernelLimits {
   bool named_barriers = false;   // available, so that kernels with barriers can run several tiles
   std::uint64_t local_bytes = 0; // for the local variables of all waves
   ObjectLimits objects;
-  bool barrier_kernels_share = true;   // as cases of one kernel
+  bool barrier_kernels_share = true; // as cases of one kernel
+  bool items_idle =
+      false; // of a larger work-group, in kernels with barriers; PoCL (3.1) may copy a barrier after a condition
   bool one_call_with_barriers = false; // to a function with barriers; PoCL (3.1) miscompiles several
 };
 
@@ -39,6 +42,9 @@ struct SharedLaunch {
   std::vector<std::string> obstacles; // by wave: why it cannot join; or empty
 };
 SharedLaunch shared_launch(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
+
+// Returns the ops that would have fewer waves alone if work-items of a larger work-group idled.
+std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, const KernelLimits& limits);
 
 // Returns the tiles of a wave, or of all waves of a window.
 std::uint64_t tiles_as_written(const ProgramWave& wave);

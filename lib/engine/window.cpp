@@ -137,7 +137,8 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     // If a function with barriers may be called only once, a window with it would exclude other waves.
     const bool one_call = limits_.one_call_with_barriers && ops_.kernels[spec.op].needs_whole_group;
-    return spec.users_kernel && shared_.obstacles[wave].empty() && !(one_call && calls_[spec.op] > 1) &&
+    return spec.users_kernel && shared_.obstacles[wave].empty() && !ops_.kernels[spec.op].idles &&
+           !(one_call && calls_[spec.op] > 1) &&
            std::ranges::none_of(spec.arguments, &ProgramArgument::is_object);
   }
 
@@ -534,7 +535,13 @@ public:
     }
     FusedProgram fused{.program = program_, .ops = ops_, .parts = {}};
     if (!copies_.empty()) {
-      TIDEGATE_TRY(fused.ops, outline_ops(program_, copies_));
+      std::set<std::uint32_t> idling;
+      for (std::uint32_t op = 0; op < ops_.kernels.size(); ++op) {
+        if (ops_.kernels[op].idles) {
+          idling.insert(op);
+        }
+      }
+      TIDEGATE_TRY(fused.ops, outline_ops(program_, copies_, idling));
     }
     fused.program.waves.clear();
 

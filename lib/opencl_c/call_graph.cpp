@@ -18,26 +18,6 @@ bool is_loop(const Token& token) {
   return token.is("for") || token.is("while") || token.is("do");
 }
 
-// Index after the statement at `i`; for a do loop, after its body.
-std::size_t after_statement(const TranslationUnit& unit, std::size_t i, std::size_t end) {
-  while (i < end) {
-    const Token& first = unit.source.tokens[i];
-    if (first.is("do") || first.is("else")) {
-      ++i; // its statement follows
-      continue;
-    }
-    if (is_loop(first) || first.is("if") || first.is("switch")) {
-      i = unit.counterpart(i + 1) + 1;
-      continue;
-    }
-    i = (first.is("{") ? unit.counterpart(i) : unit.find({.begin = i, .end = end}, ";")) + 1;
-    if (!unit.is(i, "else")) {
-      break;
-    }
-  }
-  return std::min(i, end);
-}
-
 // True for an access to an element of an array or vector. Further subscripts belong to the same access;
 // declarations make none.
 bool is_access(const std::vector<Token>& tokens, std::size_t i) {
@@ -73,6 +53,25 @@ bool accesses_memory(const std::string& function) {
 }
 
 } // namespace
+
+std::size_t after_statement(const TranslationUnit& unit, std::size_t i, std::size_t end) {
+  while (i < end) {
+    const Token& first = unit.source.tokens[i];
+    if (first.is("do") || first.is("else")) {
+      ++i; // its statement follows
+      continue;
+    }
+    if (is_loop(first) || first.is("if") || first.is("switch")) {
+      i = unit.counterpart(i + 1) + 1;
+      continue;
+    }
+    i = (first.is("{") ? unit.counterpart(i) : unit.find({.begin = i, .end = end}, ";")) + 1;
+    if (!unit.is(i, "else")) {
+      break;
+    }
+  }
+  return std::min(i, end);
+}
 
 CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
   for (const Function& function : unit.functions) {

@@ -71,6 +71,7 @@ void TokenWriter::write(TokenRange range, const Edits& edits) {
       go_to(token);
     }
     if (token.kind == TokenKind::pragma) {
+      text(edit == nullptr ? "" : edit->before);
       out_ += (out_.empty() || out_.back() == '\n' ? "" : "\n") + token.text + "\n";
       started_ = false; // the line numbers no longer agree
       continue;
@@ -114,10 +115,11 @@ class Outliner {
 public:
   Outliner(const TranslationUnit& unit, const std::set<std::string>& kernels,
            const std::map<std::string, std::string>& renamed, const std::set<std::string>& distinct,
-           const std::vector<RegisterCopy>& copies, const SteadyParameters& steady, bool packs)
+           const std::vector<RegisterCopy>& copies, const SteadyParameters& steady,
+           const std::set<std::string>& idling, bool packs)
       : unit_(unit), tokens_(unit.source.tokens), graph_(unit), reachable_(graph_.reachable(kernels)),
-        renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), packs_(packs),
-        writer_(unit, outlined_.text) {
+        renamed_(renamed), distinct_(distinct), copies_(copies), steady_(steady), idling_(idling),
+        packs_(packs), writer_(unit, outlined_.text) {
     for (const Name& name : unit.names) {
       const auto found = renamed.find(tokens_[name.token].text);
       if (found != renamed.end() && name.is_file_scope && name.kind != NameKind::member) {
@@ -341,8 +343,10 @@ private:
     if (distinct_.contains(function.name) && !graph_.is_called(function.name, reachable_)) {
       add_restrict(function, needs.orders_memory, edits);
     }
+    outlined.may_idle = may_idle(function, needs, outlined);
+    outlined.idles = outlined.may_idle && idling_.contains(function.name);
     if (const auto steady = steady_.find(function.name); copy == nullptr && steady != steady_.end() &&
-                                                         outlined.needs_whole_group &&
+                                                         outlined.needs_whole_group && !outlined.idles &&
                                                          !graph_.is_called(function.name, reachable_)) {
       std::string& before = edits[end_of_early_statements(unit_, function, steady->second)].before;
       before = fmt::format("TG_PASS({}) {}", item_argument, before);
@@ -350,6 +354,11 @@ private:
     }
     for (const std::size_t parameter : copy == nullptr ? std::set<std::size_t>() : copy->parameters) {
       keep_in_register(function, parameter, edits);
+    }
+    if (outlined.idles) {
+      outlined.packs = false;
+      meet_in_whole_groups(*function.body, edits);
+      let_items_idle(unit_, graph_, function, edits);
     }
     writer_.text(fmt::format("\n{} static void {}({}", always_inline, name, item_parameter));
     if (!function.parameters.empty()) {
@@ -362,6 +371,23 @@ private:
     writer_.text(") ");
     writer_.write(*function.body, edits);
     return {};
+  }
+
+  [[nodiscard]] bool may_idle(const Function& function, const Needs& needs,
+                              const OutlinedKernel& outlined) const {
+    Edits unused;
+    return outlined.needs_whole_group && !needs.more_than_barriers && needs.sub_group_functions.empty() &&
+           !graph_.is_called(function.name, reachable_) && let_items_idle(unit_, graph_, function, unused);
+  }
+
+  // Idle work-items come to the barriers, too.
+  void meet_in_whole_groups(TokenRange body, Edits& edits) const {
+    for (std::size_t i = body.begin; i < body.end; ++i) {
+      if (tokens_[i].is("barrier") && unit_.is_call(i) && unit_.meaning(i) == nullptr) {
+        edits[i] = {};
+        edits[i + 1].after.clear();
+      }
+    }
   }
 
   // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged. After a barrier a work-item reads what
@@ -537,6 +563,7 @@ private:
   const std::set<std::string>& distinct_;
   const std::vector<RegisterCopy>& copies_;
   const SteadyParameters& steady_;
+  const std::set<std::string>& idling_;
   const bool packs_;                         // some #pragma pack is in force
   std::map<std::size_t, std::string> moved_; // by declaring token: replacement of a name of this kernel
   std::string failed_;                       // the function that could not be outlined
@@ -563,7 +590,7 @@ bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,
                              const std::set<std::string>& distinct, const std::vector<RegisterCopy>& copies,
-                             const SteadyParameters& steady) {
+                             const SteadyParameters& steady, const std::set<std::string>& idling) {
   OutlinedUnit outlined;
   const PragmaScope scope = pragma_scope(unit);
   const std::string& obstacle = unit.source.own_macros.empty() ? scope.obstacle : unit.source.own_macros;
@@ -575,7 +602,7 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
     }
   }
   while (!open.empty()) {
-    Outliner outliner(unit, open, renamed, distinct, copies, steady, scope.packs);
+    Outliner outliner(unit, open, renamed, distinct, copies, steady, idling, scope.packs);
     auto written = outliner.run();
     if (written) {
       outlined.text = scope.before + written->text + scope.after;

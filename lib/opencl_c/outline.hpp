@@ -36,8 +36,10 @@ struct OutlinedKernel {
   std::uint32_t loop_depth = 0;              // nested loops
   double accesses = 0;                       // memory accesses per work-item, as CallGraph counts them
   std::uint64_t local_bytes = 0;             // bytes of its local variables, if `packs`
-  bool waits = false; // TG_PASS is in its body: there it may wait for other work-groups
-  bool packs = true;  // several of its work-groups fit into a larger one: barrier() is their only meeting
+  bool waits = false;    // TG_PASS is in its body: there it may wait for other work-groups
+  bool packs = true;     // several of its work-groups fit into a larger one: barrier() is their only meeting
+  bool may_idle = false; // its body allows work-items of a larger work-group to idle
+  bool idles = false;    // and they do
 };
 
 // A copy of a kernel that keeps some elements in registers. Every use of these parameters is a subscript by
@@ -72,12 +74,13 @@ struct OutlinedUnit {
 // compiled together may use one name for different things. Effects of pragmas end with the text. Pointers of
 // kernels in `distinct` never alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may write
 // what a work-item reads through them. Copies follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS after the statements that
-// use no other pointers than these parameters. Error: unsupported_kernel at the place of anything that no program of tidegate may
+// use no other pointers than these parameters. In kernels of `idling` that may, work-items outside of the work-group idle.
+// Error: unsupported_kernel at the place of anything that no program of tidegate may
 // use.
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,
                              const std::set<std::string>& distinct = {},
                              const std::vector<RegisterCopy>& copies = {},
-                             const SteadyParameters& steady = {});
+                             const SteadyParameters& steady = {}, const std::set<std::string>& idling = {});
 
 } // namespace tidegate::opencl_c

@@ -16,6 +16,8 @@
 
 namespace tidegate::opencl_c {
 
+class CallGraph;
+
 // Text that replaces or surrounds a token.
 struct Edit {
   std::string before;
@@ -49,6 +51,11 @@ private:
   std::uint32_t file_ = 0;
   std::uint32_t line_ = 0;
 };
+
+// Lets work-items outside of the virtual work-group idle in a kernel whose work-items meet. Adds edits to those of an outlined
+// kernel and returns true if its body allows it; otherwise the edits are of no use.
+bool let_items_idle(const TranslationUnit& unit, const CallGraph& graph, const Function& kernel,
+                    Edits& edits);
 
 // The arguments of an outlined kernel are in global memory, so pointers move from constant to global memory.
 

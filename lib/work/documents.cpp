@@ -351,9 +351,9 @@ constexpr std::string_view what_cannot_be_run[] = {
     "  images, a format or size of them, read_write images; sub-group functions",
     "Waves that are launched separately (fallbacks in the report gives the reason):",
     "  kernels with sub-group functions",
-    "  kernels with barriers or local memory in work-groups of another size than most, or where no self-test "
-    "of the",
-    "  device has found them right as cases of one kernel (`tidegate devices --probe`)",
+    "  kernels with barriers or local memory in work-groups of another size than most (on GPUs, only if work-items",
+    "  of a larger one cannot idle: barriers under a condition or in helpers, loops whose length memory decides), or",
+    "  where no self-test of the device has found them right as cases of one kernel (`tidegate devices --probe`)",
     "  kernels with other compiler options than most, or that cannot become a function, such as one with "
     "local",
     "  variables that another function calls",

@@ -1054,3 +1054,109 @@ TEST_CASE("loops inside of each other") {
   }
   CHECK(depth(nested + ";") == 8);
 }
+
+namespace {
+
+// The kernel with items that idle; an empty string where its body does not allow it.
+std::string idling(const std::string& source) {
+  const TranslationUnit unit = parse(source);
+  const std::set<std::string> kernels = all_kernels(unit);
+  const auto outlined = outline(unit, kernels, {}, {}, {}, {}, kernels);
+  REQUIRE(outlined);
+  const OutlinedKernel& made = kernel(*outlined);
+  CHECK(made.may_idle == made.idles);
+  CHECK_FALSE((made.packs && made.idles));
+  return made.idles ? spaced(outlined->text) : std::string();
+}
+
+constexpr std::string_view head =
+    "KERNEL k(tg_item tg_self, global int* a, int n, local int* t) { const bool tg_in = "
+    "tg_inside(tg_self); ";
+
+std::string idle_body(const std::string& body) {
+  return idling("kernel void k(global int* a, int n, local int* t) { " + body + " }");
+}
+
+std::string with_head(const std::string& body) {
+  return expected(std::string(head) + body + " }");
+}
+
+} // namespace
+
+TEST_CASE("items idle between barriers") {
+  CHECK(idle_body("t[0] = a[0]; barrier(1); if (n) { a[0] = t[0]; } else a[1] = 2;") ==
+        with_head(
+            "if (tg_in) { t[0] = a[0]; } barrier(1); if (tg_in) { if (n) { a[0] = t[0]; } else a[1] = 2; }"));
+  // Values that read memory are assigned apart.
+  CHECK(
+      idle_body(
+          "const int l = get_local_id(0), h = l / 2; const int v = a[l]; global const int* const p = a + l; "
+          "int c[2]; barrier(1);") ==
+      with_head("const int l = tg_get_local_id(tg_self, 0), h = l / 2; int v = 0; if (tg_in) v = a[l]; "
+                "global const int* p = 0; if (tg_in) p = a + l; int c[2]; barrier(1);"));
+  CHECK(idle_body("{ float4 v = vload4(0, (global float*)a); barrier(1); }") ==
+        with_head("{ float4 v = 0; if (tg_in) v = vload4(0, (global float*)a); barrier(1); }"));
+  // After the last barrier an item may leave.
+  CHECK(idle_body("barrier(1); if (n) return; a[0] = 1;") ==
+        with_head("barrier(1); if (tg_in) { if (n) return; } if (tg_in) { a[0] = 1; }"));
+}
+
+TEST_CASE("items idle in loops whose heads are the same for all") {
+  CHECK(
+      idle_body(
+          "const int l = get_local_id(0); for (int s = get_local_size(0) / 2; s > 0; s >>= 1) { if (l < s) t[l] += "
+          "t[l + s]; barrier(1); }") ==
+      with_head(
+          "const int l = tg_get_local_id(tg_self, 0); for (int s = tg_get_local_size(tg_self, 0) / 2; s > 0; s >>= 1) { "
+          "if (tg_in) { if (l < s) t[l] += t[l + s]; } barrier(1); }"));
+  for (
+      const std::string loop :
+      {"for (int s = 0; s < n; s++) { barrier(1); }", "int s; for (s = 0; s < n; ++s) barrier(1);",
+       "const int m = min(n, 7); for (int s = 0; s < m; s++) { for (int i = s; i < m; i++) { barrier(1); } a[0] = s; }",
+       "for (int s = 0; s < (int)get_num_groups(0) * n; s++) { barrier(1); }"}) {
+    INFO(loop);
+    CHECK_FALSE(idle_body(loop).empty());
+  }
+  for (
+      const std::string loop :
+      {"const int l = get_local_id(0); for (int s = 0; s < l; s++) { barrier(1); }", // others go round more often
+       "for (int s = 0; s < a[0]; s++) { barrier(1); }",
+       "for (int s = 0; s < n; s++) { barrier(1); if (a[s]) break; }",
+       "for (int s = 0; s < n; s++) { if (a[s]) continue; barrier(1); }",
+       "for (int s = 0; s < n; s++) { barrier(1); s += a[0]; }",
+       "for (int s = 0; s < n; s++) { barrier(1); (s)++; }",
+       "for (int s = 0; s < n; s++) { barrier(1); atomic_inc(&s); }",
+       "n += a[0]; for (int s = 0; s < n; s++) { barrier(1); }",
+       "const int m = a[0]; for (int s = 0; s < m; s++) { barrier(1); }",
+       "int m = 3; m = a[0]; for (int s = 0; s < m; s++) { barrier(1); }",
+       "int m = n / n; for (int s = 0; s < m; s++) { barrier(1); }", // is 0 in items that idle
+       "int l = get_local_id(0); int m = l; for (int s = 0; s < m; s++) { barrier(1); }",
+       "for (int s = 0; s < n; s++) { barrier(1); if (s == 3) return; }",
+       "int s = 0; while (s++ < n) { barrier(1); }", "int s = 0; do { barrier(1); } while (s++ < n);"}) {
+    INFO(loop);
+    CHECK(idle_body(loop).empty());
+  }
+}
+
+TEST_CASE("bodies that allow no idle items") {
+  for (const std::string body :
+       {"if (n) { barrier(1); }", "if (a[0]) return; barrier(1);", "switch (n) { case 1: barrier(1); }",
+        "int v = a[0], w = a[1]; barrier(1);", "struct s { int x; } v = { a[0] }; barrier(1);",
+        "int c[2] = { a[0], 1 }; barrier(1);", "volatile int v = 0; barrier(1);", "barrier(a[0]);",
+        "event_t e = async_work_group_copy(t, a, 4, 0); wait_group_events(1, &e);",
+        "goto end; end: barrier(1);", "n = 1, barrier(1);"}) {
+    INFO(body);
+    CHECK(idle_body(body).empty());
+  }
+  CHECK(idling("void h() { barrier(1); } kernel void k() { h(); }").empty());
+  // Declarations without a guard: nothing is read, and nothing divided by what may be 0.
+  for (const std::string value : {"n / n", "*(int*)(n)", "n++", "n = 3", "a[0]", "*a", "foo(n)", "t[1]"}) {
+    INFO(value);
+    CHECK(idle_body("const int v = " + value + "; barrier(1);").find("int v = 0 ;") != std::string::npos);
+  }
+  for (const std::string value :
+       {"n / 2", "n % 0x10", "(n << 3) + min(n, 4)", "(int)(n * 2.5f)", "n ? -n : ~n"}) {
+    INFO(value);
+    CHECK(idle_body("const int v = " + value + "; barrier(1);").find("const int v =") != std::string::npos);
+  }
+}
