@@ -102,11 +102,14 @@ class Ranks(Programs):
         self.file("graph.json", json.dumps({"graph": {"generate": {"rmat": {"scale": 10, "edge_factor": 8, "seed": 3}}, "undirected": True},
                                             "algorithm": "pagerank", "outputs": {"ranks": "ranks.npy"}}))
         made = []
-        for ranks, args in ((1, ()), (3, ()), (3, ("--verify",))):  # in parts, and whole on rank 0
+        # Whole on rank 0, which checks it; in parts, as it was checked; whole again.
+        for ranks, args, compared in ((1, (), True), (3, ("--no-cache",), True), (3, (), True), (3, ("--set", "verify-first=no"), False),
+                                      (3, ("--verify",), True)):
             result = self.mpirun(ranks, "run", "graph.json", *args)
             self.check(result, 0)
+            self.assertEqual(parse(result.stdout)["first_run"]["compared"], compared)
             made.append((self.folder / "ranks.npy").read_bytes())
-        self.assertEqual(made, [made[0]] * 3)
+        self.assertEqual(made, [made[0]] * 5)
         report = parse(result.stdout)
         self.assertTrue(report["verification"]["right"])
         self.assertEqual(sum(rank["edges"] for rank in report["ranks"]["ranks"]), report["graph"]["edges"])

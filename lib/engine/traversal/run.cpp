@@ -179,9 +179,7 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
   const std::string_view reference = reference_of(program);
   std::error_code unknown;
-  if (!graph.cut.empty()) {
-    first.reason = "not checked: each rank has its part of the graph; with --verify rank 0 has all of it";
-  } else if (!options.verify_first) {
+  if (!options.verify_first) {
     first.reason = "not checked: --set verify-first=no";
   } else if (!options.traversal.checked.empty() &&
              std::filesystem::exists(options.traversal.checked, unknown)) {
@@ -190,6 +188,9 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   } else if (kept.checked) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
+  } else if (!graph.cut.empty()) {
+    first.reason =
+        "not checked: each rank has its part of a graph of this size; with --verify rank 0 has all of it";
   } else {
     VerificationCost cost = verification_cost(program, graph);
     cost.ns = program.own ? cost.ns / 8 * waves : cost.ns; // a pass over all edges for each wave

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace tidegate::traversal {
 
@@ -35,6 +36,28 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   return refuse_overwriting(files);
 }
 
+// Whether rank 0 takes a graph whole to check the first run's result: not one that it may have no memory for.
+static bool checks_first_run(const graphs::FrontierProgram& program, const std::string& folder,
+                             const engine::RunOptions& options) {
+  constexpr std::uint64_t most_edges = std::uint64_t{1} << 24U;
+  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U; // of files
+  std::error_code unknown;
+  if (!options.verify_first ||
+      (!options.traversal.checked.empty() && std::filesystem::exists(options.traversal.checked, unknown))) {
+    return false;
+  }
+  if (program.graph.generate) {
+    const auto size = graphs::generated_size(*program.graph.generate);
+    return size && size->edges <= most_edges;
+  }
+  std::uint64_t bytes = 0;
+  for (const NamedFile& input : graphs::files_of(program, folder).inputs) {
+    const std::uintmax_t size = std::filesystem::file_size(input.path, unknown);
+    bytes += unknown ? most_bytes + 1 : size;
+  }
+  return bytes <= most_bytes;
+}
+
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
                                  const engine::RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
@@ -44,8 +67,9 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
       options.traversal.force_topology != policy::Topology::memory_constrained || ranks;
   if (options.ranks != nullptr) {
     // Rank 0 has the whole graph where it checks the result. Shares of weights need those of other ranks' edges.
-    const bool whole =
-        (options.ranks->rank() == 0 && (options.verify || program.own)) || (ranks && program.graph.weights);
+    const bool whole = (options.ranks->rank() == 0 &&
+                        (options.verify || program.own || checks_first_run(program, folder, options))) ||
+                       (ranks && program.graph.weights);
     load_options.build.in_rows = ranks || program.algorithm == Algorithm::bfs || whole;
     load_options.build.part = static_cast<std::uint32_t>(options.ranks->rank());
     load_options.build.parts = whole ? 1 : static_cast<std::uint32_t>(options.ranks->size());
