@@ -442,30 +442,6 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
 
 namespace {
 
-// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was
-// ended for that.
-bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
-  const auto chosen = engine::preferred(options.tuning.strategy);
-  const auto longest = engine::longest_ns(options.tuning, report.iterations);
-  return longest && chosen && is_persistent(*chosen) && !options.strategy &&
-         report.status == engine::RunStatus::done &&
-         (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
-}
-
-// The share of active tiles in a run, in ten-thousandths; 0 where no wave counts them.
-std::uint32_t active_tiles_bps(const engine::RunReport& report) {
-  return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
-}
-
-// Returns true if far more or fewer tiles were active than when a first run chose, so that another way may be faster.
-bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
-  constexpr std::uint32_t least_bps = 100;
-  constexpr std::uint32_t factor = 4;
-  const auto [less, more] = std::minmax(
-      {std::max(active_tiles_bps(report), least_bps), std::max(tuning.active_tiles_bps, least_bps)});
-  return report.active && tuning.active_tiles_bps != 0 && more >= factor * less;
-}
-
 std::optional<std::uint32_t> narrowed(std::uint64_t value) {
   return value == 0 ? std::nullopt
                     : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
@@ -577,7 +553,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   report.first_run = prepared->first_run;
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
-  // What else runs on this machine has changed, or what the program is given: choose anew.
+  // The load of this machine or the program's inputs have changed: choose anew.
   if (too_slow(report, options.compile) || other_share_of_tiles(report, options.compile.tuning)) {
     options.kept->programs.erase(options.kept_key);
   }

@@ -141,6 +141,26 @@ void forget_tuned(const TunedFiles& kept) {
   std::filesystem::remove(kept.profile, not_there);
 }
 
+bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
+  const auto chosen = engine::preferred(options.tuning.strategy);
+  const auto longest = engine::longest_ns(options.tuning, report.iterations);
+  return longest && chosen && is_persistent(*chosen) && !options.strategy &&
+         report.status == engine::RunStatus::done &&
+         (!is_persistent(report.strategy) || static_cast<double>(report.dispatch_ns) > *longest);
+}
+
+std::uint32_t active_tiles_bps(const engine::RunReport& report) {
+  return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
+}
+
+bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
+  constexpr std::uint32_t least_bps = 100;
+  constexpr std::uint32_t factor = 4;
+  const auto [less, more] = std::minmax(
+      {std::max(active_tiles_bps(report), least_bps), std::max(tuning.active_tiles_bps, least_bps)});
+  return report.active && tuning.active_tiles_bps != 0 && more >= factor * less;
+}
+
 void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
   auto profile = read_as<device::DeviceProfile>(kept.profile.string());
   if (profile) { // else the next run measures anyway

@@ -55,6 +55,16 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
                                 const device::DeviceInfo* device);
 
 // Removes what an earlier run kept, so that the next one measures again.
+// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was
+// ended for that.
+bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options);
+
+// The share of active tiles in a run, in ten-thousandths; 0 where no wave counts them.
+std::uint32_t active_tiles_bps(const engine::RunReport& report);
+
+// Returns true if far more or fewer tiles were active than when a first run chose, so that another way may be faster.
+bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning);
+
 // Notes the share of active tiles that a kept choice was made for.
 void note_active_tiles(const TunedFiles& kept, std::uint32_t bps);
 

@@ -36,7 +36,7 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   return refuse_overwriting(files);
 }
 
-// Whether rank 0 takes a graph whole to check the first run's result: not one that it may have no memory for.
+// Returns true if rank 0 takes the graph whole to check the first run's result. It takes none that may exceed its memory.
 static bool checks_first_run(const graphs::FrontierProgram& program, const std::string& folder,
                              const engine::RunOptions& options) {
   constexpr std::uint64_t most_edges = std::uint64_t{1} << 24U;
