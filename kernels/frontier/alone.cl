@@ -6,6 +6,25 @@
 #define TG_SURELY 2u
 #define TG_REFILLS 3u
 
+// Pushes along a work-item's edges of a wave, of which `errand` is the first. The entries are in `queue`, or in local memory if it is 0.
+TG_OUTLINED void tg_push_alone(const tg_job* job, const tg_position* at, tg_target to, tg_errand errand, global const uint4* queue,
+                               local const uint4* entries, tg_found* found) {
+  const uint lane = TG_LANE_OF(job);
+  if (errand.is_there) {
+    tg_push_fetched(job, at, to, errand.entry.x, errand.value, errand.edge, found);
+  }
+  for (uint e = lane % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+    tg_push_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, TG_EAGER, found);
+  }
+  for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at->entries; i += TG_GROUP_SIZE / TG_LANES) {
+    const uint4 entry = queue != 0 ? queue[i] : entries[i];
+    const tg_bits value = tg_value(job, at, entry.x);
+    for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
+      tg_push_edge(job, at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, found);
+    }
+  }
+}
+
 // Processes waves until the frontier is empty or grows, or the limit is reached. The last step is then
 // absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
 // entries that the previous wave left in local memory; the rest is copied to global memory at the end.
@@ -13,9 +32,9 @@
 // Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before the
 // choice of whether there is a next wave. Usually the size of the frontier decides that, and then the last
 // work-item, which seldom has edges, absorbs the wave while the others run the next one.
-void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
+TG_INLINE void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                    uint log_begin, uint limit_wave) {
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = TG_LANE;
   const bool leads = tg_is_leader();
   const uint sure_vertices = min(setting->policy.alone_vertices, tg_surely_sparse(setting->policy));
   const uint sure_edges = setting->policy.alone_vertices * TG_ALONE_EDGES; // at most this many edges are few
@@ -25,6 +44,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
   uint goes_on = TG_MAY_REFILL_ALONE && at.step == TG_STEP_REFILL ? TG_REFILLS : TG_SURELY;
   uint sequence = 0;
   for (; goes_on != 0; ++sequence) {
+    TG_ONE_COPY();
     local uint* const sums = group->sums + sequence % 3u * TG_SUMS;
     local uint* const next_sums = group->sums + (sequence + 1) % 3u * TG_SUMS; // were read two waves ago
     global const uint4* const queue = tg_queue_of(job, at.wave);
@@ -43,24 +63,12 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
       *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
     }
 #endif
-    if (errand.is_there) {
-      tg_push_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
-    }
-    for (uint e = lane % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
-      tg_push_edge(job, &at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, TG_EAGER, &found);
-    }
-    for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at.entries; i += TG_GROUP_SIZE / TG_LANES) {
-      const uint4 entry = sequence == 0 ? queue[i] : entries[i];
-      const tg_bits value = tg_value(job, &at, entry.x);
-      for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
-        tg_push_edge(job, &at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, &found);
-      }
-    }
+    tg_push_alone(job, &at, to, errand, sequence == 0 ? queue : 0, entries, &found);
     tg_sum_up(sums, found);
     for (uint i = lane; i < TG_SUMS; i += TG_GROUP_SIZE) {
       next_sums[i] = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const uint vertices = sums[TG_VERTICES * TG_SUM_LINE];
     at.wave += refills ? 0 : 1;
     at.entries = sums[TG_TAIL * TG_SUM_LINE];
@@ -79,7 +87,7 @@ void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group*
         group->at = next;
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     goes_on = group->goes_on;
     if (leads && goes_on == TG_SURELY) {
       tg_position next = group->at;

@@ -60,7 +60,7 @@ void tg_link(const tg_job* job, tg_found* found) {
 // Notes the most frequent root of a few vertices; links may be shortened meanwhile. Any root is right, as long as all
 // work-items compare with the same one. All work-items of one group call this.
 void tg_note_giant(const tg_job* job, local uint* roots) {
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = TG_LANE;
   for (uint i = lane; i < TG_SAMPLES; i += TG_GROUP_SIZE) {
     uint root = job->values[(uint)((ulong)i * job->vertices / TG_SAMPLES)];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {
@@ -68,7 +68,7 @@ void tg_note_giant(const tg_job* job, local uint* roots) {
     }
     roots[i] = root;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
   if (lane == 0) {
     uint most = 0;
     for (uint i = 0; i < TG_SAMPLES; ++i) {
@@ -86,7 +86,7 @@ void tg_note_giant(const tg_job* job, local uint* roots) {
 
 // Points every vertex at its root; no hook runs meanwhile. Links shorten while others walk along them, so that a path of n
 // links takes about log n steps.
-void tg_finish(const tg_job* job) {
+TG_OUTLINED void tg_finish(const tg_job* job) {
   TG_EACH_ITEM(job, v, job->vertices, 1) {
     uint root = job->values[v];
     for (uint link = job->values[root]; link != root; link = job->values[root]) {

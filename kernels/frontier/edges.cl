@@ -12,7 +12,7 @@ typedef struct {
 TG_INLINE tg_walk tg_begin_walk(const tg_job* job) {
   tg_walk walk;
   walk.word = tg_first_item(job, TG_WIDTH);
-  walk.bit = (uint)get_local_id(0) % TG_WIDTH;
+  walk.bit = TG_LANE_OF(job) % TG_WIDTH;
   return walk;
 }
 
@@ -111,9 +111,9 @@ typedef struct {
 } tg_errand;
 
 // Fetches what is known before the wave begins: entry `item` of `entries`, from either queue.
-tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, uint entries, global const uint4* queue,
+TG_OUTLINED tg_errand tg_first_errand(const tg_job* job, const tg_position* at, uint item, uint entries, global const uint4* queue,
                           local const uint4* local_queue) {
-  const uint lane = (uint)get_local_id(0) % TG_LANES;
+  const uint lane = TG_LANE_OF(job) % TG_LANES;
   tg_errand errand;
   errand.entry = (uint4)(0);
   errand.value = 0;

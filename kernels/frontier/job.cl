@@ -59,6 +59,28 @@
 // memory.
 #define TG_INLINE __attribute__((always_inline))
 
+// PoCL has a kernel's code three times, and again for each way through its barriers, and compiles all of it. A function that the kernel
+// calls is compiled once, but it may neither have barriers nor ask which work-item it is. A group of one needs neither (TG_BODY);
+// larger groups of CPUs call the parts between barriers (TG_OUTLINED). That takes a third of the time.
+#if TG_GROUP_SIZE == 1
+#define TG_LANE 0u
+#define TG_LANE_OF(job) 0u
+#define TG_BARRIER(flags)
+#define TG_BODY __attribute__((noinline))
+#define TG_OUTLINED TG_INLINE
+#else
+#define TG_LANE (uint)get_local_id(0)
+#define TG_BARRIER(flags) barrier(flags)
+#define TG_BODY TG_INLINE
+#if TG_OUTLINES
+#define TG_LANE_OF(job) (job)->lane
+#define TG_OUTLINED __attribute__((noinline))
+#else
+#define TG_LANE_OF(job) TG_LANE
+#define TG_OUTLINED
+#endif
+#endif
+
 // Unrolls a loop over arrays that should be in registers.
 #define TG_UNROLL _Pragma("unroll")
 
@@ -96,6 +118,7 @@ typedef struct {
   uint queue_room;
   uint group;
   uint groups;
+  uint lane; // for TG_LANE_OF
 } tg_job;
 
 #define TG_GRAPH_PARAMETERS                                                                                     \
@@ -104,11 +127,11 @@ typedef struct {
       global tg_bits *values, global uint *others, global uint *stamps, global uint *bitmaps, global uint4 *queues, \
       global uint *far, global tg_state *state, global const uint *sources, tg_setting setting
 
-#define TG_MAKE_JOB(job)                                                                                            \
+#define TG_MAKE_JOB(job, group_number, group_count)                                                                 \
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
                       others,  stamps,     bitmaps, queues,     far,           far,                             \
                       TG_ALGORITHM == TG_PAGERANK && setting.has_seats != 0 ? sources : 0, state,               \
-                      setting.vertices, setting.words, setting.queue_room, (uint)get_group_id(0), (uint)get_num_groups(0)}
+                      setting.vertices, setting.words, setting.queue_room, group_number, group_count, TG_LANE}
 
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {
@@ -148,7 +171,7 @@ uint tg_first_item(const tg_job* job, uint width) {
 #if TG_GROUP_SIZE == 1
   return job->group * TG_TILE;
 #else
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = TG_LANE_OF(job);
   return (lane / TG_WARP * job->groups + job->group) * (TG_WARP / width) + lane % TG_WARP / width;
 #endif
 }

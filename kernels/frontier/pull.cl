@@ -8,12 +8,12 @@
 #if TG_ALGORITHM == TG_CC
 // Joins the vertices outside the giant component with all their neighbours. An edge of both kinds of vertices is visited from
 // outside; all work-items must compare with the same root.
-void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
+TG_OUTLINED void tg_pull_labels(const tg_job* job, const tg_position* at, tg_found* found) {
   const uint giant = job->state->giant;
   for (uint i = job->group; i < at->long_runs; i += job->groups) {
     const uint4 run = tg_long_run(job, 0, i);
     if (job->values[run.x] != giant) {
-      for (uint e = (uint)get_local_id(0); e < run.w; e += TG_GROUP_SIZE) {
+      for (uint e = TG_LANE_OF(job); e < run.w; e += TG_GROUP_SIZE) {
         tg_join(job, run.x, job->neighbours[tg_first_edge(run) + e]);
         found->scanned += 1;
       }
@@ -177,8 +177,8 @@ TG_INLINE bool tg_mark(global uint* bitmap, uint v) {
 // Visits the rest of the rows that work-items left, all of them together, and stores their distances.
 TG_INLINE void tg_pull_left_rows(const tg_job* job, const tg_position* at, tg_target to, global const uint* frontier,
                                  tg_left_rows left_rows, tg_found* found) {
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const uint lane = (uint)get_local_id(0);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
+  const uint lane = TG_LANE;
   const uint rows = min(*left_rows.count, 2u * TG_ALONE_ROOM);
   for (uint i = 0; i < rows; ++i) {
     const uint4 row = left_rows.rows[i];
@@ -212,7 +212,7 @@ TG_INLINE void tg_pull_left_rows(const tg_job* job, const tg_position* at, tg_ta
       found->scanned += TG_ASKS;
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
   // The same number of rounds for all work-items: PoCL 3.1 takes the first one's branch for all after a barrier.
   for (uint round = 0; round < rows; round += TG_GROUP_SIZE) {
     const uint4 row = left_rows.rows[min(round + lane, rows - 1)];

@@ -109,13 +109,13 @@ tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
     sum = tg_combined(sum, (tg_collected)(other_low | (ulong)other_high << 32));
   }
 #else
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = TG_LANE;
   sums[lane] = sum;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
   for (uint i = 1; lane % TG_TEAM == 0 && i < TG_TEAM; ++i) {
     sum = tg_combined(sum, sums[lane + i]);
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
 #endif
   return sum;
 }
@@ -128,7 +128,7 @@ uint2 tg_rows_of_share(const tg_job* job, uint share, uint shares) {
 // All work-items of the group call this.
 void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, local tg_share* share,
                     tg_found* found) {
-  const uint lane = (uint)get_local_id(0);
+  const uint lane = TG_LANE;
   const uint shares = tg_share_count(job);
   const tg_offset edges = job->in_offsets[job->vertices];
 #if TG_ALGORITHM == TG_PAGERANK
@@ -172,7 +172,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
     if (lane == 0) {
       share->long_parts = 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     uint own_part = TG_NO_PART;
     bool own_is_whole = false;
     for (uint v = own; v <= last_row; v += TG_GROUP_SIZE) {
@@ -193,7 +193,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
         tg_deliver(job, at, setting, base, to, v, row, sum, whole, found);
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     const uint parts = share->long_parts;
     for (uint p = lane / TG_TEAM; p < parts + lane / TG_TEAM; p += TG_TEAMS) { // as often for every team
       const uint4 part = p < parts ? share->parts[p] : (uint4)(0);
@@ -206,7 +206,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
         share->totals[p] = sum;
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     if (own_part != TG_NO_PART) {
       tg_deliver(job, at, setting, base, to, own, own_row, share->totals[own_part], own_is_whole, found);
     }

@@ -25,7 +25,15 @@ typedef struct {
 } tg_group;
 
 // The leader waits for other groups and absorbs. It is the last work-item, because that seldom has edges.
-TG_INLINE bool tg_is_leader(void) { return get_local_id(0) == TG_GROUP_SIZE - 1; }
+TG_INLINE bool tg_is_leader(void) { return TG_LANE == TG_GROUP_SIZE - 1; }
+
+// PoCL compiles the code after a barrier once for each barrier that may be next, and once more for the first work-item, which decides
+// which one is. On a CPU this barrier, where nothing has been decided yet, makes one copy of the code that follows.
+#if TG_EAGER
+#define TG_ONE_COPY()
+#else
+#define TG_ONE_COPY() TG_BARRIER(CLK_LOCAL_MEM_FENCE)
+#endif
 
 // Parameters of a group at the device barrier.
 typedef struct {
@@ -46,7 +54,7 @@ TG_INLINE void tg_meet(local tg_group* group, tg_meeting meeting) {
 }
 
 // Adds a work-item's totals to its group's sums; skips zeros.
-void tg_sum_up(local uint* sums, tg_found found) {
+TG_OUTLINED void tg_sum_up(local uint* sums, tg_found found) {
   if (found.vertices != 0) {
     atomic_add(&sums[TG_VERTICES * TG_SUM_LINE], found.vertices);
     TG_ADD_PARTS(sums + TG_EDGES * TG_SUM_LINE, found.edges);
@@ -70,7 +78,7 @@ void tg_sum_up(local uint* sums, tg_found found) {
 }
 
 // Adds a group's sums to the counters of the step and clears them. Called by one work-item.
-void tg_publish_sums(local uint* sums, volatile global uint* slot) {
+TG_OUTLINED void tg_publish_sums(local uint* sums, volatile global uint* slot) {
   const tg_counts counts = tg_counts_of_sums(sums);
   if (counts.vertices != 0) {
     atomic_add(&slot[TG_VERTICES * TG_COUNTER_LINE], counts.vertices);
@@ -98,13 +106,13 @@ void tg_publish_sums(local uint* sums, volatile global uint* slot) {
 }
 
 // Clears the counters of the next step, by one group; they were last read before the last barrier.
-void tg_clear_counters(const tg_job* job, const tg_position* at) {
+TG_OUTLINED void tg_clear_counters(const tg_job* job, const tg_position* at) {
   volatile global uint* const next = tg_slot(job, at->round + 1);
-  for (uint i = (uint)get_local_id(0); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
+  for (uint i = TG_LANE_OF(job); i < TG_SLOT_WORDS; i += TG_GROUP_SIZE) {
     next[i] = 0;
   }
 #if TG_ALGORITHM == TG_SSSP
-  if (get_local_id(0) == 0) {
+  if (TG_LANE_OF(job) == 0) {
     *tg_far_tail(job, at->far_turn + 2) = 0; // of the queue that was consumed one turn ago
   }
 #endif

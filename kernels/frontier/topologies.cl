@@ -30,22 +30,22 @@ TG_INLINE void tg_push_run(const tg_job* job, const tg_position* at, tg_target t
 
 // Sparse: few work-items share a run. Hybrid: a warp does if runs are long enough to occupy most of it, and
 // the bitmap is written too. A whole group takes a long run.
-void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool eager, tg_found* found) {
+TG_OUTLINED void tg_push_queue(const tg_job* job, const tg_position* at, tg_target to, bool eager, tg_found* found) {
   for (uint i = job->group; i < at->long_runs; i += job->groups) {
-    tg_push_run(job, at, to, tg_long_run(job, at->wave, i), (uint)get_local_id(0), TG_GROUP_SIZE, false, found);
+    tg_push_run(job, at, to, tg_long_run(job, at->wave, i), TG_LANE_OF(job), TG_GROUP_SIZE, false, found);
   }
   const bool wide = at->topology == TG_HYBRID && 4 * at->frontier_edges >= (ulong)TG_WIDE * at->entries;
   const uint width = wide ? TG_WIDE : TG_LANES;
   global const uint4* const queue = tg_queue_of(job, at->wave);
-  const uint lane = (uint)get_local_id(0) % width;
+  const uint lane = TG_LANE_OF(job) % width;
   TG_EACH_ITEM(job, i, at->entries, width) {
     tg_push_run(job, at, to, queue[i], lane, width, eager, found);
   }
 }
 
-void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
+TG_OUTLINED void tg_push_bitmap(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
-  const uint lane = (uint)get_local_id(0) % TG_WIDTH;
+  const uint lane = TG_LANE_OF(job) % TG_WIDTH;
   TG_EACH_ITEM(job, word, job->words, TG_WIDTH) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
       const uint u = word * 32 + (31 - clz(bits & (0u - bits)));
@@ -86,10 +86,10 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 #else
     const tg_left_rows left_rows = {rows, row_count};
 #if TG_MAY_LEAVE_ROWS
-  if (get_local_id(0) == 0) {
+  if (TG_LANE == 0) {
     *row_count = 0;
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE);
 #endif
   tg_pull_vertices(job, at, setting, to, tg_bitmap_of(job, at->wave), left_rows, found);
 #if TG_MAY_LEAVE_ROWS
@@ -101,7 +101,7 @@ void tg_pull(const tg_job* job, const tg_position* at, const tg_setting* setting
 #define TG_FUSED_SWEEPS 4
 
 // Each vertex belongs to one work-item throughout; writes of others become visible at any time.
-void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
+TG_OUTLINED void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to,
                       tg_found* found) {
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
@@ -134,7 +134,7 @@ void tg_pull_in_place(const tg_job* job, const tg_position* at, const tg_setting
 }
 
 // Clears the bitmap of wave `wave`.
-void tg_clear_bitmap(const tg_job* job, uint wave) {
+TG_OUTLINED void tg_clear_bitmap(const tg_job* job, uint wave) {
 #if TG_ALGORITHM != TG_PAGERANK
   global uint* const bitmap = tg_bitmap_of(job, wave);
   TG_EACH_ITEM(job, word, job->words, 1) {
@@ -154,7 +154,7 @@ TG_INLINE uint tg_members(global const uint* waves, uint count, uint wave) {
 
 // Each work-item builds whole words from the vertices' wave numbers, and on GPUs reads four at once. Also
 // clears the next wave's bitmap.
-void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found* found) {
+TG_OUTLINED void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found* found) {
 #if TG_ALGORITHM != TG_PAGERANK && TG_ALGORITHM != TG_CC
   global uint* const bitmap = tg_bitmap_of(job, at->wave);
   global const uint* const waves = tg_membership(job, at);
@@ -186,7 +186,7 @@ void tg_to_bitmap(const tg_job* job, const tg_position* at, tg_found* found) {
 }
 
 // `to` is the queue of this wave.
-void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
+TG_OUTLINED void tg_to_queue(const tg_job* job, const tg_position* at, tg_target to, tg_found* found) {
   global const uint* const bitmap = tg_bitmap_of(job, at->wave);
   TG_EACH_ITEM(job, word, job->words, 1) {
     for (uint bits = bitmap[word]; bits != 0; bits &= bits - 1) {
@@ -209,7 +209,7 @@ uint tg_next_near(const tg_position* at, const tg_setting* setting) {
   return max(tg_sum(at->nearest, setting->delta), at->nearest + 1);
 }
 
-void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
+TG_OUTLINED void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_target to, tg_found* found) {
   const uint near = tg_next_near(at, setting);
   global const uint* const put_off = tg_far_queue(job, at->far_turn);
   TG_EACH_ITEM(job, i, at->far, 1) {
@@ -235,7 +235,7 @@ void tg_refill(const tg_job* job, const tg_position* at, const tg_setting* setti
 #if TG_ALGORITHM == TG_PAGERANK
 // The second step of a wave: computes ranks from received sums, or after fused sweeps runs an ordinary
 // iteration.
-void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
+TG_OUTLINED void tg_apply(const tg_job* job, const tg_position* at, const tg_setting* setting, tg_found* found) {
   const bool pushed = at->topology != TG_FUSED;
   const float base = tg_base(job, at, setting);
   global const float* const passed = tg_passed(job, at->wave);

@@ -14,6 +14,7 @@
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
+#define TG_OUTLINES (TG_GROUP_SIZE > 1 && !TG_EAGER)
 #include "frontier/algorithm.cl"
 // True if a vertex whose value has improved enters the next frontier.
 #if TG_ALGORITHM == TG_OWN
@@ -33,7 +34,7 @@
 #include "frontier/together.cl"
 
 // Writes the initial state of all vertices, queues and bitmaps.
-void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_found* found) {
+TG_OUTLINED void tg_begin(const tg_job* job, const tg_setting* setting, tg_target to, tg_found* found) {
   const bool unconstrained = setting->constrained == 0;
   TG_EACH_ITEM(job, v, job->vertices, 1) {
 #if TG_MAY_PULL_SHARES
@@ -138,7 +139,7 @@ void tg_seed(const tg_job* job, const tg_setting* setting, tg_target to, global 
 #endif
 
 // Runs a group's part of the current step.
-void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
+TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
                  local tg_group* group, tg_found* found) {
   volatile global uint* const slot = tg_slot(job, at->round);
   const bool wave = at->step == TG_STEP_WAVE;
@@ -159,7 +160,7 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
     tg_begin(job, setting, to, found);
 #if TG_ALGORITHM != TG_CC && TG_ALGORITHM != TG_PAGERANK
   } else if (at->step == TG_STEP_SEED) {
-    if (job->group == 0 && get_local_id(0) == 0) {
+    if (job->group == 0 && TG_LANE_OF(job) == 0) {
       tg_seed(job, setting, to, sources, found);
     }
 #endif
@@ -217,23 +218,23 @@ void tg_run_step(const tg_job* job, const tg_position* at, const tg_setting* set
 }
 
 // Runs one step by all groups, or waves by one of them; then all groups meet.
-void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
+TG_INLINE void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
                   local tg_group* group, global tg_log_row* log, uint log_begin, uint limit_wave, tg_meeting meeting) {
   const bool alone = tg_works_alone(at, setting);
   if (job->group == 0) {
     tg_clear_counters(job, at);
   }
   if (!alone) {
+    TG_ONE_COPY();
     tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
     tg_run_step(job, at, setting, sources, group, &found);
     tg_sum_up(group->sums, found);
-  }
 #if TG_MAY_WORK_ALONE
-  if (alone && job->group == 0) {
+  } else if (job->group == 0) {
     tg_work_alone(job, setting, group, log, log_begin, limit_wave);
-  }
 #endif
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  }
+  TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (!tg_is_leader()) {
     return;
   }
@@ -257,62 +258,72 @@ void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* se
 #define TG_ACTION_POLL 1u // counts the groups that run concurrently; `limit_wave` polls to settle
 
 // `arrivals_per_barrier` is 0 if each launch is one step.
-kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
+TG_BODY void tg_traverse(
     TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
     volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
-    uint action) {
-  local tg_group group;
+    uint action, local tg_group* group, uint group_number, uint group_count) {
   if (action == TG_ACTION_POLL) {
-    if (get_local_id(0) == 0) {
+    if (TG_LANE == 0) {
       tg_take_part(poll, most_polls, limit_wave);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE);
     return;
   }
-  TG_MAKE_JOB(job);
-  const uint lane = (uint)get_local_id(0);
+  TG_MAKE_JOB(job, group_number, group_count);
+  const uint lane = TG_LANE;
   const bool leads = tg_is_leader();
   for (uint i = lane; i < 3 * TG_SUMS; i += TG_GROUP_SIZE) {
-    group.sums[i] = 0;
+    group->sums[i] = 0;
   }
   if (leads) {
-    group.gave_up = 0;
-    group.at = state->launch[launch & 1u];
+    group->gave_up = 0;
+    group->at = state->launch[launch & 1u];
     if (TG_CLOCK != 0 && job.group == 0) {
       state->clocks[launch % TG_MOST_BATCH].begin = tg_now();
     }
   }
   const tg_meeting meeting = {counters, reports + 8 * job.group, most_polls, arrivals_per_barrier};
   for (uint left = 0xffffffffu; left != 0; --left) {
-    if (leads && group.gave_up == 0) {
-      tg_position next = group.at;
+    TG_ONE_COPY();
+    if (leads && group->gave_up == 0) {
+      tg_position next = group->at;
       if (next.executed != 0) {
         tg_absorb(&next, &setting, tg_counts_of(tg_slot(&job, next.round)), job.group == 0 ? log : 0, log_begin);
-        group.at = next;
+        group->at = next;
         if (TG_CLOCK != 0 && job.group == 0 && next.wave == 0 && next.step != TG_STEP_APPLY) { // or a step before it
           state->first_wave = tg_now();
         }
       }
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the leader's acquire now holds for the whole group
-    const tg_position at = group.at;
-    if (group.gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
+    TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // the leader's acquire now holds for the whole group
+    const tg_position at = group->at;
+    if (group->gave_up != 0 || at.step == TG_STEP_DONE || at.wave >= limit_wave) {
       break;
     }
     if (tg_works_together(&at, &setting, meeting)) {
 #if TG_MAY_WORK_TOGETHER
-      tg_work_together(&job, &setting, &group, log, log_begin, limit_wave, meeting);
+      tg_work_together(&job, &setting, group, log, log_begin, limit_wave, meeting);
 #endif
     } else {
-      tg_work_step(&job, &at, &setting, sources, &group, log, log_begin, limit_wave, meeting);
+      tg_work_step(&job, &at, &setting, sources, group, log, log_begin, limit_wave, meeting);
     }
     left = arrivals_per_barrier == 0 ? 1 : left; // one step; the next launch continues
   }
   if (job.group == 0 && leads) {
-    state->launch[(launch + 1) & 1u] = group.at;
+    state->launch[(launch + 1) & 1u] = group->at;
     state->stuck = tg_load_acquire(&counters[TG_GAVE_UP]);
     if (TG_CLOCK != 0) {
       state->clocks[launch % TG_MOST_BATCH].end = tg_now();
     }
   }
+}
+
+kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
+    TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
+    volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
+    uint action) {
+  local tg_group group;
+  tg_traverse(offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far,
+              state, sources, setting, log, counters, reports, poll, launch, limit_wave, log_begin, most_polls,
+              arrivals_per_barrier, action, &group, (uint)get_group_id(0), (uint)get_num_groups(0));
 }
