@@ -384,6 +384,7 @@ Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   resolve_names(unit);
   TIDEGATE_CHECK(Parser(unit).run());
   evaluate_constants(unit);
+  clear_lost_const(unit);
   return unit;
 }
 

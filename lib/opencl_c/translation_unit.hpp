@@ -32,7 +32,7 @@ struct Parameter {
   std::string name; // empty if the declaration has none
   AddressSpace space = AddressSpace::none;
   bool is_pointer = false;
-  bool is_const = false; // the pointee is const
+  bool is_const = false; // the pointee is const, and no pointer to it without const is made
   bool is_enumeration = false;
   std::string type; // "float4", "uint", "struct point": of the pointee, typedefs and enumerations resolved
   std::optional<ImageAccess> image_access; // images only
@@ -149,5 +149,9 @@ PragmaScope pragma_scope(const TranslationUnit& unit);
 // Resolves each identifier of a file to its declaration (C99 6.2.1 to 6.2.3), by the scopes of C and without
 // types: fills in names, meanings and file_scope_names. The brackets of the unit must match.
 void resolve_names(TranslationUnit& unit);
+
+// Clears is_const of parameters that become pointers through which the function could write: by a cast, or by a
+// conversion of which compilers only warn; and where an expression has a form that this function does not know.
+void clear_lost_const(TranslationUnit& unit);
 
 } // namespace tidegate::opencl_c

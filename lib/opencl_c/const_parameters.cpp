@@ -1,0 +1,184 @@
+// Follows a pointer to const through the expressions on a list, so that none drops the const without being seen: C
+// converts it with a warning, and a cast without one.
+#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::opencl_c {
+namespace {
+
+class ConstPointers {
+public:
+  explicit ConstPointers(const TranslationUnit& unit) : unit_(unit) {}
+
+  bool stays_const(const Function& function, std::size_t parameter) {
+    const auto [known, is_new] = known_.try_emplace({function.name_token, parameter}, true);
+    if (!is_new || !function.body) { // a prototype's definition is elsewhere in the file, or nothing calls it
+      return known->second;
+    }
+    std::set<std::size_t> names; // tokens that declare pointers to the same memory
+    const TokenRange& declared = function.parameters[parameter].tokens;
+    for (std::size_t i = declared.begin; i < declared.end; ++i) {
+      if (const Name* const name = unit_.meaning(i); name != nullptr && name->token == i) {
+        names.insert(i);
+      }
+    }
+    bool stays = true;
+    for (std::size_t count = 0; stays && count != names.size();) {
+      count = names.size();
+      for (std::size_t i = function.body->begin; stays && i < function.body->end; ++i) {
+        const Name* const name = unit_.meaning(i);
+        stays = name == nullptr || !names.contains(name->token) || name->token == i || keeps(i, names);
+      }
+    }
+    return known_[{function.name_token, parameter}] = stays;
+  }
+
+private:
+  [[nodiscard]] bool is(std::size_t i, std::string_view text) const { return unit_.is(i, text); }
+  [[nodiscard]] bool is_any(std::size_t i, std::span<const std::string_view> texts) const {
+    return std::ranges::any_of(texts, [&](std::string_view text) { return is(i, text); });
+  }
+
+  // True if an operand ends at the token, so that a following * or & has two operands.
+  [[nodiscard]] bool ends_operand(std::size_t i) const {
+    const Token& token = unit_.source.tokens[i];
+    return is(i, "]") || (is(i, ")") && !is_cast(i)) || token.kind == TokenKind::number ||
+           (token.kind == TokenKind::identifier && !is(i, "return"));
+  }
+
+  [[nodiscard]] bool is_cast(std::size_t close) const {
+    const std::size_t first = unit_.counterpart(close) + 1;
+    const Name* const name = unit_.meaning(first);
+    return is_qualifier(unit_.source.tokens[first].text) || is_type_word(unit_.source.tokens[first].text) ||
+           (name != nullptr && name->kind == NameKind::type);
+  }
+
+  [[nodiscard]] bool says_const(TokenRange type) const {
+    for (std::size_t i = type.begin; i < type.end; ++i) {
+      const auto found = unit_.qualified_typedefs.find(std::string(unit_.source.tokens[i].text));
+      if (is(i, "const") || (found != unit_.qualified_typedefs.end() && found->second.is_const)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // True if the use of a pointer at the token leaves only reads and other pointers to const, which join `names`.
+  bool keeps(std::size_t token, std::set<std::size_t>& names) {
+    constexpr std::array<std::string_view, 2> picks{"[", "->"};
+    const bool picked = is_any(token + 1, picks);
+    if (is(token - 1, "*") && !ends_operand(token - 2)) {
+      return true;
+    }
+    std::size_t begin = token;
+    if (picked) {
+      if (!is(token - 1, "&") || ends_operand(token - 2)) {
+        return true; // the value of an element
+      }
+      begin = token - 1;
+    }
+    // Outwards, through sums and parentheses, until the pointer goes somewhere.
+    for (;;) {
+      constexpr std::array<std::string_view, 5> sums{"+", "-", "*", "?", ":"};
+      constexpr std::array<std::string_view, 8> tests{"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+      std::size_t before = begin - 1;
+      while (is_any(before, sums) || is(before, ")") || is(before, "]") || ends_operand(before)) {
+        if (is(before, "*") && !ends_operand(before - 1)) {
+          return true; // the value that a cast pointer leads to
+        }
+        if (is(before, ")") && is_cast(before) && !says_const({unit_.counterpart(before), before})) {
+          return false;
+        }
+        before = (unit_.source.tokens[before].closes() ? unit_.counterpart(before) : before) - 1;
+      }
+      if (is_any(before, tests) || is(before, ";") || is(before, "{") || is(before, "}") ||
+          begins_condition(before)) {
+        return true;
+      }
+      if (is(before, "=")) {
+        return joins(before - 1, names);
+      }
+      if (is(before, ",") || (is(before, "(") && unit_.is_call(before - 1))) {
+        return passes_on(before);
+      }
+      if (!is(before, "(")) {
+        return false;
+      }
+      const std::size_t close = unit_.counterpart(before);
+      if (is_any(close + 1, picks) || (is(before - 1, "*") && !ends_operand(before - 2))) {
+        return !is(before - 1, "&") || ends_operand(before - 2);
+      }
+      begin = before;
+    }
+  }
+
+  [[nodiscard]] bool begins_condition(std::size_t open) const {
+    return is(open, "(") && (is(open - 1, "if") || is(open - 1, "while"));
+  }
+
+  // The pointer is assigned to the variable at the token.
+  bool joins(std::size_t token, std::set<std::size_t>& names) const {
+    const Name* const name = unit_.meaning(token);
+    const bool fits = name != nullptr && name->kind == NameKind::variable && !name->is_file_scope &&
+                      says_const(name->specifiers) && unit_.contains(name->declarator, "*");
+    if (fits) {
+      names.insert(name->token);
+    }
+    return fits;
+  }
+
+  // The pointer is an argument after this comma or parenthesis.
+  bool passes_on(std::size_t before) {
+    std::size_t index = 0;
+    while (!unit_.source.tokens[before].opens()) {
+      index += is(before, ",") ? 1 : 0;
+      before = (unit_.source.tokens[before].closes() ? unit_.counterpart(before) : before) - 1;
+    }
+    if (!is(before, "(") || !unit_.is_call(before - 1)) {
+      return false;
+    }
+    const std::string_view called = unit_.source.tokens[before - 1].text;
+    const Function* const callee = unit_.definition(called);
+    if (callee == nullptr) {
+      return called.starts_with("vload") || called == "prefetch" ||
+             (index == 1 && called.starts_with("async_work_group_"));
+    }
+    return !callee->is_overloadable && index < callee->parameters.size() &&
+           callee->parameters[index].is_pointer && callee->parameters[index].is_const &&
+           stays_const(*callee, index);
+  }
+
+  const TranslationUnit& unit_;
+  std::map<std::pair<std::size_t, std::size_t>, bool> known_; // by function and parameter
+};
+
+} // namespace
+
+void clear_lost_const(TranslationUnit& unit) {
+  ConstPointers pointers(unit);
+  std::vector<Parameter*> lost;
+  for (Function& function : unit.functions) {
+    for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+      if (function.parameters[i].is_pointer && function.parameters[i].is_const &&
+          !pointers.stays_const(function, i)) {
+        lost.push_back(&function.parameters[i]);
+      }
+    }
+  }
+  for (Parameter* const parameter : lost) {
+    parameter->is_const = false;
+  }
+}
+
+} // namespace tidegate::opencl_c
