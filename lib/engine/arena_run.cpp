@@ -307,7 +307,9 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   if (use == ArenaUse::both) {
     touch(session, arena);
   }
-  if (!session.on_host && !used_before) { // on a GPU the first launch into fresh memory takes longer
+  // With values of an earlier run a tile that does not wait for them would be right. On a GPU the first launch into
+  // fresh memory takes longer besides.
+  if (!used_before) {
     clear(session, compiled, arena, true);
   }
   device::require(session.finish(), "filling the buffers");
