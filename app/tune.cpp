@@ -80,7 +80,8 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   return {.profile = folder / (name + ".profile.json"),
           .policy = folder / (name + ".policy.json"),
           .difference = folder / (name + ".difference.json"),
-          .unfinished = folder / (name + ".unfinished")};
+          .unfinished = folder / (name + ".unfinished"),
+          .compared = folder / (name + ".compared")};
 }
 
 std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
@@ -229,13 +230,66 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
 }
 
+// Names what the first run with the stated strategy found.
+static std::filesystem::path stated_file(const RunSettings& settings, const device::DeviceInfo& device,
+                                         const std::string& key) {
+  return settings.no_cache
+             ? std::filesystem::path()
+             : tuned_files(device,
+                           fmt::format("{}\n{}", key, static_cast<int>(*settings.options.compile.strategy)))
+                   .compared;
+}
+
+constexpr std::string_view equal_before = "equal to plain launches on an earlier run here";
+
+static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram& program,
+                                const device::DeviceInfo& device, const std::string& key) {
+  engine::RunOptions& options = settings.options;
+  const bool compared = options.verify || options.compare_rounds != 0 || options.stress_runs != 0;
+  const auto has_output = [](const auto& named) { return named.second.output.has_value(); };
+  const bool has_outputs = std::ranges::any_of(program.buffers, has_output) ||
+                           std::ranges::any_of(program.images, has_output) ||
+                           std::ranges::any_of(program.hits, has_output);
+  if (*options.compile.strategy == engine::Strategy::plain || compared || settings.ranks || !has_outputs) {
+    return {};
+  }
+  const auto found = read_all(stated_file(settings, device, key).string(), 1000);
+  options.verify_stated = !found;
+  if (!found) {
+    return {};
+  }
+  const bool equal = *found == equal_before;
+  return {.report = engine::FirstRun{.compared = equal, .equal = equal, .kept = true, .reason = *found},
+          .warning = {}};
+}
+
+engine::FirstRun note_stated(const RunSettings& settings, const device::DeviceInfo& device,
+                             const std::string& key, const engine::RunReport& report) {
+  const bool equal = report.output_parity.has_value(); // else the run would have failed
+  engine::FirstRun first{
+      .compared = equal,
+      .equal = equal,
+      .reason = equal ? "equal to plain launches on its first run here"
+                      : "not compared: plain launches cannot run, or take longer than measure-budget",
+      .budget_ns = settings.options.first_run_budget_ns};
+  const std::filesystem::path file = stated_file(settings, device, key);
+  std::error_code unwritable;
+  std::filesystem::create_directories(file.parent_path(), unwritable);
+  first.kept = !file.empty() && write_text(file.string(), equal ? equal_before : first.reason);
+  return first;
+}
+
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
-  if (device == nullptr || instead || options.compile.strategy || !options.verify_first) {
+  options.verify_stated = false;
+  if (device == nullptr || instead || !options.verify_first) {
     return ChosenWay{};
+  }
+  if (options.compile.strategy) {
+    return look_at_stated(settings, program, *device, key);
   }
   const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;

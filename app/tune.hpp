@@ -24,6 +24,7 @@ struct TunedFiles {
   std::filesystem::path policy;
   std::filesystem::path difference; // there is one where outputs were not those of plain launches
   std::filesystem::path unfinished; // there is one where the last first run had no time for all candidates
+  std::filesystem::path compared;   // holds what the first run with a stated strategy found
 };
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 
@@ -76,9 +77,14 @@ struct ChosenWay {
   std::optional<engine::Warning> warning;
 };
 
-// Sets the tuning and the policy to those that an earlier run kept, `taken`, or else measures them.
+// Sets the tuning and the policy to those that an earlier run kept, `taken`, or else measures them. With a stated
+// strategy it decides whether this run is compared with plain launches: options.verify_stated.
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor);
+
+// The first run with a stated strategy, which was to be compared; kept for later runs if it was equal or had no time.
+engine::FirstRun note_stated(const RunSettings& settings, const device::DeviceInfo& device,
+                             const std::string& key, const engine::RunReport& report);
 
 } // namespace tidegate::app

@@ -1,5 +1,6 @@
 #include "engine/execute.hpp"
 
+#include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
 #include "engine/device_images.hpp"
 #include "engine/export.hpp"
@@ -105,13 +106,32 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
   }
 }
 
+// The same for a first run with a stated strategy: empty where plain launches cannot run or take too long.
+std::optional<Proof> prove_stated(const device::Session& session, const device::DeviceInfo& device,
+                                  const CompiledProgram& compiled, BuiltProgram& built,
+                                  const HostContents& first, const HostContents& outputs,
+                                  DispatchLimits limits, const RunOptions& options, Monitor& monitor) {
+  limits.deadline =
+      std::min(limits.deadline, Clock::now() + std::chrono::nanoseconds(options.first_run_budget_ns));
+  try {
+    Proof proof = prove(session, device, compiled, built, first, outputs, limits, options, monitor);
+    return proof.in_time || InterruptWatch::interrupted() ? std::optional(std::move(proof)) : std::nullopt;
+  } catch (const device::Refused& refused) {
+    if (refused.error.code != ErrorCode::invalid_program) {
+      throw;
+    }
+    return std::nullopt; // work-groups of several sizes, which a persistent launch can have on any device
+  }
+}
+
 Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
   const CompiledProgram& compiled = prepared.compiled;
   if (!options.export_folder.empty()) {
     TIDEGATE_CHECK(check_exportable(compiled));
   }
-  const bool prove_it = options.verify || options.compare_rounds != 0 || options.stress_runs != 0;
+  const bool prove_it =
+      options.verify || options.verify_stated || options.compare_rounds != 0 || options.stress_runs != 0;
 
   // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
@@ -176,7 +196,9 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   if (prove_it && run.outcome.status == RunStatus::done) {
-    proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
+    proof = options.verify_stated
+                ? prove_stated(session, device, compiled, built, first, run.outputs, limits, options, monitor)
+                : prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 
   const std::vector<ExpectedReport> expected =

@@ -174,8 +174,28 @@ class FirstRun(Programs):
 
     def test_left_out(self) -> None:
         path = self.two_side_by_side()
-        for args in (["--set", "verify-first=no"], ["--strategy", "launch"], ["--strategy", "plain"], ["--dry-run"]):
+        for args in (["--set", "verify-first=no"], ["--strategy", "plain"], ["--dry-run"], ["--strategy", "launch", "--verify"]):
             self.assertNotIn("first_run", self.report(path, *args))
+
+    def test_stated_strategy(self) -> None:
+        path = self.two_side_by_side()
+        wrong = wrong_reads(256, last=1)
+        refused = run("run", str(path), "--strategy", "launch", env=environment(**wrong))
+        self.assertEqual(refused.rc, 1, refused.stderr)
+        self.assertIn("plain launches make it", refused.stderr)
+        self.assertIn("--set verify-first=no leaves that out", refused.stderr)
+        self.assertFalse((path.parent / "d.npy").exists())
+        left_out = run("run", str(path), "--strategy", "launch", "--set", "verify-first=no", env=environment(**wrong))
+        self.assertEqual(left_out.rc, 0, left_out.stderr)
+        for strategy in ("launch", "barrier"):
+            for run_before, parity in ((False, True), (True, False)):
+                report = self.report(path, "--strategy", strategy)
+                first = report["first_run"]
+                self.assertEqual((first["compared"], first["equal"], first["kept"], first["measured"]), (True, True, True, False))
+                self.assertIn("earlier" if run_before else "first run", first["reason"])
+                self.assertEqual("output_parity" in report, parity)
+        report = self.report(path, "--strategy", "launch", "--mode", "jit")  # another kernel
+        self.assertIn("output_parity", report)
 
     def test_outputs_that_differ(self) -> None:
         path = self.two_side_by_side()
