@@ -369,7 +369,7 @@ OwnChecks::OwnChecks(const device::Session& session, const device::DeviceInfo& d
 
 template <class... Arguments>
 void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&... arguments) const {
-  constexpr std::uint64_t group = 64;
+  constexpr std::size_t group = 64;
   const device::Kernel made =
       device::require(session_.make_kernel(built_, kernel), "making a kernel of a check");
   std::uint32_t index = 0;
@@ -381,8 +381,9 @@ void OwnChecks::launch(const char* kernel, std::uint64_t items, const Arguments&
     }
   };
   (set(arguments), ...);
-  const auto global = static_cast<std::size_t>(items == 1 ? 1 : (items + group - 1) / group * group);
-  device::require(session_.launch(made, {.global = {global}}, nullptr), "launching a check");
+  const device::LaunchRange range =
+      items == 1 ? device::work_groups(1, 1) : device::work_groups((items + group - 1) / group, group);
+  device::require(session_.launch(made, range, nullptr), "launching a check");
 }
 
 void OwnChecks::begin() {

@@ -206,8 +206,8 @@ namespace {
 constexpr std::size_t row_change_group = 64;
 
 device::LaunchRange range_over(std::uint64_t items) {
-  return {.global = {(static_cast<std::size_t>(items) + row_change_group - 1) / row_change_group *
-                     row_change_group}};
+  return device::work_groups((static_cast<std::size_t>(items) + row_change_group - 1) / row_change_group,
+                             row_change_group);
 }
 
 void put_seats(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,

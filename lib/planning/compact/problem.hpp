@@ -90,11 +90,6 @@ inline void unite(std::span<std::uint64_t> row, std::span<const std::uint64_t> o
     row[word] |= other[word];
   }
 }
-inline void intersect(std::span<std::uint64_t> row, std::span<const std::uint64_t> other) {
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    row[word] &= other[word];
-  }
-}
 inline bool has_bit(std::span<const std::uint64_t> row, std::uint32_t item) {
   return (row[item / 64] >> (item % 64) & 1) != 0;
 }
