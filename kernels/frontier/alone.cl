@@ -6,25 +6,6 @@
 #define TG_SURELY 2u
 #define TG_REFILLS 3u
 
-// Pushes along a work-item's edges of a wave, of which `errand` is the first. The entries are in `queue`, or in local memory if it is 0.
-TG_OUTLINED void tg_push_alone(const tg_job* job, const tg_position* at, tg_target to, tg_errand errand, global const uint4* queue,
-                               local const uint4* entries, tg_found* found) {
-  const uint lane = TG_LANE_OF(job);
-  if (errand.is_there) {
-    tg_push_fetched(job, at, to, errand.entry.x, errand.value, errand.edge, found);
-  }
-  for (uint e = lane % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
-    tg_push_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, TG_EAGER, found);
-  }
-  for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at->entries; i += TG_GROUP_SIZE / TG_LANES) {
-    const uint4 entry = queue != 0 ? queue[i] : entries[i];
-    const tg_bits value = tg_value(job, at, entry.x);
-    for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
-      tg_push_edge(job, at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, found);
-    }
-  }
-}
-
 // Processes waves until the frontier is empty or grows, or the limit is reached. The last step is then
 // absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
 // entries that the previous wave left in local memory; the rest is copied to global memory at the end.
@@ -32,7 +13,7 @@ TG_OUTLINED void tg_push_alone(const tg_job* job, const tg_position* at, tg_targ
 // Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before the
 // choice of whether there is a next wave. Usually the size of the frontier decides that, and then the last
 // work-item, which seldom has edges, absorbs the wave while the others run the next one.
-TG_INLINE void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
+TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                    uint log_begin, uint limit_wave) {
   const uint lane = TG_LANE;
   const bool leads = tg_is_leader();
@@ -63,7 +44,19 @@ TG_INLINE void tg_work_alone(const tg_job* job, const tg_setting* setting, local
       *tg_far_tail(job, at.far_turn) = 0; // of the queue that is consumed
     }
 #endif
-    tg_push_alone(job, &at, to, errand, sequence == 0 ? queue : 0, entries, &found);
+    if (errand.is_there) {
+      tg_visit_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
+    }
+    for (uint e = lane % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+      tg_visit_edge(job, &at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, TG_EAGER, &found);
+    }
+    for (uint i = (lane + TG_GROUP_SIZE) / TG_LANES; i < at.entries; i += TG_GROUP_SIZE / TG_LANES) {
+      const uint4 entry = sequence == 0 ? queue[i] : entries[i];
+      const tg_bits value = tg_value(job, &at, entry.x);
+      for (uint e = lane % TG_LANES; e < entry.w; e += TG_LANES) {
+        tg_visit_edge(job, &at, to, entry.x, value, tg_first_edge(entry) + e, TG_EAGER, &found);
+      }
+    }
     tg_sum_up(sums, found);
     for (uint i = lane; i < TG_SUMS; i += TG_GROUP_SIZE) {
       next_sums[i] = 0;

@@ -171,3 +171,20 @@ TG_INLINE void tg_push_edge(const tg_job* job, const tg_position* at, tg_target 
 #endif
 }
 #endif
+
+// The same, for loops with barriers.
+#if TG_OUTLINES
+#if TG_MAY_WORK_ALONE
+__attribute__((noinline)) void tg_visit_fetched(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, tg_edge edge,
+                                                tg_found* found) {
+  tg_push_fetched(job, at, to, u, value, edge, found);
+}
+__attribute__((noinline)) void tg_visit_edge(const tg_job* job, const tg_position* at, tg_target to, uint u, tg_bits value, ulong e,
+                                             bool eager, tg_found* found) {
+  tg_push_edge(job, at, to, u, value, e, eager, found);
+}
+#endif
+#else
+#define tg_visit_fetched tg_push_fetched
+#define tg_visit_edge tg_push_edge
+#endif

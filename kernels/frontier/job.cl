@@ -60,24 +60,24 @@
 #define TG_INLINE __attribute__((always_inline))
 
 // PoCL has a kernel's code three times, and again for each way through its barriers, and compiles all of it. A function that the kernel
-// calls is compiled once, but it may neither have barriers nor ask which work-item it is. A group of one needs neither (TG_BODY);
-// larger groups of CPUs call the parts between barriers (TG_OUTLINED). That takes a third of the time.
+// calls is compiled once, but it may neither have barriers nor ask which work-item it is. A group of one needs neither, so all of its
+// code is such a function; larger groups of CPUs call the parts between barriers. That takes a third of the time.
 #if TG_GROUP_SIZE == 1
 #define TG_LANE 0u
-#define TG_LANE_OF(job) 0u
 #define TG_BARRIER(flags)
-#define TG_BODY __attribute__((noinline))
-#define TG_OUTLINED TG_INLINE
 #else
 #define TG_LANE (uint)get_local_id(0)
 #define TG_BARRIER(flags) barrier(flags)
-#define TG_BODY TG_INLINE
+#endif
 #if TG_OUTLINES
 #define TG_LANE_OF(job) (job)->lane
 #define TG_OUTLINED __attribute__((noinline))
 #else
 #define TG_LANE_OF(job) TG_LANE
-#define TG_OUTLINED
+#if TG_GROUP_SIZE == 1
+#define TG_OUTLINED TG_INLINE
+#else
+#define TG_OUTLINED // GPUs: the compiler decides
 #endif
 #endif
 

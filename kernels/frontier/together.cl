@@ -24,27 +24,11 @@ bool tg_stays_together(tg_counts counts, const tg_setting* setting) {
 // does not fill hold entries of an earlier wave or zeros.
 uint tg_expected_entries(const tg_job* job, uint entries) { return min(entries + entries / 4 + 32, job->queue_room); }
 
-// Pushes along a work-item's edges of a wave, of which `errand` is the first.
-TG_OUTLINED void tg_push_together(const tg_job* job, const tg_position* at, tg_target to, tg_errand errand, uint entries,
-                                  tg_found* found) {
-  const uint first_item = tg_first_item(job, TG_LANES);
-  for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
-    if (i != first_item) {
-      errand = tg_first_errand(job, at, i, entries, tg_queue_of(job, at->wave), 0);
-    }
-    if (errand.is_there) {
-      tg_push_fetched(job, at, to, errand.entry.x, errand.value, errand.edge, found);
-    }
-    for (uint e = TG_LANE_OF(job) % TG_LANES + TG_LANES; e < errand.entry.w; e += TG_LANES) {
-      tg_push_edge(job, at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, true, found);
-    }
-  }
-}
-
 // Runs waves until the next one may be of another kind. The last wave has then run, all groups have met, and
 // it is not absorbed yet.
 void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                       uint log_begin, uint limit_wave, tg_meeting meeting) {
+  const uint lane = TG_LANE % TG_LANES;
   const uint first_item = tg_first_item(job, TG_LANES);
   const bool leads = tg_is_leader();
   tg_position at = group->at;
@@ -58,7 +42,17 @@ void tg_work_together(const tg_job* job, const tg_setting* setting, local tg_gro
     tg_target to = tg_next_queue(job, at.wave);
     to.tails = tg_slot(job, at.round);
     tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
-    tg_push_together(job, &at, to, errand, entries, &found);
+    for (uint i = first_item; i < entries; i = tg_next_item(job, i, TG_LANES)) {
+      if (i != first_item) {
+        errand = tg_first_errand(job, &at, i, entries, tg_queue_of(job, at.wave), 0);
+      }
+      if (errand.is_there) {
+        tg_visit_fetched(job, &at, to, errand.entry.x, errand.value, errand.edge, &found);
+      }
+      for (uint e = lane + TG_LANES; e < errand.entry.w; e += TG_LANES) {
+        tg_visit_edge(job, &at, to, errand.entry.x, errand.value, tg_first_edge(errand.entry) + e, true, &found);
+      }
+    }
     tg_sum_up(group->sums, found);
     TG_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (leads) {

@@ -218,7 +218,7 @@ TG_OUTLINED void tg_run_step(const tg_job* job, const tg_position* at, const tg_
 }
 
 // Runs one step by all groups, or waves by one of them; then all groups meet.
-TG_INLINE void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
+TG_OUTLINED void tg_work_step(const tg_job* job, const tg_position* at, const tg_setting* setting, global const uint* sources,
                   local tg_group* group, global tg_log_row* log, uint log_begin, uint limit_wave, tg_meeting meeting) {
   const bool alone = tg_works_alone(at, setting);
   if (job->group == 0) {
@@ -258,10 +258,20 @@ TG_INLINE void tg_work_step(const tg_job* job, const tg_position* at, const tg_s
 #define TG_ACTION_POLL 1u // counts the groups that run concurrently; `limit_wave` polls to settle
 
 // `arrivals_per_barrier` is 0 if each launch is one step.
-TG_BODY void tg_traverse(
-    TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
-    volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
-    uint action, local tg_group* group, uint group_number, uint group_count) {
+#define TG_PARAMETERS                                                                                              \
+  TG_GRAPH_PARAMETERS, global tg_log_row *log, volatile global tg_word *counters, global uint *reports,            \
+      volatile global uint *poll, uint launch, uint limit_wave, uint log_begin, uint most_polls,                   \
+      uint arrivals_per_barrier, uint action
+
+#if TG_GROUP_SIZE == 1
+__attribute__((noinline)) void tg_traverse(TG_PARAMETERS, local tg_group* group, uint group_number, uint group_count) {
+#else
+kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(TG_PARAMETERS) {
+  local tg_group memory;
+  local tg_group* const group = &memory;
+  const uint group_number = (uint)get_group_id(0);
+  const uint group_count = (uint)get_num_groups(0);
+#endif
   if (action == TG_ACTION_POLL) {
     if (TG_LANE == 0) {
       tg_take_part(poll, most_polls, limit_wave);
@@ -318,12 +328,11 @@ TG_BODY void tg_traverse(
   }
 }
 
-kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_frontier(
-    TG_GRAPH_PARAMETERS, global tg_log_row* log, volatile global tg_word* counters, global uint* reports,
-    volatile global uint* poll, uint launch, uint limit_wave, uint log_begin, uint most_polls, uint arrivals_per_barrier,
-    uint action) {
-  local tg_group group;
+#if TG_GROUP_SIZE == 1
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void tidegate_frontier(TG_PARAMETERS) {
+  local tg_group memory;
   tg_traverse(offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, stamps, bitmaps, queues, far,
               state, sources, setting, log, counters, reports, poll, launch, limit_wave, log_begin, most_polls,
-              arrivals_per_barrier, action, &group, (uint)get_group_id(0), (uint)get_num_groups(0));
+              arrivals_per_barrier, action, &memory, (uint)get_group_id(0), (uint)get_num_groups(0));
 }
+#endif
