@@ -1,6 +1,6 @@
 // The heat equation with MPI and plain OpenCL: each rank has whole rows of work-groups of examples/programs/heat/heat.cl and sends
 // its first and its last row to its neighbours after each iteration. Prints the nanoseconds of the slowest rank for each of the
-// rounds after the first, and writes the plate of the last round, floats by row.
+// rounds after the first, and writes the plate of the last round, floats by row. Ranks take the devices of the first platform in turn.
 //   mpicxx -O2 -std=c++20 heat_mpi.cpp -lOpenCL -o heat_mpi
 //   mpirun -n RANKS heat_mpi SOURCE PLATE WIDTH HEIGHT ITERATIONS ROUNDS RESULT
 #define CL_TARGET_OPENCL_VERSION 120
@@ -53,10 +53,14 @@ int main(int count, char** arguments) {
   const int first = first_row(rank), end = first_row(rank + 1);
 
   cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
+  cl_device_id devices[16]{};
+  cl_uint found = 0;
   cl_int code = clGetPlatformIDs(1, &platform, nullptr);
   require(code, "platforms");
-  require(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), "devices");
+  require(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &found), "devices");
+  const char* place = std::getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+  cl_device_id device =
+      devices[(place == nullptr ? 0 : std::atoi(place)) % static_cast<int>(std::min(found, 16U))];
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
   require(code, "context");
   cl_command_queue queue = clCreateCommandQueue(context, device, 0, &code);
