@@ -6,7 +6,7 @@
 // so that it sends no worse one; of sums, what it has not sent yet.
 //
 //   begin  first values, the first frontier
-//   push   along the edges of own vertices in the frontier; improved vertices of others are listed
+//   push   along the edges of own vertices in the frontier, which are counted; improved vertices of others are listed
 //   fill   puts values next to the listed vertices, for the host to send
 //   adopt  merges what other ranks have sent; cc: the forest of another rank
 //   pull   own vertices without a level look for a neighbour in the frontier of all ranks
@@ -144,7 +144,7 @@ void tg_count(const tg_job* job, const tg_part* part, global uint* frontier, glo
 
 #if TG_ALGORITHM != TG_PAGERANK
 void tg_push_part(const tg_job* job, const tg_part* part, global const uint* frontier, global uint* next,
-                  volatile global uint* tail, global uint* list) {
+                  volatile global uint* tail, global uint* list, tg_found* found) {
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
   TG_EACH_ITEM(job, i, tg_own_words(part), TG_WIDTH) {
     const uint word = part->first / 32 + i;
@@ -163,6 +163,10 @@ void tg_push_part(const tg_job* job, const tg_part* part, global const uint* fro
       }
 #else
       const tg_bits value = job->values[u];
+      if (TG_ALGORITHM != TG_SSSP && lane == 0) { // else `count` has counted
+        found->vertices += 1;
+        found->edges += tg_own_degree(job, part, u);
+      }
       if (tg_is_far(part, value)) {
         if (lane == 0) {
           atomic_or(&next[word], 1u << (u & 31u));
@@ -257,7 +261,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
   case TG_PART_BEGIN: tg_begin(&job, &part, &setting, next, &found); break;
 #if TG_FROM_ALL
 #if TG_ALGORITHM == TG_CC
-  case TG_PART_PUSH: tg_push_part(&job, &part, 0, 0, 0, 0); break;
+  case TG_PART_PUSH: tg_push_part(&job, &part, 0, 0, 0, 0, &found); break;
   case TG_PART_FINISH: tg_finish(&job); break;
   case TG_PART_ADOPT: {
     TG_EACH_ITEM(&job, v, job.vertices, 1) {
@@ -285,7 +289,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       tg_seed(&job, &part, &setting, sources, next);
     }
     break;
-  case TG_PART_PUSH: tg_push_part(&job, &part, frontier, next, &counters[TG_TAIL], list); break;
+  case TG_PART_PUSH: tg_push_part(&job, &part, frontier, next, &counters[TG_TAIL], list, &found); break;
   case TG_PART_FILL: tg_fill(&job, &part, next, &counters[TG_TAIL], list); break;
   case TG_PART_ADOPT: tg_adopt(&job, &part, heard, next); break;
   case TG_PART_COUNT: tg_count(&job, &part, frontier, next, &found); break;

@@ -152,6 +152,11 @@ TEST_CASE("long messages between ranks, and values of two words") {
   graphs::FrontierProgram far{.algorithm = Algorithm::sssp, .sources = {0}};
   far.graph.file = "path.mtx";
   CHECK(runs.check(far, 2).distances == graphs::OwnValue::u64);
+  for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::reach}) { // 200 waves and one that ends them
+    graphs::FrontierProgram slim{.algorithm = algorithm, .sources = {0}};
+    slim.graph.file = "path.mtx";
+    CHECK(runs.check(slim, 2).ranks->messages == 2 * (200 + 1) + 2); // the largest degree is reduced first
+  }
 }
 
 // The first has a better value than a neighbour of another rank has at first, the second sums, which ranks collect before they send

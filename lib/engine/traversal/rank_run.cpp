@@ -14,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -182,7 +183,9 @@ private:
         : shape_.algorithm == Algorithm::cc ? value_bytes(shape_)
                                             : 0);
     const std::uint64_t listed = pushes ? shape_.vertices - (part_.end - part_.first) : 0;
-    set(At::counters, {}, counter_words * word_bytes + listed * rank_message_words(shape_) * word_bytes);
+    set(At::counters, {},
+        (counter_words + std::max<std::uint64_t>(listed * rank_message_words(shape_), first_words)) *
+            word_bytes);
     set(At::sources, std::as_bytes(std::span(program_.sources)));
     require(session_.set_bytes(kernel_.kernel, At::setting, std::as_bytes(std::span(&setting_, 1))),
             "setting an argument of the traversal");
@@ -284,56 +287,125 @@ private:
     return {};
   }
 
-  // Sends each rank its vertices among those that were improved here. Returns what others have sent.
-  Result<std::vector<std::uint32_t>> exchange(std::span<const std::uint32_t> listed) {
-    constexpr std::size_t first_words =
-        64; // of the first message: a number of words, then as many as it holds
+  // The first message of a wave to another rank: how many words there are in all, what was counted, then vertices.
+  struct Head {
+    std::uint32_t words = 0;
+    std::uint32_t vertices = 0;
+    std::uint32_t far = 0;
+    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
+    std::uint64_t edges = 0;
+  };
+  static constexpr std::size_t head_words = sizeof(Head) / word_bytes;
+  using HeadWords = std::array<std::uint32_t, head_words>;
+  static constexpr std::size_t first_words = 64; // of the first message
+  using Message = std::vector<std::uint32_t>;
+
+  // Sends each rank what was counted here and its vertices among those that were improved. Returns what others have sent;
+  // counts are added to `total_` and `nearest_`.
+  Result<std::vector<std::uint32_t>> exchange(Head head, std::span<const std::uint32_t> listed) {
     const std::uint32_t entry = rank_message_words(shape_);
-    std::vector<std::vector<std::uint32_t>> sent(own_.cut.size() - 1, std::vector<std::uint32_t>(1));
+    std::vector<Message> sent(own_.cut.size() - 1, Message(head_words));
     for (std::size_t i = 0; i < listed.size(); i += entry) {
       const auto owner = std::ranges::upper_bound(own_.cut, listed[i]) - own_.cut.begin() - 1;
-      auto& words = sent[static_cast<std::size_t>(owner)];
+      Message& words = sent[static_cast<std::size_t>(owner)];
       words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
                    listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }
-    std::vector<std::vector<std::uint32_t>> got(sent.size(), std::vector<std::uint32_t>(first_words));
+    std::vector<Message> got(sent.size(), Message(first_words));
     each_other([&](int other, std::size_t index) {
-      sent[index][0] =
+      head.words =
           static_cast<std::uint32_t>(sent[index].size()); // below 3 words for each of 2^32 - 1 vertices
+      std::ranges::copy(std::bit_cast<HeadWords>(head), sent[index].begin());
       sent[index].resize(std::max(sent[index].size(), first_words));
       ranks_.send(other, std::as_bytes(std::span(sent[index]).first(first_words)));
       ranks_.receive(other, std::as_writable_bytes(std::span(got[index])));
     });
     TIDEGATE_CHECK(wait());
+    const auto count = [this](const Head& one) {
+      total_.vertices += one.vertices;
+      total_.edges += one.edges;
+      total_.far += one.far;
+      nearest_ = std::min(nearest_, one.nearest);
+    };
+    total_ = {};
+    nearest_ = std::numeric_limits<std::uint32_t>::max();
+    count(head);
     each_other([&](int other, std::size_t index) {
+      HeadWords words{};
+      std::copy_n(got[index].begin(), head_words, words.begin());
+      const auto of = std::bit_cast<Head>(words);
+      count(of);
       ranks_.send(other, std::as_bytes(std::span(sent[index]).subspan(first_words)));
-      got[index].resize(std::max<std::size_t>(got[index][0], first_words));
+      got[index].resize(std::max<std::size_t>(of.words, first_words));
       ranks_.receive(other, std::as_writable_bytes(std::span(got[index]).subspan(first_words)));
+      got[index].resize(of.words);
     });
     TIDEGATE_CHECK(wait());
     std::vector<std::uint32_t> received;
     each_other([&](int, std::size_t index) {
-      received.insert(received.end(), got[index].begin() + 1, got[index].begin() + got[index][0]);
+      received.insert(received.end(), got[index].begin() + head_words, got[index].end());
     });
     return received;
   }
 
+  // Makes the next frontier the frontier.
+  void advance() {
+    std::swap(memory_[At::frontier], memory_[At::next]);
+    for (const std::uint32_t bitmap : {At::frontier, At::next}) {
+      require(session_.set_object(kernel_.kernel, bitmap, memory_[bitmap]),
+              "setting an argument of the traversal");
+    }
+  }
+
+  // Pushes the next frontier, and counts that of all ranks: one round of messages for both.
   Result<void> push() {
+    const std::uint32_t entry = rank_message_words(shape_);
+    Head head;
     std::vector<std::uint32_t> listed;
     if (busy_) {
       clear_counters();
-      launch(TG_PART_PUSH);
-      launch(TG_PART_FILL);
-      listed.resize(std::size_t{read_counters()[TG_TAIL]} * rank_message_words(shape_));
-      engine::download(session_, memory_[At::counters], counter_words * word_bytes,
-                       std::as_writable_bytes(std::span(listed)));
+      if (shape_.algorithm == Algorithm::sssp) {
+        launch(TG_PART_COUNT); // a push changes which vertices are far
+      } else {
+        require(session_.clear(memory_[At::frontier], words_ * word_bytes), "clearing a bitmap");
+      }
     }
-    TIDEGATE_TRY(const auto received, exchange(listed));
-    const std::size_t most = std::size_t{rank_heard_vertices} * rank_message_words(shape_);
+    advance();
+    if (busy_) {
+      launch(TG_PART_PUSH);
+      if (entry > 1) {
+        launch(TG_PART_FILL);
+      }
+      std::array<std::uint32_t, counter_words + first_words>
+          words{}; // with those vertices that one message holds
+      engine::download(session_, memory_[At::counters], 0, std::as_writable_bytes(std::span(words)));
+      Counters counters{};
+      std::copy_n(words.begin(), counters.size(), counters.begin());
+      const Counted own = counted(counters);
+      head = {.words = 0,
+              .vertices = static_cast<std::uint32_t>(own.vertices),
+              .far = static_cast<std::uint32_t>(own.far),
+              .nearest = ~counters[TG_NEAREST * TG_SUM_LINE],
+              .edges = own.edges};
+      busy_ = own.vertices + own.far != 0;
+      const std::uint64_t sent = std::uint64_t{counters[TG_TAIL]} * entry;
+      listed.assign(words.begin() + counter_words,
+                    words.begin() + counter_words + std::min<std::size_t>(sent, first_words));
+      listed.resize(sent);
+      if (sent > first_words) {
+        engine::download(session_, memory_[At::counters], sizeof words,
+                         std::as_writable_bytes(std::span(listed).subspan(first_words)));
+      }
+      if (entry == 1 && sent != 0) {
+        launch(TG_PART_FILL);
+      }
+    }
+    TIDEGATE_TRY(const auto received, exchange(head, listed));
+    const std::size_t most = std::size_t{rank_heard_vertices} * entry;
     for (std::size_t at = 0; at < received.size(); at += most) {
       const auto some = std::span(received).subspan(at, std::min(most, received.size() - at));
       engine::upload(session_, memory_[At::heard], 0, std::as_bytes(some));
-      part_.count = static_cast<std::uint32_t>(some.size() / rank_message_words(shape_));
+      part_.count = static_cast<std::uint32_t>(some.size() / entry);
       launch(TG_PART_ADOPT);
       busy_ = true;
     }
@@ -341,6 +413,7 @@ private:
   }
 
   Result<void> pull() {
+    advance();
     TIDEGATE_CHECK(share(At::frontier, At::all, 0, word_vertices));
     clear_counters();
     launch(TG_PART_PULL);
@@ -349,33 +422,28 @@ private:
     return {};
   }
 
-  // Counts the next frontier, of all ranks. Where it has only far vertices, moves `near` past the nearest of them.
+  // Counts the next frontier of all ranks, and the edges that a pull has scanned.
   Result<void> count() {
-    for (;;) {
-      Counted own;
-      std::uint64_t nearest = std::numeric_limits<std::uint32_t>::max();
-      if (busy_) {
-        clear_counters();
-        launch(TG_PART_COUNT);
-        const Counters words = read_counters();
-        own = counted(words);
-        nearest = ~words[TG_NEAREST * TG_SUM_LINE];
-      }
-      busy_ = own.vertices + own.far != 0;
-      own.scanned = std::exchange(scanned_, 0);
-      TIDEGATE_TRY(const Counted all_ranks, of_all(own));
-      total_.scanned += all_ranks.scanned;
-      total_.vertices = all_ranks.vertices;
-      total_.edges = all_ranks.edges;
-      if (all_ranks.vertices != 0 || all_ranks.far == 0) {
-        return {};
-      }
-      TIDEGATE_CHECK(together([&] {
-        return ranks_.reduce(std::span(&nearest, 1),
-                             [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
-      }));
-      part_.near = near_after(static_cast<std::uint32_t>(nearest));
+    Counted own;
+    if (busy_) {
+      clear_counters();
+      launch(TG_PART_COUNT);
+      own = counted(read_counters());
     }
+    busy_ = own.vertices != 0;
+    own.scanned = std::exchange(scanned_, 0);
+    TIDEGATE_TRY(total_, of_all(own));
+    return {};
+  }
+
+  // Returns true if the rules push the next frontier, whose numbers are not known yet: it has no more vertices than the last
+  // one had edges, and a rule that pulls after a push would pull larger ones, too.
+  bool surely_pushes() {
+    const auto& waves = run_.outcome.waves;
+    const std::uint64_t vertices = std::min<std::uint64_t>(
+        waves.empty() ? program_.sources.size() : waves.back().frontier_edges, shape_.vertices);
+    return chosen(vertices, std::min(vertices * most_degree_, shape_.edges)).topology !=
+           policy::Topology::dense_frontier;
   }
 
   // As tg_next_near of kernels/frontier/topologies.cl.
@@ -418,24 +486,50 @@ private:
     monitor_.iterations = ++part_.wave;
   }
 
+  // Most waves of roads cost one wait for the device and one round of messages. `total_` is known after the wave, and before
+  // it where a rule might choose to pull.
   Result<void> run_waves() {
     launch(TG_PART_BEGIN);
     launch(TG_PART_SEED);
     busy_ = true;
-    TIDEGATE_CHECK(count());
-    while (total_.vertices != 0 && !out_of_time()) {
-      WaveRecord wave = chosen(total_.vertices, total_.edges);
-      std::swap(memory_[At::frontier], memory_[At::next]);
-      for (const std::uint32_t bitmap : {At::frontier, At::next}) {
-        require(session_.set_object(kernel_.kernel, bitmap, memory_[bitmap]),
-                "setting an argument of the traversal");
+    const graphs::Rows& rows = *own_.out;
+    for (std::uint32_t v = part_.first; v < part_.end; ++v) {
+      most_degree_ = std::max(most_degree_, rows.offsets[v + 1] - rows.offsets[v]);
+    }
+    TIDEGATE_CHECK(together([&] {
+      return ranks_.reduce(std::span(&most_degree_, 1),
+                           [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+    }));
+    for (bool counted = false; !out_of_time();) {
+      if (!counted && !surely_pushes()) {
+        TIDEGATE_CHECK(count());
+        counted = true;
       }
-      const bool pulls = wave.topology == policy::Topology::dense_frontier;
-      total_.scanned = 0;
-      TIDEGATE_CHECK(pulls ? pull() : push());
-      TIDEGATE_CHECK(count());
-      wave.scanned_edges = pulls ? total_.scanned : wave.frontier_edges;
-      log(wave);
+      if (counted && total_.vertices == 0) {
+        break;
+      }
+      std::optional<WaveRecord> wave;
+      if (counted) {
+        wave = chosen(total_.vertices, total_.edges);
+      }
+      if (wave && wave->topology == policy::Topology::dense_frontier) {
+        TIDEGATE_CHECK(pull());
+        TIDEGATE_CHECK(count());
+        wave->scanned_edges = total_.scanned;
+      } else {
+        TIDEGATE_CHECK(push());
+        counted = false;
+        if (total_.vertices == 0 && total_.far == 0) {
+          break;
+        }
+        if (total_.vertices == 0) {
+          part_.near = near_after(nearest_); // all are in the next frontier
+          continue;
+        }
+        wave = chosen(total_.vertices, total_.edges);
+        wave->scanned_edges = wave->frontier_edges;
+      }
+      log(*wave);
     }
     run_.outcome.vertices_left = total_.vertices;
     if (shape_.parents && run_.outcome.status == RunStatus::done) {
@@ -539,6 +633,8 @@ private:
   bool busy_ = false;         // own vertices are in the frontier, or may be in the next one
   std::uint64_t scanned_ = 0; // by a pull here
   Counted total_;             // of all ranks
+  std::uint32_t nearest_ = 0; // distance of the nearest far vertex of all ranks
+  std::uint64_t most_degree_ = 0;
   RankRun run_;
 };
 
