@@ -5,6 +5,7 @@ Random programs, and what is cut and why, are tested on threads in tests/engine/
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -165,7 +166,8 @@ class Ranks(Programs):
                 running = started(program)
                 time.sleep(chance.uniform(0, 0.9 * seconds[program]))
                 victim = chance.choice([running.pid, *processes_of(self.folder)])
-                os.kill(victim, signal.SIGKILL)  # mpirun stays a zombie when it has ended
+                with contextlib.suppress(ProcessLookupError):  # a rank may have ended; mpirun stays a zombie
+                    os.kill(victim, signal.SIGKILL)
                 begin = time.monotonic()
                 while processes_of(self.folder) and time.monotonic() - begin < 30:
                     time.sleep(0.05)
@@ -174,7 +176,7 @@ class Ranks(Programs):
                 if result.rc > 0:
                     self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
                 for name, contents in results().items():
-                    self.assertIn(name, whole[program])
+                    self.assertIn(name, set(whole[program]))
                     if name != "report.json":
                         self.assertEqual(contents, whole[program][name])
 
