@@ -152,11 +152,38 @@ TEST_CASE("long messages between ranks, and values of two words") {
   graphs::FrontierProgram far{.algorithm = Algorithm::sssp, .sources = {0}};
   far.graph.file = "path.mtx";
   CHECK(runs.check(far, 2).distances == graphs::OwnValue::u64);
-  for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::reach}) { // 200 waves and one that ends them
+  // Both reduce the largest degree first. reach does not know the predecessors of a vertex and exchanges after each of its
+  // 200 waves, and once more. bfs exchanges after the waves 0, 64, 95 (over the border), 96, 160 and 224.
+  for (const auto& [algorithm, exchanges] :
+       {std::pair(Algorithm::reach, 201), std::pair(Algorithm::bfs, 6)}) {
     graphs::FrontierProgram slim{.algorithm = algorithm, .sources = {0}};
     slim.graph.file = "path.mtx";
-    CHECK(runs.check(slim, 2).ranks->messages == 2 * (200 + 1) + 2); // the largest degree is reduced first
+    const FrontierReport report = runs.check(slim, 2);
+    CHECK(report.waves.size() == 200);
+    CHECK(report.ranks->messages == 2 * exchanges + 2);
   }
+}
+
+// Frontiers that cross between parts in both directions, near and far ones.
+TEST_CASE("ranks of a grid run several waves between two exchanges") {
+  Runs runs;
+  std::uint64_t waves = 0, messages = 0;
+  for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::reach, Algorithm::sssp}) {
+    for (const std::uint32_t width : {8U, 32U, 33U}) {
+      graphs::FrontierProgram program{.algorithm = algorithm, .sources = {runs.below(1600)}};
+      program.graph.generate = graphs::GeneratorSpec{
+          .rmat = {}, .grid = graphs::GridSpec{.width = width, .height = 1600 / width}, .uniform = {}};
+      if (algorithm == Algorithm::sssp) {
+        program.graph.weights = graphs::ProgramWeights::u32;
+      }
+      CAPTURE(static_cast<int>(algorithm));
+      CAPTURE(width);
+      const FrontierReport report = runs.check(program, 3);
+      waves += report.waves.size();
+      messages += report.ranks->messages;
+    }
+  }
+  CHECK(messages < 6 * waves * 3 / 4); // 6 in an exchange
 }
 
 // The first has a better value than a neighbour of another rank has at first, the second sums, which ranks collect before they send

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -60,7 +60,8 @@ public:
     part_.first = part.first();
     part_.end = part.end();
     part_.near = setting_.delta;
-    upload(setting.initial);
+    part_.far_from_others = setting.distances.empty() ? 0 : 1;
+    upload(setting.initial, setting.distances);
     engine::compile_by_launching(session_, kernel_, setting.group_size, setting.groups); // it does nothing
   }
 
@@ -155,7 +156,7 @@ private:
     require(session_.set_object(kernel_.kernel, argument, memory), "setting an argument of the traversal");
   }
 
-  void upload(std::span<const std::byte> initial) {
+  void upload(std::span<const std::byte> initial, std::span<const std::uint32_t> distances) {
     monitor_.begin(engine::Activity::filling);
     const auto start = Clock::now();
     const bool pushes = !from_all(shape_.algorithm);
@@ -177,15 +178,15 @@ private:
       require(session_.clear(memory_[bitmap], std::max(pushes ? words_ * word_bytes : 0, word_bytes)),
               "clearing a bitmap");
     }
-    set(At::all, {}, shape_.algorithm == Algorithm::bfs ? words_ * word_bytes : 0);
+    set(At::all, std::as_bytes(distances),
+        shape_.algorithm == Algorithm::bfs && distances.empty() ? words_ * word_bytes : 0);
     set(At::heard, {},
         pushes ? std::uint64_t{rank_heard_vertices} * rank_message_words(shape_) * word_bytes
         : shape_.algorithm == Algorithm::cc ? value_bytes(shape_)
                                             : 0);
     const std::uint64_t listed = pushes ? shape_.vertices - (part_.end - part_.first) : 0;
     set(At::counters, {},
-        (counter_words + std::max<std::uint64_t>(listed * rank_message_words(shape_), first_words)) *
-            word_bytes);
+        (slot_words + std::max<std::uint64_t>(listed * rank_message_words(shape_), list_words)) * word_bytes);
     set(At::sources, std::as_bytes(std::span(program_.sources)));
     require(session_.set_bytes(kernel_.kernel, At::setting, std::as_bytes(std::span(&setting_, 1))),
             "setting an argument of the traversal");
@@ -203,11 +204,12 @@ private:
   }
 
   void clear_counters() {
-    require(session_.clear(memory_[At::counters], counter_words * word_bytes), "clearing counters");
+    require(session_.clear(memory_[At::counters], slot_words * word_bytes), "clearing counters");
   }
 
   using Counters = std::array<std::uint32_t, TG_SUMS>;
   static constexpr std::uint64_t counter_words = TG_SUMS;
+  static constexpr std::uint64_t slot_words = TG_RANK_WAVES * counter_words;
 
   Counters read_counters() {
     Counters words{};
@@ -287,24 +289,31 @@ private:
     return {};
   }
 
-  // The first message of a wave to another rank: how many words there are in all, what was counted, then vertices.
-  struct Head {
-    std::uint32_t words = 0;
+  // What was counted of a wave.
+  struct Wave {
+    std::uint64_t edges = 0;
     std::uint32_t vertices = 0;
     std::uint32_t far = 0;
-    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max();
-    std::uint64_t edges = 0;
+    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max(); // of the far ones
+    std::uint32_t distance =
+        std::numeric_limits<std::uint32_t>::max(); // of the frontier to another rank, in edges
   };
-  static constexpr std::size_t head_words = sizeof(Head) / word_bytes;
-  using HeadWords = std::array<std::uint32_t, head_words>;
-  static constexpr std::size_t first_words = 64; // of the first message
+  static constexpr std::size_t wave_words = sizeof(Wave) / word_bytes;
+  using WaveWords = std::array<std::uint32_t, wave_words>;
+  static constexpr std::size_t list_words = 57; // room for vertices in the first message
   using Message = std::vector<std::uint32_t>;
 
-  // Sends each rank what was counted here and its vertices among those that were improved. Returns what others have sent;
-  // counts are added to `total_` and `nearest_`.
-  Result<std::vector<std::uint32_t>> exchange(Head head, std::span<const std::uint32_t> listed) {
+  // Sends each rank what was counted here of some waves, and its vertices among those that were improved: in the first message
+  // how many words there are in all, the waves, then vertices. Adds up the waves of all ranks. Returns what others have sent.
+  Result<std::vector<std::uint32_t>> exchange(std::span<Wave> waves, std::span<const std::uint32_t> listed) {
     const std::uint32_t entry = rank_message_words(shape_);
-    std::vector<Message> sent(own_.cut.size() - 1, Message(head_words));
+    const std::size_t head_words = 1 + waves.size() * wave_words, first_words = head_words + list_words;
+    Message head(1);
+    for (const Wave& wave : waves) {
+      const auto words = std::bit_cast<WaveWords>(wave);
+      head.insert(head.end(), words.begin(), words.end());
+    }
+    std::vector<Message> sent(own_.cut.size() - 1, head);
     for (std::size_t i = 0; i < listed.size(); i += entry) {
       const auto owner = std::ranges::upper_bound(own_.cut, listed[i]) - own_.cut.begin() - 1;
       Message& words = sent[static_cast<std::size_t>(owner)];
@@ -313,37 +322,37 @@ private:
     }
     std::vector<Message> got(sent.size(), Message(first_words));
     each_other([&](int other, std::size_t index) {
-      head.words =
+      sent[index][0] =
           static_cast<std::uint32_t>(sent[index].size()); // below 3 words for each of 2^32 - 1 vertices
-      std::ranges::copy(std::bit_cast<HeadWords>(head), sent[index].begin());
       sent[index].resize(std::max(sent[index].size(), first_words));
       ranks_.send(other, std::as_bytes(std::span(sent[index]).first(first_words)));
       ranks_.receive(other, std::as_writable_bytes(std::span(got[index])));
     });
     TIDEGATE_CHECK(wait());
-    const auto count = [this](const Head& one) {
-      total_.vertices += one.vertices;
-      total_.edges += one.edges;
-      total_.far += one.far;
-      nearest_ = std::min(nearest_, one.nearest);
-    };
-    total_ = {};
-    nearest_ = std::numeric_limits<std::uint32_t>::max();
-    count(head);
     each_other([&](int other, std::size_t index) {
-      HeadWords words{};
-      std::copy_n(got[index].begin(), head_words, words.begin());
-      const auto of = std::bit_cast<Head>(words);
-      count(of);
+      auto at = got[index].begin() + 1;
+      for (Wave& wave : waves) {
+        WaveWords words{};
+        std::copy_n(at, wave_words, words.begin());
+        at += wave_words;
+        const auto of = std::bit_cast<Wave>(words);
+        wave = {.edges = wave.edges + of.edges,
+                .vertices = wave.vertices + of.vertices,
+                .far = wave.far + of.far,
+                .nearest = std::min(wave.nearest, of.nearest),
+                .distance = std::min(wave.distance, of.distance)};
+      }
+      const std::uint32_t all_words = got[index][0];
       ranks_.send(other, std::as_bytes(std::span(sent[index]).subspan(first_words)));
-      got[index].resize(std::max<std::size_t>(of.words, first_words));
+      got[index].resize(std::max<std::size_t>(all_words, first_words));
       ranks_.receive(other, std::as_writable_bytes(std::span(got[index]).subspan(first_words)));
-      got[index].resize(of.words);
+      got[index].resize(all_words);
     });
     TIDEGATE_CHECK(wait());
     std::vector<std::uint32_t> received;
     each_other([&](int, std::size_t index) {
-      received.insert(received.end(), got[index].begin() + head_words, got[index].end());
+      received.insert(received.end(), got[index].begin() + static_cast<std::ptrdiff_t>(head_words),
+                      got[index].end());
     });
     return received;
   }
@@ -357,50 +366,63 @@ private:
     }
   }
 
-  // Pushes the next frontier, and counts that of all ranks: one round of messages for both.
-  Result<void> push() {
+  // Pushes the next frontiers of as many waves, and counts those of all ranks: one round of messages for all. Only the last wave
+  // may improve vertices of others.
+  Result<std::vector<Wave>> push(std::uint32_t count) {
     const std::uint32_t entry = rank_message_words(shape_);
-    Head head;
+    std::vector<Wave> waves(count);
     std::vector<std::uint32_t> listed;
+    const std::uint32_t first = part_.wave;
     if (busy_) {
       clear_counters();
-      if (shape_.algorithm == Algorithm::sssp) {
-        launch(TG_PART_COUNT); // a push changes which vertices are far
-      } else {
-        require(session_.clear(memory_[At::frontier], words_ * word_bytes), "clearing a bitmap");
+      for (part_.slot = TG_RANK_WAVES - count; part_.slot < TG_RANK_WAVES; ++part_.slot, ++part_.wave) {
+        if (shape_.algorithm == Algorithm::sssp) {
+          launch(TG_PART_COUNT); // a push changes which vertices are far
+        } else {
+          require(session_.clear(memory_[At::frontier], words_ * word_bytes), "clearing a bitmap");
+        }
+        advance();
+        launch(TG_PART_PUSH);
       }
-    }
-    advance();
-    if (busy_) {
-      launch(TG_PART_PUSH);
+      part_.slot = TG_RANK_WAVES - 1;
       if (entry > 1) {
         launch(TG_PART_FILL);
       }
-      std::array<std::uint32_t, counter_words + first_words>
-          words{}; // with those vertices that one message holds
-      engine::download(session_, memory_[At::counters], 0, std::as_writable_bytes(std::span(words)));
-      Counters counters{};
-      std::copy_n(words.begin(), counters.size(), counters.begin());
-      const Counted own = counted(counters);
-      head = {.words = 0,
-              .vertices = static_cast<std::uint32_t>(own.vertices),
-              .far = static_cast<std::uint32_t>(own.far),
-              .nearest = ~counters[TG_NEAREST * TG_SUM_LINE],
-              .edges = own.edges};
-      busy_ = own.vertices + own.far != 0;
-      const std::uint64_t sent = std::uint64_t{counters[TG_TAIL]} * entry;
-      listed.assign(words.begin() + counter_words,
-                    words.begin() + counter_words + std::min<std::size_t>(sent, first_words));
+      std::vector<std::uint32_t> words(count * counter_words + list_words); // with what one message holds
+      const std::uint64_t begin = (TG_RANK_WAVES - count) * counter_words * word_bytes;
+      engine::download(session_, memory_[At::counters], begin, std::as_writable_bytes(std::span(words)));
+      std::uint64_t sent = 0;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        Counters counters{};
+        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i * counter_words), counter_words,
+                    counters.begin());
+        const Counted own = counted(counters);
+        sent = std::uint64_t{counters[TG_TAIL]} * entry;
+        if (sent != 0 && i + 1 < count) {
+          throw std::logic_error("a wave has left its rank early");
+        }
+        waves[i] = {.edges = own.edges,
+                    .vertices = static_cast<std::uint32_t>(own.vertices),
+                    .far = static_cast<std::uint32_t>(own.far),
+                    .nearest = ~counters[TG_NEAREST * TG_SUM_LINE],
+                    .distance = sent != 0 ? 0 : ~counters[TG_LEAST * TG_SUM_LINE]};
+      }
+      busy_ = waves.back().vertices + waves.back().far != 0;
+      words.erase(words.begin(), words.end() - list_words);
+      listed.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(sent, list_words)));
       listed.resize(sent);
-      if (sent > first_words) {
-        engine::download(session_, memory_[At::counters], sizeof words,
-                         std::as_writable_bytes(std::span(listed).subspan(first_words)));
+      if (sent > list_words) {
+        engine::download(session_, memory_[At::counters], (slot_words + list_words) * word_bytes,
+                         std::as_writable_bytes(std::span(listed).subspan(list_words)));
       }
       if (entry == 1 && sent != 0) {
         launch(TG_PART_FILL);
       }
+      part_.slot = 0;
     }
-    TIDEGATE_TRY(const auto received, exchange(head, listed));
+    part_.wave = first;
+    TIDEGATE_TRY(const auto received, exchange(waves, listed));
+    part_.wave += count - 1;
     const std::size_t most = std::size_t{rank_heard_vertices} * entry;
     for (std::size_t at = 0; at < received.size(); at += most) {
       const auto some = std::span(received).subspan(at, std::min(most, received.size() - at));
@@ -409,7 +431,8 @@ private:
       launch(TG_PART_ADOPT);
       busy_ = true;
     }
-    return {};
+    part_.wave = first;
+    return waves;
   }
 
   Result<void> pull() {
@@ -486,50 +509,52 @@ private:
     monitor_.iterations = ++part_.wave;
   }
 
-  // Most waves of roads cost one wait for the device and one round of messages. `total_` is known after the wave, and before
-  // it where a rule might choose to pull.
+  // Most waves of roads cost one wait for the device and one round of messages, or less. `total_` is known after the wave, and
+  // before it where a rule might choose to pull.
   Result<void> run_waves() {
     launch(TG_PART_BEGIN);
     launch(TG_PART_SEED);
     busy_ = true;
-    const graphs::Rows& rows = *own_.out;
     for (std::uint32_t v = part_.first; v < part_.end; ++v) {
-      most_degree_ = std::max(most_degree_, rows.offsets[v + 1] - rows.offsets[v]);
+      most_degree_ = std::max(most_degree_, own_.out->degree(v));
     }
     TIDEGATE_CHECK(together([&] {
       return ranks_.reduce(std::span(&most_degree_, 1),
                            [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
     }));
-    for (bool counted = false; !out_of_time();) {
+    std::uint32_t waves = 1; // that may run before the next exchange
+    bool ended = false;
+    for (bool counted = false; !ended && !out_of_time();) {
       if (!counted && !surely_pushes()) {
         TIDEGATE_CHECK(count());
         counted = true;
+        ended = total_.vertices == 0;
+        continue;
       }
-      if (counted && total_.vertices == 0) {
-        break;
-      }
-      std::optional<WaveRecord> wave;
-      if (counted) {
-        wave = chosen(total_.vertices, total_.edges);
-      }
-      if (wave && wave->topology == policy::Topology::dense_frontier) {
+      WaveRecord wave = chosen(total_.vertices, total_.edges);
+      if (counted && wave.topology == policy::Topology::dense_frontier) {
         TIDEGATE_CHECK(pull());
         TIDEGATE_CHECK(count());
-        wave->scanned_edges = total_.scanned;
-      } else {
-        TIDEGATE_CHECK(push());
-        counted = false;
-        if (total_.vertices == 0 && total_.far == 0) {
+        wave.scanned_edges = total_.scanned;
+        log(wave);
+        ended = total_.vertices == 0;
+        continue;
+      }
+      counted = false;
+      TIDEGATE_TRY(const auto pushed, push(waves));
+      for (const Wave& one : pushed) {
+        total_ = {.vertices = one.vertices, .edges = one.edges, .far = one.far};
+        if (one.vertices == 0) { // so have the waves after it
+          ended = one.far == 0;
+          part_.near = ended ? part_.near : near_after(one.nearest); // all are in the next frontier
           break;
         }
-        if (total_.vertices == 0) {
-          part_.near = near_after(nearest_); // all are in the next frontier
-          continue;
-        }
-        wave = chosen(total_.vertices, total_.edges);
-        wave->scanned_edges = wave->frontier_edges;
+        wave = chosen(one.vertices, one.edges);
+        wave.scanned_edges = wave.frontier_edges;
+        log(wave);
       }
-      log(*wave);
+      // The next frontier is one edge nearer to others, and no wave before the last of these reaches them.
+      waves = part_.far_from_others == 0 ? 1 : std::clamp(pushed.back().distance, 1U, TG_RANK_WAVES);
     }
     run_.outcome.vertices_left = total_.vertices;
     if (shape_.parents && run_.outcome.status == RunStatus::done) {
@@ -633,7 +658,6 @@ private:
   bool busy_ = false;         // own vertices are in the frontier, or may be in the next one
   std::uint64_t scanned_ = 0; // by a pull here
   Counted total_;             // of all ranks
-  std::uint32_t nearest_ = 0; // distance of the nearest far vertex of all ranks
   std::uint64_t most_degree_ = 0;
   RankRun run_;
 };
@@ -646,13 +670,43 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& gr
   RankPart part{.cut = {},
                 .rank = static_cast<std::uint32_t>(ranks.rank()),
                 .out = &graph.out,
-                .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr};
+                .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr,
+                .symmetric = graph.symmetric};
   part.cut = graph.cut;
   if (part.cut.empty()) {
     part.cut = cut_vertices(program.algorithm == Algorithm::pagerank ? *graphs::in_rows(graph) : graph.out,
                             static_cast<std::uint32_t>(ranks.size()));
   }
   return part;
+}
+
+Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ranks::Ranks& ranks) {
+  constexpr std::uint32_t far = 8;
+  const auto own = [&](std::uint32_t v) { return v >= part.first() && v < part.end(); };
+  const graphs::Rows* const before = part.symmetric ? part.out : part.in;
+  std::vector<std::uint32_t> distances(part.end() - part.first() + 1, TG_RANK_WAVES), reached;
+  for (std::uint32_t v = part.first(); before != nullptr && v < part.end(); ++v) {
+    if (!std::ranges::all_of(part.out->row(v), own)) {
+      distances[v - part.first()] = 0;
+      reached.push_back(v);
+    }
+  }
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const std::uint32_t next = distances[reached[i] - part.first()] + 1;
+    for (const std::uint32_t v : before->row(reached[i])) {
+      if (own(v) && distances[v - part.first()] > next) {
+        distances[v - part.first()] = next;
+        reached.push_back(v);
+      }
+    }
+  }
+  std::array<std::uint64_t, 2> numbers{part.end() - part.first(), 0}; // vertices, far ones
+  if (before != nullptr) {
+    numbers[1] = static_cast<std::uint64_t>(std::count_if(
+        distances.begin(), distances.end() - 1, [](std::uint32_t distance) { return distance >= far; }));
+  }
+  TIDEGATE_CHECK(ranks.reduce(numbers, std::plus()));
+  return numbers[1] * 2 >= numbers[0] ? distances : std::vector<std::uint32_t>();
 }
 
 Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks) {
@@ -694,7 +748,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
   return source;
 }
 
-ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm) {
+ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm, bool several_waves) {
   policy.monotone = policy.lightest_first = policy.pushes_bitmaps = policy.pulls_in_place = false;
   policy.pressure_bps = 0;
   policy.alone_vertices = 0;
@@ -702,7 +756,7 @@ ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm) {
     policy.forced = policy::Topology::memory_constrained;
   } else if (algorithm == Algorithm::pagerank) {
     policy.forced = policy::Topology::dense_frontier;
-  } else if (algorithm != Algorithm::bfs) {
+  } else if (algorithm != Algorithm::bfs || several_waves) {
     policy.forced = policy::Topology::sparse_frontier;
   }
   return policy;

@@ -20,6 +20,7 @@ struct RankPart {
   std::uint32_t rank = 0;
   const graphs::Rows* out = nullptr;
   const graphs::Rows* in = nullptr; // null: not needed, or the same
+  bool symmetric = false;
 
   [[nodiscard]] std::uint32_t first() const { return cut[rank]; }
   [[nodiscard]] std::uint32_t end() const { return cut[rank + 1]; }
@@ -33,6 +34,11 @@ struct RankPart {
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks);
 
+// Returns for each own vertex how many edges lead from it to a vertex of another rank, at least, up to TG_RANK_WAVES: an empty
+// frontier of others stays so for as many waves. Returns nothing, on all ranks, unless half of all are 8 or farther away,
+// as on roads and grids, or where rows do not name predecessors. An element more follows. Errors: of ranks.
+Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ranks::Ranks& ranks);
+
 // Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
 Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks);
 
@@ -43,8 +49,9 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own);
 
-// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs pulls.
-ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm);
+// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs pulls, and not
+// where several waves run between two exchanges.
+ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool several_waves);
 
 struct RankRun {
   TraversalOutcome outcome;
@@ -58,6 +65,7 @@ struct RankSetting {
   std::vector<std::byte> setting; // from make_setting()
   ReplayPolicy policy;            // from rank_policy()
   std::span<const std::byte> initial;
+  std::span<const std::uint32_t> distances; // from distances_to_others()
   std::size_t group_size = 1;
   std::uint32_t groups = 1;
 };

@@ -405,13 +405,18 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   if (program.algorithm == Algorithm::sssp && shape.weights) {
     TIDEGATE_TRY(kept.loaded.graph.out.mean_weight, mean_weight(part, ranks));
   }
-  const ReplayPolicy choices =
-      rank_policy(replay_policy(program, graph, report.memory, geometry, policy), program.algorithm);
+  std::vector<std::uint32_t> distances;
+  if (program.algorithm != Algorithm::cc && program.algorithm != Algorithm::pagerank) {
+    TIDEGATE_TRY(distances, distances_to_others(part, ranks));
+  }
+  const ReplayPolicy choices = rank_policy(replay_policy(program, graph, report.memory, geometry, policy),
+                                           program.algorithm, !distances.empty());
   TIDEGATE_TRY(RankRun run,
                run_on_ranks(*session, kernel, program, shape, part,
                             {.setting = make_setting(program, graph, report.memory, geometry, policy),
                              .policy = choices,
                              .initial = kept.initial,
+                             .distances = distances,
                              .group_size = geometry.group_size,
                              .groups = groups.workers},
                             ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
