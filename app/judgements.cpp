@@ -49,13 +49,14 @@ std::string contradicts(std::string_view field) {
 }
 
 // Returns the fault of one kind of evidence: it contradicts the recommendation, misstates its type, or is incomplete.
-template <class EvidenceType>
+// `further` goes to contradicted_field().
+template <class EvidenceType, class... Further>
 Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,
                         std::optional<bool> claimed_complete,
-                        const policy::LaunchRecommendation& recommendation) {
+                        const policy::LaunchRecommendation& recommendation, Further... further) {
   const auto at = [which](std::string_view field) { return fmt::format("/evidence/{}/{}", which, field); };
   if (evidence) {
-    if (const auto field = policy::contradicted_field(*evidence, recommendation)) {
+    if (const auto field = policy::contradicted_field(*evidence, recommendation, further...)) {
       return inconsistent(at(*field), *field, contradicts(*field));
     }
   }
@@ -517,6 +518,8 @@ void check_rounds(const engine::Comparison& comparison, Sums& sums) {
     sums.hold(std::abs(given - expected) <= 1e-9 * expected, fmt::format("/comparison/{}", field),
               fmt::format("{} is {}, and that of the rounds' ratios {}", field, given, expected));
   }
+  sums.hold(comparison.verdict == SpeedVerdict::same_launches || comparison.verdict == verdict_of(estimated),
+            "/comparison/verdict", "the verdict is not that of the interval");
 }
 
 void check_telemetry(const engine::RunReport& report, Sums& sums) {
@@ -633,8 +636,9 @@ Result<void> judge(const documents::RunReportDocument& document) {
   bool differs = (report.output_parity && !report.output_parity->equal) || under_stress;
   const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    differs |= !expected[i].equal;
-    if (!expected[i].equal) {
+    const bool equal = expected[i].equal && expected[i].outside == 0;
+    differs |= !equal;
+    if (!equal) {
       errors.add(
           {.code = ErrorCode::outputs_differ,
            .message = fmt::format("{} of {} of {} are not as expected", expected[i].outside,
@@ -654,8 +658,10 @@ Result<void> judge(const documents::RunReportDocument& document) {
   }
   const documents::Evidence& evidence = document.evidence;
   errors.check(judge_kind("topology", evidence.topology, evidence.complete.topology, report.recommendation));
-  errors.check(
-      judge_kind("promotion", evidence.promotion, evidence.complete.promotion, report.recommendation));
+  const policy::LaunchRecommendation ran =
+      engine::as_promoted(report.recommendation, report.mode, report.promotion.promoted);
+  errors.check(judge_kind("promotion", evidence.promotion, evidence.complete.promotion, ran,
+                          ran == report.recommendation));
   for (const auto& [which, there] : {std::pair("topology", evidence.topology.has_value()),
                                      std::pair("promotion", evidence.promotion.has_value())}) {
     if (!there) {

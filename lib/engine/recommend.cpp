@@ -85,6 +85,14 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
       .reasons = policy::explain(program.policy, request, decision)};
 }
 
+policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
+                                         policy::ExecutionMode mode, Promotion promoted) {
+  recommendation.execution_mode = mode;
+  recommendation.promote_hot_opcodes = promoted == Promotion::opcodes || promoted == Promotion::all;
+  recommendation.promote_hot_windows = promoted == Promotion::windows || promoted == Promotion::all;
+  return recommendation;
+}
+
 namespace {
 
 std::uint32_t clipped(std::uint64_t count) {

@@ -51,6 +51,10 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
 enum class Promotion : std::uint8_t { none, windows, opcodes, all };
 inline constexpr std::array<std::string_view, 4> promotion_names{"none", "windows", "opcodes", "all"};
 
+// The recommendation with the mode and the promotions that ran: the user may state others than the policy chooses.
+policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
+                                         policy::ExecutionMode mode, Promotion promoted);
+
 struct HotOp {
   std::uint32_t op = 0;
   std::uint64_t tiles = 0; // in all iterations

@@ -114,22 +114,25 @@ std::optional<std::string_view> contradicted_field(const TopologyEvidence& evide
 }
 
 std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation) {
+                                                   const LaunchRecommendation& recommendation,
+                                                   bool by_thresholds) {
   if (evidence.execution_mode != recommendation.execution_mode) {
     return "execution_mode";
   }
   if (evidence.promote_hot_opcodes != recommendation.promote_hot_opcodes ||
-      evidence.promote_hot_opcodes != (evidence.hot_opcode_count >= evidence.hot_opcode_threshold)) {
+      (by_thresholds &&
+       evidence.promote_hot_opcodes != (evidence.hot_opcode_count >= evidence.hot_opcode_threshold))) {
     return "promote_hot_opcodes";
   }
   if (evidence.promote_hot_windows != recommendation.promote_hot_windows ||
-      evidence.promote_hot_windows != (evidence.hot_window_count >= evidence.hot_window_threshold)) {
+      (by_thresholds &&
+       evidence.promote_hot_windows != (evidence.hot_window_count >= evidence.hot_window_threshold))) {
     return "promote_hot_windows";
   }
   // A fused topology requires a promotion, so the queue and the promotions determine the mode.
   const bool compiled = evidence.queue_len >= evidence.jit_queue_len_threshold ||
                         evidence.promote_hot_opcodes || evidence.promote_hot_windows;
-  if (compiled != (evidence.execution_mode == ExecutionMode::jit)) {
+  if (by_thresholds && compiled != (evidence.execution_mode == ExecutionMode::jit)) {
     return "execution_mode";
   }
   if (evidence.promotion_route != promotion_route(recommendation)) {

@@ -67,6 +67,8 @@ TopologyEvidence topology_evidence(const LaunchRequest& effective,
 PromotionEvidence promotion_evidence(const LaunchPolicy& policy, const LaunchRequest& effective,
                                      const LaunchRecommendation& recommendation);
 
+PromotionRoute promotion_route(const LaunchRecommendation& recommendation);
+
 // Returns the field that makes the evidence incomplete, or nothing if it is complete.
 std::optional<std::string_view> incomplete_field(const TopologyEvidence& evidence);
 std::optional<std::string_view> incomplete_field(const PromotionEvidence& evidence);
@@ -74,7 +76,9 @@ std::optional<std::string_view> incomplete_field(const PromotionEvidence& eviden
 // Returns the evidence field that contradicts its recommendation, or nothing.
 std::optional<std::string_view> contradicted_field(const TopologyEvidence& evidence,
                                                    const LaunchRecommendation& recommendation);
+// `by_thresholds`: the policy decided, and no option of a run.
 std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,
-                                                   const LaunchRecommendation& recommendation);
+                                                   const LaunchRecommendation& recommendation,
+                                                   bool by_thresholds = true);
 
 } // namespace tidegate::policy
