@@ -8,6 +8,7 @@
 #include "app/report_page.hpp"
 #include "app/terminal.hpp"
 #include "app/tune.hpp"
+#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/json_text.hpp"
@@ -30,6 +31,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -93,7 +95,7 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
   return {.names = {"--source"},
           .value = "N",
           .repeats = true,
-          .meaning = "With GRAPH: a vertex to start from, as the file counts",
+          .meaning = "With GRAPH: start here, as the file counts; again for another",
           .take = [&sources](const std::string& text) {
             return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
           }};
@@ -370,7 +372,7 @@ Result<std::string> graph_program(RunSettings& settings) {
   json.open('{');
   json.key("graph");
   json.open('{');
-  json.member("file", settings.graph);
+  json.member("file", settings.graph == standard_stream ? "/dev/stdin" : settings.graph);
   json.member("ids", "file");
   if (settings.undirected) {
     json.member("undirected", true);
@@ -479,6 +481,22 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
                                  plural(timings->run_ns.size(), "round"), settings.earlier->run_ns.size()),
                      "give --compare 9 in both runs");
     }
+    if (timings->work != settings.earlier->work) {
+      report.warnings.push_back({.message = fmt::format("the baseline timed other work: {}; this run: {}",
+                                                        settings.earlier->work, timings->work),
+                                 .fix = "give the report of this program with the same sizes, on this device",
+                                 .pointer = ""});
+    }
+    const RatioEstimate others = unpaired_ratio(timings->other_ns, settings.earlier->other_ns);
+    if (others.certain && verdict_of(others) == report.baseline->verdict &&
+        report.baseline->verdict != SpeedVerdict::no_difference) {
+      report.warnings.push_back(
+          {.message = fmt::format(
+               "{} changed, too: {}", timings->other,
+               speed_text(others, report.baseline->verdict, "the baseline's", timings->other_ns.size())),
+           .fix = "look for what differs besides the program: load, clocks, the driver, or the kernels",
+           .pointer = ""});
+    }
   }
   for (const auto& [file, what, text] :
        {std::tuple(settings.export_markdown, "times as Markdown", markdown_text(*timings)),
@@ -564,6 +582,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
 
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
+  const auto start = std::chrono::steady_clock::now();
   if (options.check_bounds) {
     std::error_code unreadable;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
@@ -612,6 +631,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   if (settings.ranks) {
     report.strategy_reason = "several ranks run plain launches";
   }
+  report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
   report.first_run = options.verify_stated && report.status == engine::RunStatus::done
@@ -648,6 +668,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
 
 Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
+  const auto start = std::chrono::steady_clock::now();
   const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
   TIDEGATE_TRY(auto program, read_frontier_program(settings.text).map_error(at));
   TIDEGATE_TRY(auto device, device_of(settings, monitor));
@@ -666,9 +687,31 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   TIDEGATE_TRY(
       traversal::FrontierReport report,
       traversal::run_traversal(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
   return report;
+}
+
+// Options that ask for something which a dry run or a check of accesses does not do.
+static Result<void> refuse_idle_options(const engine::RunOptions& options, bool require_convergence) {
+  const std::string_view instead = options.compile.dry_run ? "--dry-run"
+                                   : options.check_bounds  ? "--check-bounds"
+                                   : options.check_halos   ? "--check-halos"
+                                                           : "";
+  for (const auto& [given, name] :
+       {std::pair(options.verify, "--verify"), std::pair(options.compare_rounds != 0, "--compare"),
+        std::pair(options.stress_runs != 0, "--stress"),
+        std::pair(require_convergence, "--require-convergence"),
+        std::pair(options.compile.dry_run && options.check_bounds, "--check-bounds"),
+        std::pair(options.compile.dry_run && options.check_halos, "--check-halos")}) {
+    if (given && !instead.empty()) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} has no effect with {}, which runs no program to its end", name, instead),
+                     fmt::format("leave one of the two out"));
+    }
+  }
+  return {};
 }
 
 static Result<ExitCode> run_here(RunSettings& settings) {
@@ -686,6 +729,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
                    "owners of runs of tiles",
                    "give --set order=blocked or serpentine, or --strategy barrier");
   }
+  TIDEGATE_CHECK(refuse_idle_options(options, settings.require_convergence));
   if (options.check_bounds || options.check_halos) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;

@@ -249,14 +249,15 @@ Rows wave_rows(const engine::WaveTimes& times) {
       rows.push_back({fmt::format("  {} more", times.waves.size() - most)});
       break;
     }
-    const auto time = static_cast<double>(std::max<std::uint64_t>(wave.time_ns, 1));
+    const auto time = static_cast<double>(wave.time_ns); // 0: the clock did not tick while it ran
     const double groups = static_cast<double>(std::max<std::uint64_t>(wave.work_ns + wave.wait_ns, 1));
     rows.push_back({"  " + printable(wave.waves),
                     fmt::format("{:.1f} %", 100 * static_cast<double>(wave.critical_ns) / path),
-                    short_time_text(time / static_cast<double>(wave.executions)),
+                    time == 0 ? "-" : short_time_text(time / static_cast<double>(wave.executions)),
                     fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),
-                    fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) *
-                                              static_cast<double>(wave.executions) / time)});
+                    time == 0 ? "-"
+                              : fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) *
+                                                          static_cast<double>(wave.executions) / time)});
   }
   rows.push_back(
       {"  between waves", fmt::format("{:.1f} %", 100 * static_cast<double>(times.synchronization_ns) / path),

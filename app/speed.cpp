@@ -31,6 +31,10 @@ RatioEstimate inverse(const RatioEstimate& estimate) {
 
 } // namespace
 
+static std::string work_text(const engine::ReportHead& report, const std::string& work) {
+  return fmt::format("{} on {}", work, report.device ? report.device->name : "an unknown device");
+}
+
 std::optional<Timings> timings_of(const engine::RunReport& report) {
   if (!report.comparison) {
     return {};
@@ -42,6 +46,7 @@ std::optional<Timings> timings_of(const engine::RunReport& report) {
           "{}{}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
           same ? ""
                : fmt::format(", {}", policy::execution_mode_names[static_cast<std::size_t>(report.mode)])),
+      .work = work_text(report, plural(report.items_in_all, "item")),
       .other = "plain launches",
       .run_ns = compared.run_rounds_ns,
       .other_ns = compared.plain_rounds_ns,
@@ -56,13 +61,17 @@ std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
     return {};
   }
   const traversal::RepeatedTimes& times = *report.comparison;
-  Timings timings{.way = fmt::format("{}, {}",
-                                     graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                                     engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
-                  .other = "a launch for each step",
-                  .run_ns = times.run_rounds_ns,
-                  .other_ns = times.launches_rounds_ns,
-                  .times_as_fast = {}};
+  Timings timings{
+      .way = fmt::format("{}, {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                         engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
+      .work = work_text(
+          report,
+          fmt::format("{} of {} and {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                      fmt::format("{} vertices", report.graph.vertices), plural(report.graph.edges, "edge"))),
+      .other = "a launch for each step",
+      .run_ns = times.run_rounds_ns,
+      .other_ns = times.launches_rounds_ns,
+      .times_as_fast = {}};
   if (times.speedup) {
     timings.times_as_fast = {.ratio = *times.speedup, .low = *times.speedup_low, .high = *times.speedup_high};
     timings.verdict = *times.verdict;

@@ -267,8 +267,8 @@ function showWaves(data) {
     time(times.critical_path_ns)), ": from the task that ended last back to the first, each time to the task that it waited for longest. ",
   part(times.synchronization_ns, times.critical_path_ns), " of it is between waves: signals, barriers, launches."),
   element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Where the time went"}, table(["wave", "#of the path", "#a run", "#waiting", "#GB/s, if each byte moves once"], shown.map((wave) => [visible(wave.waves),
-    part(wave.critical_ns, times.critical_path_ns), time(wave.time_ns / wave.executions), part(wave.wait_ns, wave.work_ns + wave.wait_ns),
-    digits(wave.buffer_bytes * wave.executions / Math.max(1, wave.time_ns))]))),
+    part(wave.critical_ns, times.critical_path_ns), wave.time_ns === 0 ? "-" : time(wave.time_ns / wave.executions), part(wave.wait_ns, wave.work_ns + wave.wait_ns),
+    wave.time_ns === 0 ? "-" : digits(wave.buffer_bytes * wave.executions / wave.time_ns)]))),
   firstOf(shown, times.waves),
   times.device_bytes_per_ns === 0 ? null : element("p", {class: "soft small"},
     `The device's memory: ${digits(times.device_bytes_per_ns)} GB/s, as its self-test measured.`));

@@ -103,11 +103,8 @@ private:
   }
   bool scalar(std::optional<std::string> text) {
     begin_value();
-    const std::size_t begin = token_start(json_, previous_end_);
-    const char first = begin < json_.size() ? json_[begin] : '"';
-    if (open_.size() == 2 && open_[0].key == "parameters" &&
-        (first == '-' || (first >= '0' && first <= '9'))) {
-      add(begin, {});
+    if (open_.size() == 2 && !open_[1].is_list && open_[0].key == "parameters") {
+      add(token_start(json_, previous_end_), {});
     }
     if (!open_.empty()) {
       open_.back().text = std::move(text);
@@ -366,8 +363,12 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
           place);
     }
     const std::string_view stated = std::string_view(json).substr(place.begin, place.end - place.begin);
-    auto value =
-        place.expression ? Expression(*place.expression, known).value() : Expression(stated, {}).value();
+    auto value = place.expression ? Expression(*place.expression, known).value()
+                 : is_digit(stated[0]) || stated[0] == '-'
+                     ? Expression(stated, {}).value()
+                     : tl::unexpected(bad_expression(
+                           fmt::format("the parameter {} is {}, and no number", in_quotes(name), stated),
+                           R"(give a number, or an expression: {"parameter": "2 * n"})"));
     if (const auto other = std::ranges::find(given, name, &Parameter::first); other != given.end()) {
       value = other->second;
     }

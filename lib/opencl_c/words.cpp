@@ -134,6 +134,50 @@ bool is_built_in_function(std::string_view name) {
          std::ranges::any_of(prefixes, [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+bool is_reserved_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 14> fast{"cos",   "divide", "exp",   "exp2", "exp10",
+                                                         "log",   "log2",   "log10", "powr", "recip",
+                                                         "rsqrt", "sin",    "sqrt",  "tan"};
+  static constexpr std::array<std::string_view, 11> atomic{"add", "sub", "xchg", "inc", "dec", "cmpxchg",
+                                                           "min", "max", "and",  "or",  "xor"};
+  static constexpr std::array<std::string_view, 20> others{"async_work_group_copy",
+                                                           "async_work_group_strided_copy",
+                                                           "wait_group_events",
+                                                           "shuffle",
+                                                           "shuffle2",
+                                                           "isgreater",
+                                                           "isgreaterequal",
+                                                           "isless",
+                                                           "islessequal",
+                                                           "islessgreater",
+                                                           "atomic_init",
+                                                           "atomic_store",
+                                                           "atomic_load",
+                                                           "atomic_exchange",
+                                                           "read_imagef",
+                                                           "read_imagei",
+                                                           "read_imageui",
+                                                           "write_imagef",
+                                                           "write_imagei",
+                                                           "write_imageui"};
+  static constexpr std::array<std::string_view, 7> images{
+      "width", "height", "depth", "channel_data_type", "channel_order", "dim", "array_size"};
+  const auto after = [name](std::string_view prefix) {
+    return name.starts_with(prefix) ? name.substr(prefix.size()) : std::string_view();
+  };
+  const auto is_type = [](std::string_view word) {
+    return arithmetic_type(word.substr(0, word.find('_'))).has_value();
+  };
+  const auto moves = [](std::string_view word) { // the rest of vload4 and vstorea_half8_rte
+    return word.starts_with("_half") || word.starts_with("a_half") ||
+           (!word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos);
+  };
+  return is_built_in_name(name) || one_of(others, name) || one_of(fast, after("native_")) ||
+         one_of(fast, after("half_")) || one_of(atomic, after("atomic_")) || one_of(atomic, after("atom_")) ||
+         one_of(images, after("get_image_")) || is_type(after("convert_")) || is_type(after("as_")) ||
+         moves(after("vload")) || moves(after("vstore"));
+}
+
 bool orders_nothing(std::string_view name) {
   static constexpr std::array<std::string_view, 9> prefixes{
       "as_", "convert_", "vload", "vstore", "native_", "half_", "isgreater", "isless", "shuffle"};

@@ -33,8 +33,11 @@ bool is_built_in_function(std::string_view name);
 // True for a built-in function after which a work-item sees no more of what others have written than before it.
 bool orders_nothing(std::string_view name);
 
-// Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
+// Exact names of built-in functions, those of whole families such as native_sin and vload4 excepted.
 bool is_built_in_name(std::string_view name);
+
+// Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
+bool is_reserved_name(std::string_view name);
 
 // Built-in functions of sub-groups. The compiler divides work-groups into sub-groups anew for every kernel.
 bool is_sub_group_function(std::string_view name);

@@ -59,6 +59,12 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
     return failure(ErrorCode::out_of_range, "a shift by more than 64 bits, or by less than 0",
                    "give a number from 0 to 64", place);
   }
+  if (result.form == Form::shift_left &&
+      result.modulo != 0) { // a product, so that no bit is lost before the modulo
+    __extension__ typedef unsigned __int128 Wide;
+    result.form = Form::multiply;
+    result.by = static_cast<std::uint64_t>((Wide{1} << result.by) % result.modulo);
+  }
   if (is_signed_integer(type) && result.modulo > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
     return failure(ErrorCode::out_of_range, "the modulo of a signed value is above 2^63 - 1",
                    "give a smaller one", pointer + "/modulo");

@@ -139,7 +139,7 @@ Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
 }
 
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel) {
-  if (!opencl_c::is_built_in_name(kernel.name)) {
+  if (!opencl_c::is_reserved_name(kernel.name)) {
     return {};
   }
   return tl::unexpected(with_line_of(

@@ -66,6 +66,8 @@ TEST_CASE("the forms") {
   CHECK(values<std::int32_t>({.multiply = n(-2)}, ElementType::i32, 3, 5) == I{3, -6, 12, -24, 48});
   CHECK(values<std::uint32_t>({.shift_left = n(2)}, ElementType::u32, 3, 18).back() == 0);
   CHECK(values<std::uint32_t>({.shift_left = n(2)}, ElementType::u32, 3, 3) == U{3, 12, 48});
+  CHECK(values<std::uint32_t>({.shift_left = n(2), .modulo = 32767}, ElementType::u32, 1, 45) ==
+        values<std::uint32_t>({.multiply = n(4), .modulo = 32767}, ElementType::u32, 1, 45));
   CHECK(values<std::int32_t>({.shift_right = n(1)}, ElementType::i32, -8, 6) == I{-8, -4, -2, -1, -1, -1});
   CHECK(values<std::uint64_t>({.shift_right = n(40)}, ElementType::u64, ~std::uint64_t{0}, 3) ==
         std::vector<std::uint64_t>{~std::uint64_t{0}, 0xffffff, 0});
