@@ -690,6 +690,9 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
+  if (settings.device_warning) {
+    report.warnings.push_back(*settings.device_warning);
+  }
   return report;
 }
 

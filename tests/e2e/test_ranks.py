@@ -113,6 +113,7 @@ class Ranks(Programs):
         self.assertEqual(made, [made[0]] * 5)
         report = parse(result.stdout)
         self.assertTrue(report["verification"]["right"])
+        self.assertEqual(report["warnings"][-1]["message"], "3 ranks of this host share 1 device")
         self.assertEqual(sum(rank["edges"] for rank in report["ranks"]["ranks"]), report["graph"]["edges"])
         iterations = len(report["waves"])  # in each of them a rank sends its part to every other, and sums
         self.assertGreaterEqual(report["ranks"]["bytes_sent"], iterations * 2 * 1024 * 4)
