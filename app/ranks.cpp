@@ -25,16 +25,14 @@ Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
     std::string_view what;
   };
   const auto own = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  const std::array<Refused, 11> refused{{
+  const std::array<Refused, 9> refused{{
       {settings.stream, "--stream"},
       {options.compare_rounds != 0, "--compare"},
       {options.stress_runs != 0, "--stress"},
       {options.check_bounds, "--check-bounds"},
       {options.check_halos, "--check-halos"},
       {!options.export_folder.empty(), "export"},
-      {!options.trace.empty(), "--trace"},
-      {!options.page.empty(), "--report"},
-      {options.compile.trace, "--by-wave"},
+      {settings.by_wave, "--by-wave"},
       {!options.emit_kernel.empty(), "--emit-kernel"},
       {strategy && *strategy != own,
        frontier ? "a --strategy other than launch" : "a --strategy other than plain"},

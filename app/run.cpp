@@ -745,6 +745,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
+  settings.by_wave = options.compile.trace;
   options.compile.trace |= !options.trace.empty() || !options.page.empty();
   TIDEGATE_CHECK(refuse_two_outputs(settings));
   for (const auto& [given, option] : {std::pair(!settings.baseline.empty(), "--baseline"),

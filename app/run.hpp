@@ -60,7 +60,8 @@ struct RunSettings {
   std::optional<double> fail_slower; // part by which a run may be slower than the baseline
   std::string export_markdown;
   std::string export_csv;
-  std::shared_ptr<ranks::Ranks> ranks{};           // that this process is one of; null: it is alone
+  std::shared_ptr<ranks::Ranks> ranks{}; // that this process is one of; null: it is alone
+  bool by_wave = false;
   std::optional<engine::Warning> device_warning{}; // ranks share devices
   engine::RunOptions options;
   PlanOptions plan_options; // of the plan that was given; otherwise it is layered

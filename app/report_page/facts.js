@@ -115,6 +115,11 @@ function deviceFact({device}) {
   return device && ["Device", device.name, element("div", {class: "soft small"}, `${device.platform}, ${device.driver_version}`)];
 }
 
+function ranksFact({ranks}) {
+  return ranks && ["Processes", ranks.ranks.map((of) => element("div", {}, `rank ${of.rank}: ${time(of.dispatch_ns)}, waiting ${time(of.waiting_ns)}, `
+    + `${bytes(of.bytes_sent)} in ${plural(of.messages, "message")}`, element("span", {class: "soft"}, ` (${of.device}, ${of.host})`)))];
+}
+
 function orderingFact({ordering}) {
   return ["Ordering", ordering, element("span", {class: "soft"}, ", by the device's self-test")];
 }
@@ -140,6 +145,7 @@ function showHow(data) {
       element("span", {class: "soft"}, `; recommended ${report.recommended_geometry.worker_groups} of `
         + `${report.recommended_geometry.workgroup_size}; ${report.geometry_reason}`)],
     report.ordering && orderingFact(report),
+    ranksFact(report),
     report.until && ["Until", quoted(report.until.buffer), ` is ${report.until.value}`,
       report.until.reached ? "" : element("span", {class: "bad"}, `, waiting for ${report.until.waiting_for}`)],
     parity && !parity.equal && parity.first_difference && ["Difference", "element "

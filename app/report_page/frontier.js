@@ -67,6 +67,7 @@ function showTraversalHow(data) {
     geometry.worker_groups !== 0 && ["Geometry", figure("geometry.worker_groups", geometry.worker_groups,
       plural(geometry.worker_groups, "work-group")), ` of ${plural(geometry.workgroup_size, "work-item")}`],
     report.ordering && orderingFact(report),
+    ranksFact(report),
     ["Topologies", report.forced_topology ? `forced: ${words(report.forced_topology)}` : ["chosen wave by wave; rule: ", report.switch_rule],
       report.replay && element("span", {class: report.replay.agreed === report.replay.waves ? "soft" : "bad"},
         `; the host reproduced ${number(report.replay.agreed)} of ${number(report.replay.waves)} choices`)],

@@ -14,7 +14,7 @@ function showTimeline(data) {
     return;
   }
   const timeline = makeTimeline(data, lanes);
-  fill(box, introduction(source, lanes), tools(timeline), frame(timeline), timeline.output, timelineLegend(timeline),
+  fill(box, introduction(source, lanes, data.report.ranks !== undefined), tools(timeline), frame(timeline), timeline.output, timelineLegend(timeline),
     element("p", {class: "hint"}, "Drag to move; with the timeline in focus the wheel zooms (elsewhere with ", key("Ctrl"),
       "), arrows go from span to span and lane to lane, ", key("+"), " ", key("−"), " zoom, ", key("Enter"),
       " zooms to the span, ", key("Shift"), " and arrows move, ", key("0"), " shows the whole run."));
@@ -26,9 +26,9 @@ function key(name) {
   return element("kbd", {}, name);
 }
 
-function introduction(source, lanes) {
+function introduction(source, lanes, ranks) {
   const spans = lanes.filter((lane) => lane.measured).reduce((sum, lane) => sum + lane.count, 0);
-  const clock = source.clock === "none" ? "Launches are timed by their events."
+  const clock = ranks ? "Each rank reads its host's clock, from the moment when all began; it waits for each launch." : source.clock === "none" ? "Launches are timed by their events."
     : `Work-groups read the clock ${source.clock}${source.planned.length === 0 ? "" : "; planned lanes are the same tasks at mean times"}.`;
   return element("p", {}, figure("timeline.spans", spans, plural(spans, "span")), source.left_out === 0 ? ". " : [", ",
     figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--set trace-spans=N keeps more). "],

@@ -258,7 +258,7 @@ TIDEGATE_RECORD(UntilReport, until_report_fields);
 constexpr Field trace_fields[] = {
     required<&TraceReport::file>("the timeline, in the Trace Event Format"),
     required<&TraceReport::clock>(
-        "the device's clock that work-groups read; none: the file has only launches"),
+        "the device's clock that work-groups read; none: the file has only launches, or work and messages of ranks"),
     required<&TraceReport::spans>("recorded spans"),
     required<&TraceReport::left_out_spans>("spans that did not fit"),
 };

@@ -49,6 +49,7 @@ struct ExecutedProgram {
   std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;
   std::optional<RanksReport> ranks; // of several ranks, of rank 0
+  std::optional<Timeline> timeline; // likewise, of a traced run
 };
 
 // Returns the limits of a program's dispatches.

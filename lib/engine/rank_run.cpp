@@ -28,10 +28,10 @@ class RankRunner {
 public:
   RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
              const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
-             std::chrono::nanoseconds most, Monitor& monitor)
+             std::chrono::nanoseconds most, Monitor& monitor, std::uint64_t trace_spans)
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
-        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), monitor_(monitor), part_(program),
-        order_(program_order(program)), fresh_(program, split, storage) {
+        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), trace_spans_(trace_spans),
+        monitor_(monitor), part_(program), order_(program_order(program)), fresh_(program, split, storage) {
     for (std::size_t i = 0; i < part_.waves.size(); ++i) {
       const WaveCut& cut = split.waves[i];
       if (cut.cut() && cut.begin[rank_] != cut.begin[rank_ + 1]) {
@@ -60,6 +60,7 @@ public:
     monitor_.deadline = deadline_;
     const ranks::Traffic before = ranks_.traffic();
     const auto start = Clock::now();
+    run_.trace = RankTrace(trace_spans_);
     run_.iterations = run_wave_by_wave(
         program_, order_, storage_,
         {.run = [&](std::uint32_t wave, std::uint32_t iteration) { return step(wave, iteration); },
@@ -88,6 +89,7 @@ private:
     monitor_.deadline = Clock::now() + build_limit;
     auto waited = wait();
     monitor_.deadline = limit();
+    run_.trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
     return waited;
   }
   Result<void> wait() {
@@ -223,6 +225,10 @@ private:
     if (!cut.cut() || cut.begin[rank_] != cut.begin[rank_ + 1]) {
       monitor_.in_flight = 1;
       waves_->launch(wave, iteration, deadline_);
+      if (run_.trace.on()) {
+        device::require(session_.finish(), "running the waves");
+        run_.trace.worked(wave, iteration);
+      }
     }
     fresh_.after(wave, iteration);
     if (const auto combined = combine(shared); !combined) {
@@ -287,6 +293,7 @@ private:
   ranks::Ranks& ranks_;
   const std::uint32_t rank_;
   const std::chrono::nanoseconds most_; // wall time of the waves
+  const std::uint64_t trace_spans_;
   Clock::time_point deadline_;
   Monitor& monitor_;
   Job part_; // with this rank's parts of the ranges
@@ -370,7 +377,10 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   const std::chrono::nanoseconds most(options.max_wall_time_ns);
   const device::CallCounts calls_before = session->calls()->now();
   monitor.count(session->calls());
-  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor));
+  const std::uint64_t trace_spans =
+      options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
+  TIDEGATE_TRY(RankRun run,
+               run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, trace_spans));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;
@@ -390,6 +400,13 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
     executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
   }
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
+  if (trace_spans != 0) {
+    std::vector<std::string> names;
+    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+      names.push_back(program.wave_text(wave));
+    }
+    TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.trace, std::move(names), ranks));
+  }
   if (!root) {
     return executed;
   }
@@ -450,6 +467,63 @@ Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, 
   return report;
 }
 
+void RankTrace::mark(Span span) {
+  if (most_ == 0) {
+    return;
+  }
+  span.begin_ns = last_ns_;
+  span.end_ns = last_ns_ = elapsed_ns(start_);
+  if (spans_.size() < most_) {
+    spans_.push_back(span);
+  } else {
+    ++left_out_;
+  }
+}
+
+void RankTrace::name(std::uint32_t name, std::uint32_t iteration) {
+  for (; unnamed_ < spans_.size(); ++unnamed_) {
+    spans_[unnamed_].name = name;
+    spans_[unnamed_].iteration = iteration;
+  }
+}
+
+Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names,
+                                   ranks::Ranks& ranks) {
+  const std::uint64_t left_out_here = own.left_out();
+  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(own.spans()))));
+  TIDEGATE_TRY(const auto left_out, ranks.gather(std::as_bytes(std::span(&left_out_here, 1))));
+  Timeline timeline;
+  const auto exchange = static_cast<std::uint32_t>(names.size());
+  names.emplace_back("messages");
+  timeline.names = std::move(names);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    std::uint64_t missing = 0;
+    std::memcpy(&missing, left_out[rank].data(), sizeof missing);
+    timeline.left_out += missing;
+    std::vector<RankTrace::Span> spans(all[rank].size() / sizeof(RankTrace::Span));
+    std::memcpy(spans.data(), all[rank].data(), all[rank].size());
+    Lane work{.name = fmt::format("rank {}", rank), .spans = {}};
+    Lane messages{.name = fmt::format("rank {}, sends", rank), .spans = {}};
+    Curve sent{.name = fmt::format("bytes sent by rank {}", rank), .points = {}};
+    for (const RankTrace::Span& span : spans) {
+      const bool sends = span.exchange != 0;
+      (sends ? messages : work)
+          .spans.push_back({.kind = sends ? SpanKind::slice : SpanKind::work,
+                            .begin_ns = span.begin_ns,
+                            .end_ns = span.end_ns,
+                            .name = sends ? exchange : span.name,
+                            .iteration = span.iteration});
+      if (sends) {
+        sent.points.emplace_back(span.end_ns, span.bytes_sent);
+      }
+    }
+    timeline.measured.push_back(std::move(work));
+    timeline.measured.push_back(std::move(messages));
+    timeline.curves.push_back(std::move(sent));
+  }
+  return timeline;
+}
+
 Result<void> check_rankable(const Job& program) {
   const auto refused = [](const std::string& what, const std::string& pointer) {
     return failure(ErrorCode::invalid_program, fmt::format("{} cannot run on several ranks yet", what),
@@ -478,8 +552,8 @@ Result<void> check_rankable(const Job& program) {
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor) {
-  return RankRunner(session, program, split, storage, ranks, most, monitor).run(first);
+                             Monitor& monitor, std::uint64_t trace_spans) {
+  return RankRunner(session, program, split, storage, ranks, most, monitor, trace_spans).run(first);
 }
 
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -7,6 +7,7 @@
 #include "engine/execute.hpp"
 #include "engine/job.hpp"
 #include "engine/split.hpp"
+#include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -14,12 +15,56 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tidegate::engine {
 
 // Refuses what does not run on several ranks yet: kinds of waves and of buffers. Error: invalid_program.
 Result<void> check_rankable(const Job& program);
+
+// A traced run of one rank: from one mark to the next it has worked, or sent and waited for others.
+class RankTrace {
+public:
+  struct Span {
+    std::uint64_t begin_ns = 0; // since the trace was made
+    std::uint64_t end_ns = 0;
+    std::uint64_t bytes_sent = 0; // up to its end
+    std::uint32_t name = 0;       // index; of an exchange: none
+    std::uint32_t iteration = 0;
+    std::uint64_t exchange = 0; // 1: of messages
+  };
+
+  // Keeps at most as many spans; 0: traces nothing. All ranks make theirs at the same time, after a barrier.
+  explicit RankTrace(std::uint64_t most) : most_(most) {}
+  [[nodiscard]] bool on() const { return most_ != 0; }
+
+  // Ends what began at the last mark.
+  void worked(std::uint32_t name, std::uint32_t iteration) { mark({.name = name, .iteration = iteration}); }
+  void exchanged(std::uint32_t iteration, const ranks::Traffic& traffic) {
+    mark({.bytes_sent = traffic.bytes_sent, .iteration = iteration, .exchange = 1});
+  }
+
+  // Names the spans since the last call.
+  void name(std::uint32_t name, std::uint32_t iteration);
+
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
+private:
+  void mark(Span span);
+
+  std::uint64_t most_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::uint64_t last_ns_ = 0;
+  std::size_t unnamed_ = 0;
+  std::vector<Span> spans_;
+  std::uint64_t left_out_ = 0;
+};
+
+// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an empty
+// timeline. `names` are those of work. Errors: as Ranks::wait().
+Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
 
 struct RankRun {
   RunStatus status = RunStatus::done; // or deadline, interrupted
@@ -32,14 +77,16 @@ struct RankRun {
   std::uint64_t read_back_ns = 0;
   ranks::Traffic traffic;                  // of the dispatch
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
+  RankTrace trace{0};
 };
 
 // Runs on this rank what the others run at the same time, and hands outputs to rank 0; `most` is the wall time of the
-// waves. Errors: of the device and of ranks; interrupted. Throws device::Refused.
+// waves. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of ranks; interrupted.
+// Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor);
+                             Monitor& monitor, std::uint64_t trace_spans = 0);
 
 // Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
 // Errors: as Ranks::wait().

@@ -775,6 +775,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
   report.ranks = executed.ranks;
+  if (executed.timeline) {
+    report.timeline = executed.timeline;
+    report_timeline(report, options);
+  }
   if (!executed.expected.empty()) {
     report.expected = executed.expected;
   }

@@ -119,6 +119,27 @@ class Ranks(Programs):
         self.assertGreaterEqual(report["ranks"]["bytes_sent"], iterations * 2 * 1024 * 4)
         self.assertLess(report["ranks"]["bytes_sent"], iterations * (2 * 1024 * 4 + 600))
 
+    def test_traces_and_pages_have_the_work_and_the_messages_of_each_rank(self) -> None:
+        self.example("heat", 5)
+        self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 40, "height": 4}}}, "algorithm": "bfs", "sources": [0]}))
+        for program, work in (("program.json", '"diffuse"'), ("graph.json", "sparse_frontier")):
+            self.check(self.mpirun(2, "run", program, "--trace", "trace.json", "--report", "page.html", "-o", "report.json"), 0)
+            report = parse((self.folder / "report.json").read_text())
+            self.assertEqual([file["what"] for file in report["files_written"]][-2:], ["trace", "page"])
+            events = parse((self.folder / "trace.json").read_text())["traceEvents"]
+            lanes = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+            self.assertEqual(list(lanes.values()), ["rank 0", "rank 0, sends", "rank 1", "rank 1, sends"])
+            for rank in (0, 1):
+                own = sorted((event for event in events if event["ph"] == "X" and lanes[event["tid"]].startswith(f"rank {rank}")),
+                             key=lambda event: event["ts"])
+                self.assertIn((f"rank {rank}", work), {(lanes[event["tid"]], event["name"]) for event in own})
+                self.assertIn((f"rank {rank}, sends", "messages"), {(lanes[event["tid"]], event["name"]) for event in own})
+                for one, after in zip(own, own[1:]):  # one after the other
+                    self.assertLessEqual(one["ts"] + one["dur"], after["ts"] + 0.002)
+            sent = [event["args"]["value"] for event in events if event["name"] == "bytes sent by rank 0"]
+            self.assertGreaterEqual(sent[-1], report["ranks"]["ranks"][0]["bytes_sent"])
+            self.assertIn('"rank 1, sends"', (self.folder / "page.html").read_text())
+
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)
         self.file("bad.json", '{"buffers": 1}')
@@ -185,7 +206,7 @@ class Ranks(Programs):
         self.example("heat")
         given = set(self.folder.iterdir())
         for args, what in ((("--compare", "3"), "--compare"), (("--stress", "3"), "--stress"), (("--stream",), "--stream"),
-                           (("--trace", "trace.json"), "--trace"), (("--report", "page.html"), "--report"),
+                           (("--by-wave", "--report", "page.html"), "--by-wave"),
                            (("--strategy", "barrier"), "a --strategy other than plain")):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)

@@ -54,7 +54,8 @@ public:
                 engine::Monitor& monitor)
       : session_(session), kernel_(kernel), program_(program), shape_(shape), own_(part),
         policy_(setting.policy), ranks_(ranks),
-        groups_(device::work_groups(setting.groups, setting.group_size)), most_(most), monitor_(monitor),
+        groups_(device::work_groups(setting.groups, setting.group_size)), most_(most),
+        trace_spans_(setting.trace_spans), monitor_(monitor),
         words_((shape.vertices + word_vertices - 1) / word_vertices) {
     std::memcpy(&setting_, setting.setting.data(), sizeof setting_);
     part_.first = part.first();
@@ -71,6 +72,7 @@ public:
     const ranks::Traffic before = ranks_.traffic();
     const device::CallCounts calls_before = session_.calls()->now();
     const auto start = Clock::now();
+    run_.trace = engine::RankTrace(trace_spans_);
     monitor_.begin(engine::Activity::running);
     deadline_ = start + most_;
     monitor_.deadline = deadline_;
@@ -234,8 +236,13 @@ private:
   template <class Wait>
   Result<void> together(const Wait& wait) {
     monitor_.deadline = Clock::now() + engine::build_limit;
+    if (run_.trace.on()) {
+      require(session_.finish(), "running the waves");
+      run_.trace.worked(0, part_.wave);
+    }
     auto waited = wait();
     monitor_.deadline = deadline_;
+    run_.trace.exchanged(part_.wave, ranks_.traffic());
     return waited;
   }
   Result<void> wait() {
@@ -506,6 +513,7 @@ private:
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
     run_.outcome.waves.push_back(wave);
+    run_.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
     monitor_.iterations = ++part_.wave;
   }
 
@@ -647,6 +655,7 @@ private:
   ranks::Ranks& ranks_;
   const device::LaunchRange groups_;
   const std::chrono::nanoseconds most_;
+  const std::uint64_t trace_spans_;
   engine::Monitor& monitor_;
   const std::uint64_t words_; // of a bitmap
   const bool floats_ = graphs::weight_type(*own_.out) == graphs::WeightType::f32;

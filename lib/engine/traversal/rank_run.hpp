@@ -1,6 +1,7 @@
 // A traversal on several ranks (kernels/frontier/ranks.cl): each has the rows of its vertices and works its part of every wave;
 // ranks send each other improved vertices, or all of a frontier as a bitmap where a wave pulls.
 #pragma once
+#include "engine/rank_run.hpp"
 #include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/own.hpp"
 #include "ranks/ranks.hpp"
@@ -59,6 +60,7 @@ struct RankRun {
   std::uint64_t upload_ns = 0;
   std::uint64_t read_back_ns = 0;
   ranks::Traffic traffic; // of the dispatch
+  engine::RankTrace trace{0};
 };
 
 struct RankSetting {
@@ -68,6 +70,7 @@ struct RankSetting {
   std::span<const std::uint32_t> distances; // from distances_to_others()
   std::size_t group_size = 1;
   std::uint32_t groups = 1;
+  std::uint64_t trace_spans = 0;
 };
 
 // Runs on this rank what the others run at the same time, and hands the values to rank 0; `most` is the wall time of the waves.

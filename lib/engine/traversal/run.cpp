@@ -418,7 +418,9 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                              .initial = kept.initial,
                              .distances = distances,
                              .group_size = geometry.group_size,
-                             .groups = groups.workers},
+                             .groups = groups.workers,
+                             .trace_spans =
+                                 options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0},
                             ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
   report.upload_ns = report.queue_publish_ns = run.upload_ns;
   report.read_back_ns = run.read_back_ns;
@@ -436,6 +438,13 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                                    .device_bytes = report.memory.bytes},
                                                   ranks));
   report.replay = replay(choices, report.waves);
+  if (run.trace.on()) {
+    std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
+    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.trace, std::move(names), ranks));
+    if (root) {
+      engine::report_timeline(report, options);
+    }
+  }
   if (program.algorithm == Algorithm::sssp && shape.weights) {
     TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(run.results.values))));
     const auto fit = check_distances_fit(graph, run.results, report.graph.first_id); // along own edges
