@@ -634,9 +634,10 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
-  report.first_run = options.verify_stated && report.status == engine::RunStatus::done
-                         ? note_stated(settings, *device, key, report)
-                         : std::move(first_run.report);
+  if (options.verify_stated && report.status == engine::RunStatus::done) {
+    first_run = note_stated(settings, *device, key, report);
+  }
+  report.first_run = std::move(first_run.report);
   if (report.first_run && too_slow(report, options.compile)) {
     forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
     report.first_run->kept = false;

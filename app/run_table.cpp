@@ -79,8 +79,8 @@ void add_baseline(const engine::ReportHead& report, Rows& rows) {
 
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
-    return report.first_run && report.first_run->equal ? "not checked in this run (--verify)"
-                                                       : "not checked (--verify)";
+    return report.first_run && report.first_run->tried.empty() ? report.first_run->reason
+                                                               : "not checked (--verify)";
   }
   const engine::OutputParity& parity = *report.output_parity;
   if (parity.equal) {

@@ -241,6 +241,16 @@ static std::filesystem::path stated_file(const RunSettings& settings, const devi
 }
 
 constexpr std::string_view equal_before = "equal to plain launches on an earlier run here";
+constexpr std::string_view unequal_before = "not equal to plain launches on an earlier run here";
+
+// The warning that the stated strategy is not equal to plain launches.
+static engine::Warning stated_warning(const engine::FirstRun& first_run) {
+  engine::Warning warning = difference_warning(first_run, "");
+  const auto at = warning.message.find(": ");
+  warning.message =
+      "outputs differ from those of plain launches with the stated strategy" + warning.message.substr(at);
+  return warning;
+}
 
 static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram& program,
                                 const device::DeviceInfo& device, const std::string& key) {
@@ -259,24 +269,27 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
     return {};
   }
   const bool equal = *found == equal_before;
-  return {.report = engine::FirstRun{.compared = equal, .equal = equal, .kept = true, .reason = *found},
-          .warning = {}};
+  const bool unequal = *found == unequal_before;
+  engine::FirstRun first{.compared = equal || unequal, .equal = equal, .kept = true, .reason = *found};
+  return {.report = first, .warning = unequal ? std::optional(stated_warning(first)) : std::nullopt};
 }
 
-engine::FirstRun note_stated(const RunSettings& settings, const device::DeviceInfo& device,
-                             const std::string& key, const engine::RunReport& report) {
-  const bool equal = report.output_parity.has_value(); // else the run would have failed
-  engine::FirstRun first{
-      .compared = equal,
-      .equal = equal,
-      .reason = equal ? "equal to plain launches on its first run here"
-                      : "not compared: plain launches cannot run, or take longer than measure-budget",
-      .budget_ns = settings.options.first_run_budget_ns};
+ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
+                      const engine::RunReport& report) {
+  engine::FirstRun first = report.first_run.value_or(engine::FirstRun{});
+  first.budget_ns = settings.options.first_run_budget_ns;
+  first.reason = first.equal ? "equal to plain launches on its first run here"
+                 : first.compared
+                     ? "not equal to plain launches"
+                     : "not compared: plain launches cannot run, or take longer than measure-budget";
   const std::filesystem::path file = stated_file(settings, device, key);
   std::error_code unwritable;
   std::filesystem::create_directories(file.parent_path(), unwritable);
-  first.kept = !file.empty() && write_text(file.string(), equal ? equal_before : first.reason);
-  return first;
+  first.kept = !file.empty() && write_text(file.string(), first.equal      ? equal_before
+                                                          : first.compared ? unequal_before
+                                                                           : std::string_view(first.reason));
+  return {.report = first,
+          .warning = first.compared && !first.equal ? std::optional(stated_warning(first)) : std::nullopt};
 }
 
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,

@@ -83,8 +83,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                              const device::DeviceInfo* device, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor);
 
-// The first run with a stated strategy, which was to be compared; kept for later runs if it was equal or had no time.
-engine::FirstRun note_stated(const RunSettings& settings, const device::DeviceInfo& device,
-                             const std::string& key, const engine::RunReport& report);
+// Completes and keeps what the first run with a stated strategy found, and warns of a difference.
+ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
+                      const engine::RunReport& report);
 
 } // namespace tidegate::app

@@ -541,7 +541,7 @@ private:
       const auto found = find_document(value);
       Error error = error_here(ErrorCode::wrong_kind,
                                fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
-                               fix_for_kind(*document_, found ? **found : *document_));
+                               found ? fix_for_kind(*document_, **found) : found.error().fix);
       error.pointer = "/kind";
       return fail_alone(std::move(error));
     }

@@ -498,6 +498,9 @@ std::string path_in(const std::string& folder, const std::string& file) {
 }
 
 Result<void> check_scope(const std::string& path, const std::string& folder, PathScope scope) {
+  if (path.empty()) {
+    return failure(ErrorCode::invalid_program, "the name of a file is empty", "name a file, or leave it out");
+  }
   if (scope == PathScope::anywhere) {
     return {};
   }

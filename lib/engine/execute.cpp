@@ -106,16 +106,17 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
   }
 }
 
-// The same for a first run with a stated strategy: empty where plain launches cannot run or take too long.
-std::optional<Proof> prove_stated(const device::Session& session, const device::DeviceInfo& device,
-                                  const CompiledProgram& compiled, BuiltProgram& built,
-                                  const HostContents& first, const HostContents& outputs,
-                                  DispatchLimits limits, const RunOptions& options, Monitor& monitor) {
+// Compares a first run with a stated strategy. Empty where plain launches cannot run or take too long.
+std::optional<OutputParity> compare_stated(const device::Session& session, const device::DeviceInfo& device,
+                                           const CompiledProgram& compiled, BuiltProgram& built,
+                                           const HostContents& first, const HostContents& outputs,
+                                           DispatchLimits limits, const RunOptions& options,
+                                           Monitor& monitor) {
   limits.deadline =
       std::min(limits.deadline, Clock::now() + std::chrono::nanoseconds(options.first_run_budget_ns));
   try {
     Proof proof = prove(session, device, compiled, built, first, outputs, limits, options, monitor);
-    return proof.in_time || InterruptWatch::interrupted() ? std::optional(std::move(proof)) : std::nullopt;
+    return proof.in_time ? std::optional(std::move(proof.parity)) : std::nullopt;
   } catch (const device::Refused& refused) {
     if (refused.error.code != ErrorCode::invalid_program) {
       throw;
@@ -130,8 +131,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   if (!options.export_folder.empty()) {
     TIDEGATE_CHECK(check_exportable(compiled));
   }
-  const bool prove_it =
-      options.verify || options.verify_stated || options.compare_rounds != 0 || options.stress_runs != 0;
+  const bool prove_it = options.verify || options.compare_rounds != 0 || options.stress_runs != 0;
 
   // Kernel output must not mix with the report or outputs.
   std::optional<device::PrintsToStandardError> prints(std::in_place);
@@ -146,7 +146,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   std::vector<bool> passed_over(compiled.program.buffers.size()); // not needed on the host
   if (options.kept != nullptr) {
     inputs.emplace(find_inputs(*options.kept, compiled.program, prepared.arena.lock()));
-    for (std::size_t i = 0; i < passed_over.size() && !prove_it; ++i) {
+    for (std::size_t i = 0; i < passed_over.size() && !prove_it && !options.verify_stated; ++i) {
       passed_over[i] = inputs->found[i].has_value();
     }
   }
@@ -196,9 +196,11 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   if (prove_it && run.outcome.status == RunStatus::done) {
-    proof = options.verify_stated
-                ? prove_stated(session, device, compiled, built, first, run.outputs, limits, options, monitor)
-                : prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
+    proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
+  }
+  std::optional<OutputParity> stated;
+  if (options.verify_stated && !prove_it && run.outcome.status == RunStatus::done) {
+    stated = compare_stated(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 
   const std::vector<ExpectedReport> expected =
@@ -229,6 +231,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
                          .hits = std::move(hits),
                          .active = std::move(active),
                          .proof = std::move(proof),
+                         .stated = std::move(stated),
                          .expected = expected,
                          .files_written = std::move(files_written)};
 }

@@ -46,6 +46,7 @@ struct ExecutedProgram {
   std::vector<HitsReport> hits;         // of a run that was done
   std::vector<ActiveReport> active;     // likewise
   std::optional<Proof> proof;           // if requested and the run was done
+  std::optional<OutputParity> stated;   // of a first run with a stated strategy
   std::vector<ExpectedReport> expected; // of a run that was done
   std::vector<WrittenFile> files_written;
   std::optional<RanksReport> ranks; // of several ranks, of rank 0

@@ -41,7 +41,7 @@ std::string what_is_left(const RunReport& report) {
                      report.items_remaining == 1 ? "is" : "are", plural(report.iterations, "iteration"));
 }
 
-std::string likely_fix(const OutputParity& parity, const RunOptions& options) {
+std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
   switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
   case DifferenceCause::race:
     return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
@@ -66,13 +66,6 @@ std::string likely_fix(const OutputParity& parity, const RunOptions& options) {
   return "both ways repeat their outputs: a read of uninitialized memory, a write past the end of a buffer "
          "(--check-bounds finds it), work-items of one wave that race and happened to repeat, or a bug: then "
          "please report the program";
-}
-
-std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
-  return likely_fix(parity, options) + (options.verify_stated
-                                            ? "; the first run with a stated --strategy is compared: --set "
-                                              "verify-first=no leaves that out"
-                                            : "");
 }
 
 Warning convergence_warning(const RunReport& report) {
@@ -775,6 +768,11 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
   report.ranks = executed.ranks;
+  if (executed.stated) {
+    const bool equal = executed.stated->equal;
+    report.first_run =
+        FirstRun{.compared = true, .equal = equal, .difference = equal ? std::nullopt : executed.stated};
+  }
   if (executed.timeline) {
     report.timeline = executed.timeline;
     report_timeline(report, options);

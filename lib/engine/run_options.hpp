@@ -42,8 +42,9 @@ struct RunOptions {
   std::string export_folder;           // for the kernel with a host program, in place of outputs; empty: none
   FileUses files;                      // further files on the command line
   bool verify = false;
-  bool verify_stated = false; // the same, if the plain launches fit first_run_budget_ns
-  bool verify_first = true;   // check a program's first run, if that fits the budget
+  bool verify_stated =
+      false; // compare a first run with a stated strategy, if plain launches fit first_run_budget_ns
+  bool verify_first = true; // check a program's first run, if that fits the budget
   std::uint64_t first_run_budget_ns = 10'000'000'000;
   bool check_bounds = false;             // instead of the ordinary run: detect writes outside buffers
   bool check_halos = false;              // instead of the ordinary run: detect accesses beyond stated halos

@@ -327,12 +327,15 @@ Result<ProgramWave> one_wave(const ResolveInput& input, ProgramMemory& memory, P
 
 Result<void> name_wave(const WaveSpec& spec, std::uint32_t index, NameIndex& names,
                        const std::string& pointer) {
-  if (spec.name && (spec.name->empty() || !names.emplace(*spec.name, index).second)) {
-    return failure(ErrorCode::duplicate_name,
-                   spec.name->empty() ? fmt::format("the name of wave {} is empty", index)
-                                      : fmt::format("waves {} and {} are both called {}", names[*spec.name],
-                                                    index, in_quotes(*spec.name)),
-                   "rename one of them, or leave the name out", pointer + "/name");
+  if (spec.name && spec.name->empty()) {
+    return failure(ErrorCode::invalid_program, fmt::format("the name of wave {} is empty", index),
+                   "give it one, or leave it out", pointer + "/name");
+  }
+  if (spec.name && !names.emplace(*spec.name, index).second) {
+    return failure(
+        ErrorCode::duplicate_name,
+        fmt::format("waves {} and {} are both called {}", names[*spec.name], index, in_quotes(*spec.name)),
+        "rename one of them, or leave the name out", pointer + "/name");
   }
   return {};
 }

@@ -67,6 +67,14 @@ TEST_CASE("an expression that cannot be computed says why") {
   CHECK(computed("x / 1e-308 * 1e308") == "failed: the value does not fit into 64 bits");
 }
 
+TEST_CASE("a parameter that is no number is named, and its uses are not") {
+  const auto text = replace_parameters(R"({"parameters": {"r": "5"}, "a": {"parameter": "2 * r"}})", {});
+  REQUIRE_FALSE(text.has_value());
+  CHECK(text.error().message == R"(the parameter "r" is "5", and no number)");
+  CHECK(text.error().pointer == "/parameters/r");
+  CHECK(text.error().others.empty());
+}
+
 TEST_CASE("all errors of parameters come at once, with their places") {
   const auto text = replace_parameters("{\"parameters\": {\"2n\": 4},\n \"a\": [{\"parameter\": \"k\"}]}",
                                        std::vector<Parameter>{{"m", std::uint64_t{1}}});

@@ -503,6 +503,14 @@ class Kept(Small):
 
 
 class Report(Small):
+    def test_options_without_effect(self) -> None:
+        for options, message in ((("--dry-run", "--verify"), "--verify has no effect with --dry-run"),
+                                 (("--dry-run", "--check-halos"), "--check-halos has no effect with --dry-run"),
+                                 (("--check-bounds", "--compare", "3"), "--compare has no effect with --check-bounds")):
+            refused = self.run_document(CHAIN, *options)
+            self.assertEqual(refused.rc, 2)
+            self.assertIn(message, refused.stderr)
+
     def test_schema(self) -> None:
         schema = json.loads(run("schema", "run_report").stdout)
         for options in (("--dry-run",), ("--strategy", "launch", "--verify", "--compare", "3")):
@@ -689,6 +697,11 @@ class Report(Small):
         self.assertIn("[slower_than_baseline]", slow.stderr)
         self.assertTrue((self.folder / "b.npy").exists())
         self.assertEqual(run_with(0.001, "--compare", "6").rc, 0)
+        self.assertNotIn("the baseline timed other work", slow.stderr)
+        other = json.loads((self.folder / "earlier.json").read_text())
+        other["items_in_all"] += 1
+        (self.folder / "earlier.json").write_text(json.dumps(other))
+        self.assertIn("warning: the baseline timed other work", run_with(None, "--compare", "6").stderr)
         for args, message in ((["--compare", "1"], "1 round here and 6 of the baseline are too few to compare them"),
                               ([], "--baseline needs times")):
             refused = run_with(None, *args)

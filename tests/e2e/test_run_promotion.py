@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unittest
 from typing import Any
@@ -95,6 +96,18 @@ class Promotion(Programs):
             evidence = report["evidence"]["promotion"]
             self.assertEqual((report["promotion"]["promoted"], evidence["hot_window_count"], evidence["promote_hot_windows"]),
                              (promoted, 3 * repeat, repeat == 2))
+
+    def test_evidence_describes_what_ran(self) -> None:
+        for promote, windows in (("none", False), ("windows", True)):
+            result = self.run_document(chain(repeat=2), "--dry-run", "--set", f"promote={promote}", "--mode", "interpreter")
+            report = parse(result.stdout)
+            evidence = report["evidence"]["promotion"]
+            self.assertEqual((evidence["promote_hot_windows"], evidence["fused_descriptor_window_required"], evidence["promotion_route"]),
+                             (windows, windows, "interpreter"))
+            self.assertEqual(report["recommendation"]["promote_hot_windows"], True)  # the policy's
+            self.assertEqual(run("check", "-", input=result.stdout).rc, 0)
+            evidence["promote_hot_windows"] = evidence["fused_descriptor_window_required"] = not windows
+            self.assertEqual(run("check", "-", input=json.dumps(report)).rc, 1)
 
     def test_hot_ops_come_first(self) -> None:
         document = chain()

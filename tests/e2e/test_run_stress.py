@@ -46,6 +46,13 @@ class Stress(Programs):
                 failure = parse(result.stdout)["stress"]["failure"]
                 self.assertEqual((failure["kind"], failure["difference"]["first_difference"]["buffer"]), (kind, "y"))
 
+    def test_memory_without_contents_starts_anew_in_every_run(self) -> None:
+        # "second" reads before "first" writes: with what an earlier run left there, it would not read zeros.
+        reads_first = program([{"before": "second", "after": "first"}])
+        result = self.run_document(reads_first, "--strategy", "barrier", "--stress", "6")
+        self.assertEqual(result.rc, 0, result.stderr)
+        self.assertEqual(self.output("y.npy", "u32"), [1] * COUNT)
+
     def test_a_sound_program_is_equal_in_every_order(self) -> None:
         result = self.run_document(program([{"before": "first", "after": "second"}]), "--stress", "8")
         self.assertEqual(result.rc, 0)

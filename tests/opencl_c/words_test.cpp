@@ -141,6 +141,21 @@ TEST_CASE("functions that ask where the work-item is") {
   CHECK_FALSE(is_work_item_function("get_sub_group_id"));
 }
 
+TEST_CASE("names that no kernel can have") {
+  for (const std::string_view name :
+       {"mix", "native_sin", "half_sqrt", "atomic_add", "atom_xchg", "vload4", "vstore_half2",
+        "vloada_half16", "convert_int4", "convert_uchar_sat_rte", "as_float", "shuffle2", "read_imageui",
+        "get_image_width", "async_work_group_copy", "isgreater", "get_global_id"}) {
+    INFO(name);
+    CHECK(is_reserved_name(name));
+  }
+  for (const std::string_view name : {"native_step", "half_pass", "atomic_sum", "vload_all", "convert_all",
+                                      "as_is", "get_max", "read_data", "shuffled"}) {
+    INFO(name);
+    CHECK_FALSE(is_reserved_name(name));
+  }
+}
+
 TEST_CASE("functions that a whole group must reach") {
   for (const std::string_view name : {"barrier",
                                       "work_group_barrier",

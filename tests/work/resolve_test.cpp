@@ -719,7 +719,7 @@ TEST_CASE("waves and their names") {
           program.waves.push_back(program.waves[0]);
         }) == "duplicate_name /waves/1/name: waves 0 and 1 are both called \"a\"");
   CHECK(refused([](WaveProgram& program) { program.waves[0].name = ""; }) ==
-        "duplicate_name /waves/0/name: the name of wave 0 is empty");
+        "invalid_program /waves/0/name: the name of wave 0 is empty");
   CHECK(refused([](WaveProgram& program) {
           program.waves[0].rules = {1, 32};
         }) == "out_of_range /waves/0/rules/1: there is no source rule 32");
