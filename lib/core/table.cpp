@@ -7,10 +7,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate {
 namespace {
+
+// True for the blank between a number and its unit: "3 %", "12.5 us".
+bool joins_unit(std::string_view text, std::size_t blank) {
+  const std::size_t unit = std::min(text.find(' ', blank + 1), text.size()) - blank - 1;
+  return blank != 0 && text[blank - 1] >= '0' && text[blank - 1] <= '9' && unit <= 2;
+}
 
 std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string_view> lines;
@@ -18,6 +26,9 @@ std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
     // Cut at the last space within the width, else at the first one after it.
     std::size_t cut = std::string_view::npos;
     for (std::size_t at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
+      if (joins_unit(text, at)) {
+        continue;
+      }
       if (cut != std::string_view::npos && character_count(text.substr(0, at)) > width) {
         break;
       }
@@ -31,6 +42,24 @@ std::vector<std::string_view> wrap(std::string_view text, std::size_t width) {
   }
   lines.push_back(text);
   return lines;
+}
+
+// The lines of a cell; all start with its blanks.
+std::vector<std::string> lines_of(std::string_view cell, std::size_t width) {
+  const std::size_t blanks = std::min(cell.find_first_not_of(' '), cell.size());
+  std::vector<std::string> lines;
+  for (const std::string_view line : wrap(cell.substr(blanks), width - std::min(width, blanks))) {
+    lines.push_back(std::string(blanks, ' ').append(line));
+  }
+  return lines;
+}
+
+std::size_t longest_word(std::string_view cell) {
+  std::size_t longest = 0;
+  for (const std::string& line : lines_of(cell, 1)) {
+    longest = std::max(longest, character_count(line));
+  }
+  return longest;
 }
 
 } // namespace
@@ -47,37 +76,67 @@ std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t
     std::ranges::transform(row, row.begin(), printable);
   }
   constexpr std::size_t gap = 2;
-  constexpr std::size_t narrowest_text = 30;
-  std::vector<std::size_t> widths;
+  constexpr std::size_t narrowest_text = 18;
+  std::vector<std::size_t> widths; // of all columns but each row's last cell
+  std::vector<std::size_t> least;  // their longest words
+  std::size_t last = 0;            // of the last cells of the longest rows
   for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
+    if (row.size() > widths.size() + 1) {
+      last = 0;
+      widths.resize(row.size() - 1);
+      least.resize(row.size() - 1);
+    }
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
       widths[i] = std::max(widths[i], character_count(row[i]));
+      least[i] = std::max(least[i], longest_word(row[i]));
     }
+    if (row.size() == widths.size() + 1) {
+      last = std::max(last, std::min(character_count(row.back()), narrowest_text));
+    }
+  }
+  // Narrow the widest columns whose cells can be wrapped until the longest rows fit, if they can.
+  std::size_t all = last;
+  for (const std::size_t column : widths) {
+    all += column + gap;
+  }
+  while (all > width) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widest = widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest]) ? i : widest;
+    }
+    if (widest == widths.size()) {
+      break;
+    }
+    --widths[widest];
+    --all;
   }
 
   std::string table;
   for (const auto& row : rows) {
     std::size_t indent = 0;
+    std::vector<std::vector<std::string>> cells;
     for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      table += row[i];
-      table.append(widths[i] + gap - character_count(row[i]), ' ');
+      cells.push_back(lines_of(row[i], widths[i]));
       indent += widths[i] + gap;
     }
     if (!row.empty()) {
-      bool first = true;
-      for (const std::string_view line :
-           wrap(row.back(), std::max(width, indent + narrowest_text) - indent)) {
-        if (!first) {
-          table += '\n';
-          table.append(indent, ' ');
-        }
-        table += line;
-        first = false;
-      }
+      cells.push_back(lines_of(row.back(), std::max(width, indent + narrowest_text) - indent));
     }
-    table.erase(table.find_last_not_of(' ') + 1);
-    table += '\n';
+    std::size_t height = 1;
+    for (const auto& cell : cells) {
+      height = std::max(height, cell.size());
+    }
+    for (std::size_t line = 0; line < height; ++line) {
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string text = line < cells[i].size() ? cells[i][line] : "";
+        table += text;
+        if (i + 1 < cells.size()) {
+          table.append(widths[i] + gap - character_count(text), ' ');
+        }
+      }
+      table.erase(table.find_last_not_of(' ') + 1);
+      table += '\n';
+    }
   }
   return table;
 }

@@ -12,8 +12,8 @@ namespace tidegate {
 // Characters of a line of text for standard output: at most `most`, and no more than the terminal has where it is one.
 std::size_t text_width(std::size_t most);
 
-// Aligns the columns two spaces apart. Wraps the last column between words to keep lines within `width`
-// characters where possible. Each row ends with a newline.
+// Aligns the columns two spaces apart. Wraps cells between words to keep lines within `width` characters where possible:
+// the last of each row first, the widest others where that is not enough. Each row ends with a newline.
 std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t width = text_width(110));
 
 // Right-aligns the cells of some columns, for numbers.

@@ -16,6 +16,19 @@ TEST_CASE("the last column wraps between words") {
         "     seven eight nine ten eleven\n");
 }
 
+TEST_CASE("other columns wrap where the last is not enough, the widest first") {
+  CHECK(render_table({{"  first and second", "one", "3 %", "x"}, {"  a", "two", "100 %", "y z"}}, 28) ==
+        "  first and  one  3 %    x\n"
+        "  second\n"
+        "  a          two  100 %  y z\n");
+  CHECK(render_table({{"first second", "3 % x", "12.5 us"}}, 5) == "first   3 %  12.5 us\nsecond  x\n");
+  CHECK(render_table({{"a b", "c", "d"}, {"a row of two cells", "that says more"}}, 12) ==
+        "a b     c  d\n"
+        "a row   that says more\n"
+        "of two\n"
+        "cells\n");
+}
+
 TEST_CASE("a word longer than the column stays whole") {
   const std::string word(60, 'w');
   CHECK(render_table({{"k", word + " tail"}}, 30) == "k  " + word + "\n   tail\n");
