@@ -99,7 +99,8 @@ std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t
   for (const std::size_t column : widths) {
     all += column + gap;
   }
-  while (all > width) {
+  constexpr std::size_t narrow = 110; // elsewhere than on a narrower terminal, lines stay whole for grep
+  while (all > width && width < narrow) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
       widest = widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest]) ? i : widest;

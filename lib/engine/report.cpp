@@ -785,7 +785,8 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
                        ? difference_error(*report.output_parity, options)
                    : report.stress && report.stress->failure ? stress_error(*report.stress->failure)
                                                              : expectation_error(executed.expected);
-    if (!report.warnings.empty()) { // such as waves in no order
+    if (report.output_parity && !report.output_parity->equal &&
+        !report.warnings.empty()) { // such as waves in no order
       report.error->fix = "look at the warnings first, which may name the cause; " + report.error->fix;
     }
   }

@@ -6,11 +6,13 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -167,6 +169,9 @@ Result<std::unique_ptr<Ranks>> begin() {
   if (launched().size <= 1) {
     return nullptr;
   }
+  // mpirun kills the process that waits for this one. Inside MPI a rank may not come to look at a gentler signal, and its
+  // outputs have no name until they are whole.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Open MPI loads modules that expect its symbols among those of the process.
   void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
   using Begin = Transport*();

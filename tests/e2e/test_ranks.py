@@ -194,6 +194,10 @@ class Ranks(Programs):
                 while processes_of(self.folder) and time.monotonic() - begin < 30:
                     time.sleep(0.05)
                 self.assertEqual(processes_of(self.folder), [])
+                try:
+                    running.wait(60)
+                except subprocess.TimeoutExpired:  # Open MPI's own: no process of tidegate is left
+                    running.kill()
                 result = self.ended(running)
                 if result.rc > 0:
                     self.assertRegex(result.stderr, "error: |exited on signal 9|non-zero exit code")
