@@ -26,6 +26,7 @@ public:
     if (!is_new || !function.body) { // a prototype's definition is elsewhere in the file, or nothing calls it
       return known->second;
     }
+    const bool has_numbers = arithmetic_type(function.parameters[parameter].type).has_value();
     std::set<std::size_t> names; // tokens that declare pointers to the same memory
     const TokenRange& declared = function.parameters[parameter].tokens;
     for (std::size_t i = declared.begin; i < declared.end; ++i) {
@@ -38,7 +39,8 @@ public:
       count = names.size();
       for (std::size_t i = function.body->begin; stays && i < function.body->end; ++i) {
         const Name* const name = unit_.meaning(i);
-        stays = name == nullptr || !names.contains(name->token) || name->token == i || keeps(i, names);
+        stays = name == nullptr || !names.contains(name->token) || name->token == i ||
+                keeps(i, names, has_numbers);
       }
     }
     return known_[{function.name_token, parameter}] = stays;
@@ -64,8 +66,9 @@ private:
            (name != nullptr && name->kind == NameKind::type);
   }
 
+  // True if what the type points to is const.
   [[nodiscard]] bool says_const(TokenRange type) const {
-    for (std::size_t i = type.begin; i < type.end; ++i) {
+    for (std::size_t i = type.begin; i < type.end && !is(i, "*"); ++i) {
       const auto found = unit_.qualified_typedefs.find(std::string(unit_.source.tokens[i].text));
       if (is(i, "const") || (found != unit_.qualified_typedefs.end() && found->second.is_const)) {
         return true;
@@ -74,19 +77,22 @@ private:
     return false;
   }
 
-  // True if the use of a pointer at the token leaves only reads and other pointers to const, which join `names`.
-  bool keeps(std::size_t token, std::set<std::size_t>& names) {
+  // True if the use of a pointer at the token leaves only reads and other pointers to const, which join `names`. Elements that
+  // are no numbers may be, or hold, arrays, which become pointers.
+  bool keeps(std::size_t token, std::set<std::size_t>& names, bool has_numbers) {
     constexpr std::array<std::string_view, 2> picks{"[", "->"};
     const bool picked = is_any(token + 1, picks);
     if (is(token - 1, "*") && !ends_operand(token - 2)) {
       return true;
     }
     std::size_t begin = token;
+    bool element = false;
     if (picked) {
-      if (!is(token - 1, "&") || ends_operand(token - 2)) {
-        return true; // the value of an element
+      element = !is(token - 1, "&") || ends_operand(token - 2);
+      if (element && has_numbers) {
+        return true;
       }
-      begin = token - 1;
+      begin = element ? token : token - 1;
     }
     // Outwards, through sums and parentheses, until the pointer goes somewhere.
     for (;;) {
@@ -97,23 +103,24 @@ private:
         if (is(before, "*") && !ends_operand(before - 1)) {
           return true; // the value that a cast pointer leads to
         }
-        if (is(before, ")") && is_cast(before) && !says_const({unit_.counterpart(before), before})) {
+        const TokenRange inside{unit_.counterpart(before), before};
+        if (is(before, ")") && is_cast(before) && !says_const(inside) &&
+            !(element && !unit_.contains(inside, "*"))) {
           return false;
         }
         before = (unit_.source.tokens[before].closes() ? unit_.counterpart(before) : before) - 1;
       }
-      if (is_any(before, tests) || is(before, ";") || is(before, "{") || is(before, "}") ||
-          begins_condition(before)) {
+      if (is_any(before, tests) || begins_statement(before) || begins_condition(before)) {
         return true;
       }
       if (is(before, "=")) {
-        return joins(before - 1, names);
+        return joins(before - 1, names) || (element && !is_pointer(unit_.meaning(before - 1)));
       }
       if (is(before, ",") || (is(before, "(") && unit_.is_call(before - 1))) {
-        return passes_on(before);
+        return passes_on(before, element);
       }
       if (!is(before, "(")) {
-        return false;
+        return element;
       }
       const std::size_t close = unit_.counterpart(before);
       if (is_any(close + 1, picks) || (is(before - 1, "*") && !ends_operand(before - 2))) {
@@ -123,6 +130,19 @@ private:
     }
   }
 
+  // A brace may begin the values of a variable instead.
+  [[nodiscard]] bool begins_statement(std::size_t before) const {
+    return is(before, ";") || is(before, "}") ||
+           (is(before, "{") &&
+            (is(before - 1, ")") || is(before - 1, ";") || is(before - 1, "}") || is(before - 1, "else") ||
+             is(before - 1, "do")) &&
+            !(is(before - 1, ")") && is_cast(before - 1)));
+  }
+
+  [[nodiscard]] bool is_pointer(const Name* name) const {
+    return name != nullptr && unit_.contains({name->declarator.begin, name->token}, "*");
+  }
+
   [[nodiscard]] bool begins_condition(std::size_t open) const {
     return is(open, "(") && (is(open - 1, "if") || is(open - 1, "while"));
   }
@@ -130,8 +150,8 @@ private:
   // The pointer is assigned to the variable at the token.
   bool joins(std::size_t token, std::set<std::size_t>& names) const {
     const Name* const name = unit_.meaning(token);
-    const bool fits = name != nullptr && name->kind == NameKind::variable && !name->is_file_scope &&
-                      says_const(name->specifiers) && unit_.contains(name->declarator, "*");
+    const bool fits = is_pointer(name) && name->kind == NameKind::variable && !name->is_file_scope &&
+                      says_const(name->specifiers) && !is(name->token - 2, "*"); // of one star
     if (fits) {
       names.insert(name->token);
     }
@@ -139,20 +159,25 @@ private:
   }
 
   // The pointer is an argument after this comma or parenthesis.
-  bool passes_on(std::size_t before) {
+  bool passes_on(std::size_t before, bool element) {
     std::size_t index = 0;
     while (!unit_.source.tokens[before].opens()) {
       index += is(before, ",") ? 1 : 0;
       before = (unit_.source.tokens[before].closes() ? unit_.counterpart(before) : before) - 1;
     }
     if (!is(before, "(") || !unit_.is_call(before - 1)) {
-      return false;
+      return element;
     }
     const std::string_view called = unit_.source.tokens[before - 1].text;
     const Function* const callee = unit_.definition(called);
     if (callee == nullptr) {
-      return called.starts_with("vload") || called == "prefetch" ||
+      const bool written = (index == 2 && called.starts_with("vstore")) ||
+                           (index == 0 && (called.starts_with("atom") || called.starts_with("async_")));
+      return (element && !written) || called.starts_with("vload") || called == "prefetch" ||
              (index == 1 && called.starts_with("async_work_group_"));
+    }
+    if (element && index < callee->parameters.size() && !callee->parameters[index].is_pointer) {
+      return true;
     }
     return !callee->is_overloadable && index < callee->parameters.size() &&
            callee->parameters[index].is_pointer && callee->parameters[index].is_const &&

@@ -38,6 +38,23 @@ TEST_CASE("reads, and pointers to const") {
   CHECK(stays("float4 v = (float4)(a[0], a[1], 2, 3); b[(int)a[0]] = (float)a[n] * -a[1];"));
 }
 
+TEST_CASE("elements that hold arrays") {
+  const auto of_points = [](const std::string& body) {
+    const auto unit =
+        parse("typedef struct { float m[4]; float x; } point; void put(global float* p) { *p = 1; }"
+              "float sum(global const float* p) { return p[0]; } float twice(float x) { return 2 * x; }"
+              "kernel void k(global const point* a, global float* b, uint n) {" +
+              body + "}");
+    return unit.definition("k")->parameters[0].is_const;
+  };
+  CHECK(of_points("b[0] = a[n].x + a->m[1] * twice(a[1].x) + sum(a[2].m) + fmax(a->x, 1.0f);"));
+  CHECK(of_points("const float x = (float)a[n].x; point p = a[1]; float4 v = {a[0].x, 1, 2, a->x};"));
+  CHECK_FALSE(of_points("put(a->m);"));
+  CHECK_FALSE(of_points("global float* p = a[n].m;"));
+  CHECK_FALSE(of_points("put((global float*)a[n].m);"));
+  CHECK_FALSE(of_points("atomic_xchg(a->m, 1.0f);"));
+}
+
 TEST_CASE("const that is dropped") {
   CHECK_FALSE(stays("((global float*)a)[0] = 1;"));
   CHECK_FALSE(stays("global float* p = (global float*)a; p[0] = 1;"));
@@ -53,4 +70,9 @@ TEST_CASE("const that is dropped") {
   CHECK_FALSE(stays("vstore4((float4)(1), 0, (global float*)a);"));
   CHECK_FALSE(stays("atomic_xchg((volatile global float*)a, 1);"));
   CHECK_FALSE(stays("*(global float*)a = 1;"));
+  CHECK_FALSE(stays("put((global float* const)a);"));
+  CHECK_FALSE(stays("global float* t[2] = {a, b};"));
+  CHECK_FALSE(stays("pair c = {a, a};"));
+  CHECK_FALSE(stays("put(((pair){a, a}).p);"));
+  CHECK_FALSE(stays("global const float* q; global const float** qq = &q; *qq = a;"));
 }
