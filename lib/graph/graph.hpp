@@ -50,7 +50,8 @@ struct Graph {
   Rows out;
   std::optional<Rows> in; // the transpose, if requested and different from `out`
   bool symmetric = false; // every edge has its opposite: `out` equals its transpose
-  VertexCut cut; // empty for a whole graph; a part has offsets of all rows and neighbours of its own vertices
+  VertexCut
+      cut; // empty for a whole graph; a part has the offsets of all rows and the neighbours of one rank's vertices
 };
 
 inline std::uint32_t vertex_count(const Graph& graph) {

@@ -296,7 +296,7 @@ private:
     return {};
   }
 
-  // What was counted of a wave.
+  // The counts of one wave, which go with the messages.
   struct Wave {
     std::uint64_t edges = 0;
     std::uint32_t vertices = 0;
