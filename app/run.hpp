@@ -92,6 +92,12 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
 // Refuses options that mean something to the other kind of programs alone.
 Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier);
 
+// Refuses options that a dry run or a check of accesses does not act on. Error: invalid_usage.
+Result<void> refuse_idle_options(const engine::RunOptions& options, bool require_convergence);
+
+// Refuses two outputs on standard output. Error: invalid_usage.
+Result<void> refuse_two_outputs(const RunSettings& settings);
+
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 

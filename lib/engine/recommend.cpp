@@ -93,6 +93,18 @@ policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommenda
   return recommendation;
 }
 
+policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
+                                      Promotion promoted) {
+  const policy::LaunchRecommendation ran = as_promoted(recommendation.launch, mode, promoted);
+  policy::PromotionEvidence evidence = recommendation.promotion_evidence;
+  evidence.execution_mode = ran.execution_mode;
+  evidence.promote_hot_opcodes = ran.promote_hot_opcodes;
+  evidence.promote_hot_windows = ran.promote_hot_windows;
+  evidence.promotion_route = policy::promotion_route(ran);
+  evidence.fused_descriptor_window_required = ran.promote_hot_windows;
+  return evidence;
+}
+
 namespace {
 
 std::uint32_t clipped(std::uint64_t count) {

@@ -55,6 +55,10 @@ inline constexpr std::array<std::string_view, 4> promotion_names{"none", "window
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
                                          policy::ExecutionMode mode, Promotion promoted);
 
+// The evidence of promotion, which describes what ran.
+policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
+                                      Promotion promoted);
+
 struct HotOp {
   std::uint32_t op = 0;
   std::uint64_t tiles = 0; // in all iterations

@@ -334,19 +334,6 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   return report;
 }
 
-// Evidence describes what ran, where the user states another mode or promotion than the policy chooses.
-policy::PromotionEvidence promotion_evidence(const CompiledProgram& compiled) {
-  const policy::LaunchRecommendation ran =
-      as_promoted(compiled.recommendation.launch, compiled.mode.mode, compiled.promotion.promoted);
-  policy::PromotionEvidence evidence = compiled.recommendation.promotion_evidence;
-  evidence.execution_mode = ran.execution_mode;
-  evidence.promote_hot_opcodes = ran.promote_hot_opcodes;
-  evidence.promote_hot_windows = ran.promote_hot_windows;
-  evidence.promotion_route = policy::promotion_route(ran);
-  evidence.fused_descriptor_window_required = ran.promote_hot_windows;
-  return evidence;
-}
-
 std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProgram& compiled) {
   const engine::StrategyChoice& choice = compiled.strategy;
   if (choice.candidates.empty()) {
@@ -530,7 +517,8 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.plan = compiled.plan;
   report.recommendation = launch;
   report.topology_evidence = compiled.recommendation.topology_evidence;
-  report.promotion_evidence = promotion_evidence(compiled);
+  report.promotion_evidence =
+      evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted);
   report.assumed_macros = compiled.written.assumed_macros;
   for (const ProgramBuffer& buffer : compiled.program.buffers) {
     if (buffer.hits) {
