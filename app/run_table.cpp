@@ -369,7 +369,8 @@ std::string times_text(const traversal::RepeatedTimes& times, const Timings& tim
              ? fmt::format("{}: {} against {}",
                            speed_text(timings.times_as_fast, timings.verdict, timings.other, times.rounds),
                            short_time_text(times.run_ns), short_time_text(*times.launches_ns))
-             : fmt::format("{} (median of {})", short_time_text(times.run_ns), times.rounds);
+             : fmt::format("{} (median of {}); already a launch for each step, so nothing to compare with",
+                           short_time_text(times.run_ns), times.rounds);
 }
 
 std::string verdict(const traversal::FrontierReport& report) {
@@ -511,7 +512,7 @@ static std::string answer_text(const traversal::FrontierReport& report) {
   const traversal::Answer& answer = *report.answer;
   const std::string ids = report.graph.ids == graphs::VertexIds::file
                               ? fmt::format(" (as the file counts, from {})", report.graph.first_id)
-                              : "";
+                              : " (counted from 0)";
   if (answer.components) {
     return fmt::format("{}, the largest of {} vertices", plural(*answer.components, "component"),
                        answer.largest.value_or(0));

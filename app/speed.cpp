@@ -64,10 +64,10 @@ std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
   Timings timings{
       .way = fmt::format("{}, {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
                          engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
-      .work = work_text(
-          report,
-          fmt::format("{} of {} and {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                      fmt::format("{} vertices", report.graph.vertices), plural(report.graph.edges, "edge"))),
+      .work =
+          work_text(report, fmt::format("{} of {} vertices and {}",
+                                        graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
+                                        report.graph.vertices, plural(report.graph.edges, "edge"))),
       .other = "a launch for each step",
       .run_ns = times.run_rounds_ns,
       .other_ns = times.launches_rounds_ns,

@@ -203,11 +203,10 @@ static Result<void> write_difference(const std::filesystem::path& file, std::str
   return written ? Result<void>() : tl::unexpected(std::move(written.error()));
 }
 
-// The warning that an output was not that of plain launches, and that these are taken.
-static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer) {
-  std::string message =
-      first_run.equal ? "outputs differ from those of plain launches with a candidate, which is left out: "
-                      : "outputs differ from those of plain launches, so plain launches are taken: ";
+// Warns that an output was not that of plain launches; `of_whom` says whose, and what follows.
+static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer,
+                                          std::string_view of_whom) {
+  std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
     message += fmt::format("element {} of {} is {}, plain launches make it {}", first.element,
@@ -243,14 +242,9 @@ static std::filesystem::path stated_file(const RunSettings& settings, const devi
 constexpr std::string_view equal_before = "equal to plain launches on an earlier run here";
 constexpr std::string_view unequal_before = "not equal to plain launches on an earlier run here";
 
-// The warning that the stated strategy is not equal to plain launches.
-static engine::Warning stated_warning(const engine::FirstRun& first_run) {
-  engine::Warning warning = difference_warning(first_run, "");
-  const auto at = warning.message.find(": ");
-  warning.message =
-      "outputs differ from those of plain launches with the stated strategy" + warning.message.substr(at);
-  return warning;
-}
+constexpr std::string_view of_stated = " with the stated strategy";
+constexpr std::string_view of_candidate = " with a candidate, which is left out";
+constexpr std::string_view of_chosen = ", so plain launches are taken";
 
 static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram& program,
                                 const device::DeviceInfo& device, const std::string& key) {
@@ -271,7 +265,8 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
   const bool equal = *found == equal_before;
   const bool unequal = *found == unequal_before;
   engine::FirstRun first{.compared = equal || unequal, .equal = equal, .kept = true, .reason = *found};
-  return {.report = first, .warning = unequal ? std::optional(stated_warning(first)) : std::nullopt};
+  return {.report = first,
+          .warning = unequal ? std::optional(difference_warning(first, "", of_stated)) : std::nullopt};
 }
 
 ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
@@ -289,7 +284,8 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
                                                           : first.compared ? unequal_before
                                                                            : std::string_view(first.reason));
   return {.report = first,
-          .warning = first.compared && !first.equal ? std::optional(stated_warning(first)) : std::nullopt};
+          .warning = first.compared && !first.equal ? std::optional(difference_warning(first, "", of_stated))
+                                                    : std::nullopt};
 }
 
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
@@ -317,7 +313,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                                           : "measured on an earlier run here, equal to plain launches"};
     if (differs) {
       report.difference_file = files.difference.string();
-      chosen.warning = difference_warning(report, "");
+      chosen.warning = difference_warning(report, "", of_chosen);
     }
     options.compile.why = report.reason;
     chosen.report = std::move(report);
@@ -354,7 +350,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     if (!files.difference.empty() && write_difference(files.difference, key, *device, *found->different)) {
       found->report.difference_file = files.difference.string();
     }
-    chosen.warning = difference_warning(found->report, found->fault_at);
+    chosen.warning =
+        difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen);
   }
   // The next run goes on where the budget ended this one, with the kernels that are built: once.
   std::error_code unwritable;

@@ -169,8 +169,8 @@ Result<std::unique_ptr<Ranks>> begin() {
   if (launched().size <= 1) {
     return nullptr;
   }
-  // mpirun kills the process that waits for this one. Inside MPI a rank may not come to look at a gentler signal, and its
-  // outputs have no name until they are whole.
+  // mpirun kills the process that waits for this one, after a gentler signal that a rank inside of MPI may not come to look
+  // at. Nothing is left behind where files can be made without a name.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Open MPI loads modules that expect its symbols among those of the process.
   void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
