@@ -16,14 +16,17 @@
 
 namespace tidegate::engine {
 
+WrittenFile output_file(const ProgramBuffer& buffer) {
+  return written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name)));
+}
+
 Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
   std::vector<WrittenFile> written;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
     if (buffer.output) {
       TIDEGATE_CHECK(buffer.write(outputs[i]));
-      written.push_back(
-          written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name))));
+      written.push_back(output_file(buffer));
     }
   }
   return written;

@@ -68,6 +68,9 @@ Result<BufferContents> read_expected(const Job& program);
 std::vector<ExpectedReport> compare_expected(const Job& program, const BufferContents& references,
                                              const HostContents& outputs);
 
+// Names a written output for the report.
+WrittenFile output_file(const ProgramBuffer& buffer);
+
 // Writes each output to its file. Errors: cannot_write.
 Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs);
 

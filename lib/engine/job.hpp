@@ -138,6 +138,7 @@ struct ProgramBuffer {
   // The file that gets its contents after the last wave, and the function that writes it.
   std::optional<std::string> output = {};
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};
+  std::optional<std::string> output_head = {}; // of the file, if the contents follow it as they are
   std::optional<ExpectedOutput> expected{};
   std::shared_ptr<const ProgramHits> hits = {};
   bool log = false; // its last contents are for the report alone

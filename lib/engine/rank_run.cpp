@@ -28,10 +28,11 @@ class RankRunner {
 public:
   RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
              const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
-             std::chrono::nanoseconds most, Monitor& monitor, std::uint64_t trace_spans)
+             std::chrono::nanoseconds most, Monitor& monitor, Outputs outputs, std::uint64_t trace_spans)
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
-        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), trace_spans_(trace_spans),
-        monitor_(monitor), part_(program), order_(program_order(program)), fresh_(program, split, storage) {
+        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(outputs),
+        trace_spans_(trace_spans), monitor_(monitor), part_(program), order_(program_order(program)),
+        fresh_(program, split, storage) {
     for (std::size_t i = 0; i < part_.waves.size(); ++i) {
       const WaveCut& cut = split.waves[i];
       if (cut.cut() && cut.begin[rank_] != cut.begin[rank_ + 1]) {
@@ -261,13 +262,25 @@ private:
   Result<void> read_outputs() {
     const auto start = Clock::now();
     const std::uint32_t phase = run_.iterations % static_cast<std::uint32_t>(storage_.size());
-    run_.outputs = output_room(session_, program_, 0);
+    const auto in_parts = [this](std::uint32_t i) {
+      return outputs_ == Outputs::in_parts && program_.buffers[i].output_head && split_.split(i);
+    };
+    std::vector<std::uint64_t> sizes;
+    for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
+      const ProgramBuffer& buffer = program_.buffers[i];
+      sizes.push_back(buffer.is_read_back() && !in_parts(i) ? buffer.bytes : 0);
+    }
+    run_.outputs = HostContents(session_, sizes, 0);
     std::vector<std::vector<std::byte>> sent;
     for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
       if (!program_.buffers[i].is_read_back()) {
         continue;
       }
       const device::Buffer& memory = memory_[storage_[phase][i]];
+      if (in_parts(i)) {
+        run_.parts.push_back({.buffer = i, .memory = memory});
+        continue;
+      }
       if (rank_ == 0) {
         download(session_, memory, 0, run_.outputs[i]);
       }
@@ -293,6 +306,7 @@ private:
   ranks::Ranks& ranks_;
   const std::uint32_t rank_;
   const std::chrono::nanoseconds most_; // wall time of the waves
+  const Outputs outputs_;
   const std::uint64_t trace_spans_;
   Clock::time_point deadline_;
   Monitor& monitor_;
@@ -360,6 +374,34 @@ Position end_of(const Schedule& schedule, std::uint32_t iterations) {
           .stage = schedule.repeat_end == end ? static_cast<std::uint32_t>(schedule.repeat_begin) : end};
 }
 
+// Outputs in the order of buffers, those in parts by all ranks and the others by rank 0.
+Result<std::vector<WrittenFile>> write_all(const device::Session& session, const Job& program,
+                                           const JobSplit& split, const RankRun& run, ranks::Ranks& ranks) {
+  std::vector<WrittenFile> written;
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    const auto part = std::ranges::find(run.parts, i, &OutputInParts::buffer);
+    if (part != run.parts.end()) {
+      ranks::FileInParts file{.path = *buffer.output,
+                              .head = *buffer.output_head,
+                              .begin = {0},
+                              .read = [&](std::uint64_t at, std::span<std::byte> bytes) {
+                                download(session, part->memory, at, bytes);
+                              }};
+      for (const ByteRange& owned : split.owned[i]) {
+        file.begin.push_back(owned.end);
+      }
+      TIDEGATE_CHECK(ranks::write_in_parts(file, ranks));
+    } else if (buffer.output && ranks.rank() == 0) {
+      TIDEGATE_CHECK(buffer.write(run.outputs[i]));
+    }
+    if (buffer.output && ranks.rank() == 0) {
+      written.push_back(output_file(buffer));
+    }
+  }
+  return written;
+}
+
 Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
                                                   const device::DeviceInfo& device, const RunOptions& options,
                                                   Monitor& monitor) {
@@ -379,8 +421,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   monitor.count(session->calls());
   const std::uint64_t trace_spans =
       options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
-  TIDEGATE_TRY(RankRun run,
-               run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, trace_spans));
+  const bool compared =
+      options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
+        return buffer.expected.has_value();
+      });
+  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor,
+                                         compared ? Outputs::whole : Outputs::in_parts, trace_spans));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;
@@ -406,6 +452,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
       names.push_back(program.wave_text(wave));
     }
     TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.trace, std::move(names), ranks));
+  }
+  if (!compared) {
+    prints.reset();
+    monitor.begin_writing();
+    TIDEGATE_TRY(executed.files_written, write_all(*session, program, split, run, ranks));
+    return executed;
   }
   if (!root) {
     return executed;
@@ -552,8 +604,8 @@ Result<void> check_rankable(const Job& program) {
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor, std::uint64_t trace_spans) {
-  return RankRunner(session, program, split, storage, ranks, most, monitor, trace_spans).run(first);
+                             Monitor& monitor, Outputs outputs, std::uint64_t trace_spans) {
+  return RankRunner(session, program, split, storage, ranks, most, monitor, outputs, trace_spans).run(first);
 }
 
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -66,12 +66,19 @@ private:
 // timeline. `names` are those of work. Errors: as Ranks::wait().
 Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
 
+// An output whose rows are on the ranks that own them.
+struct OutputInParts {
+  std::uint32_t buffer = 0;
+  device::Buffer memory;
+};
+
 struct RankRun {
   RunStatus status = RunStatus::done; // or deadline, interrupted
   std::uint32_t iterations = 0;
   bool until_met = false;
   std::vector<std::byte> until_value; // after the last iteration
-  HostContents outputs;               // of rank 0; others have room without contents
+  HostContents outputs;               // of rank 0, but those in parts; others have room without contents
+  std::vector<OutputInParts> parts;
   std::uint64_t upload_ns = 0;
   std::uint64_t dispatch_ns = 0;
   std::uint64_t read_back_ns = 0;
@@ -80,13 +87,17 @@ struct RankRun {
   RankTrace trace{0};
 };
 
-// Runs on this rank what the others run at the same time, and hands outputs to rank 0; `most` is the wall time of the
-// waves. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of ranks; interrupted.
-// Throws device::Refused.
+// Outputs that rank 0 needs whole, or all that files hold as they are stay where they are.
+enum class Outputs : std::uint8_t { whole, in_parts };
+
+// Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the
+// wall time of the waves. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of
+// ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor, std::uint64_t trace_spans = 0);
+                             Monitor& monitor, Outputs outputs = Outputs::whole,
+                             std::uint64_t trace_spans = 0);
 
 // Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
 // Errors: as Ranks::wait().

@@ -23,8 +23,11 @@ struct Mail {
 
 class InProcess final : public Transport {
 public:
-  InProcess(int own_rank, int rank_count, std::shared_ptr<Mail> mail)
-      : Transport({.rank = own_rank, .size = rank_count, .local_rank = own_rank, .local_size = rank_count}),
+  InProcess(int own_rank, int rank_count, int per_host, std::shared_ptr<Mail> mail)
+      : Transport({.rank = own_rank,
+                   .size = rank_count,
+                   .local_rank = own_rank % per_host,
+                   .local_size = std::min(per_host, rank_count - own_rank / per_host * per_host)}),
         mail_(std::move(mail)) {}
 
   void send(int to, std::span<const std::byte> bytes) override {
@@ -73,11 +76,12 @@ private:
 
 } // namespace
 
-std::vector<std::unique_ptr<Ranks>> in_process(int size) {
+std::vector<std::unique_ptr<Ranks>> in_process(int size, int ranks_per_host) {
   const auto mail = std::make_shared<Mail>();
   std::vector<std::unique_ptr<Ranks>> all;
+  const int per_host = ranks_per_host == 0 ? size : ranks_per_host;
   for (int rank = 0; rank < size; ++rank) {
-    all.push_back(std::make_unique<Ranks>(std::make_unique<InProcess>(rank, size, mail)));
+    all.push_back(std::make_unique<Ranks>(std::make_unique<InProcess>(rank, size, per_host, mail)));
   }
   return all;
 }

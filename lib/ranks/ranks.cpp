@@ -1,6 +1,7 @@
 #include "ranks/ranks.hpp"
 
 #include "core/duration.hpp"
+#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -12,10 +13,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -128,6 +132,89 @@ Result<std::vector<std::vector<std::byte>>> Ranks::gather(std::span<const std::b
 Result<void> Ranks::barrier() {
   std::uint64_t nothing = 0;
   return reduce(std::span(&nothing, 1), [](std::uint64_t, std::uint64_t) { return 0; });
+}
+
+namespace {
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// An output that rank 0 opens, and the others if all can: then each writes its part.
+struct Opened {
+  std::optional<Output> output;
+  bool by_all = false;
+};
+
+Result<Opened> open_together(const std::string& path, Ranks& ranks) {
+  constexpr std::size_t most_name = PATH_MAX + 64;
+  std::array<char, most_name> name{}; // ends with a zero
+  Opened opened;
+  if (ranks.rank() == 0) {
+    TIDEGATE_TRY(opened.output, Output::open(path, FileKinds::no_named_pipes));
+    const std::string shared = opened.output->shared_name();
+    if (ranks.place().local_size == ranks.size() && shared.size() < name.size()) {
+      std::ranges::copy(shared, name.begin());
+    }
+  }
+  TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(name))));
+  if (ranks.rank() != 0) {
+    opened.output = Output::join(path, name.data());
+  }
+  std::uint64_t joined = opened.output && name.front() != '\0' ? 1 : 0;
+  TIDEGATE_CHECK(ranks.reduce(std::span(&joined, 1), [](std::uint64_t a, std::uint64_t b) { return a & b; }));
+  opened.by_all = joined != 0;
+  return opened;
+}
+
+// Calls `use` with each block of a rank's part, and memory for it.
+template <class Use>
+Result<void> each_block(const FileInParts& file, std::size_t rank, const Use& use) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 20U;
+  const std::uint64_t end = file.begin[rank + 1];
+  std::vector<std::byte> block(std::min(end - file.begin[rank], most));
+  for (std::uint64_t at = file.begin[rank]; at < end; at += most) {
+    TIDEGATE_CHECK(use(at, std::span(block).first(std::min(most, end - at))));
+  }
+  return {};
+}
+
+} // namespace
+
+Result<void> write_in_parts(const FileInParts& file, Ranks& ranks) {
+  using Block = std::span<std::byte>;
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  TIDEGATE_TRY(Opened opened, open_together(file.path, ranks));
+  std::optional<Output>& output = opened.output;
+  if (own == 0) {
+    TIDEGATE_CHECK(output->write(file.head));
+  }
+  if (opened.by_all) {
+    TIDEGATE_CHECK(each_block(file, own, [&](std::uint64_t at, Block block) {
+      file.read(at, block);
+      return output->write_at(file.head.size() + at, text_of(block));
+    }));
+    TIDEGATE_CHECK(ranks.barrier());
+    return own == 0 ? output->commit() : Result<void>();
+  }
+  if (own != 0) {
+    return each_block(file, own, [&](std::uint64_t at, Block block) {
+      file.read(at, block);
+      ranks.send(0, block);
+      return ranks.wait();
+    });
+  }
+  for (std::size_t from = 0; from + 1 < file.begin.size(); ++from) {
+    TIDEGATE_CHECK(each_block(file, from, [&](std::uint64_t at, Block block) {
+      if (from == 0) {
+        file.read(at, block);
+      } else {
+        ranks.receive(static_cast<int>(from), block);
+      }
+      return ranks.wait().and_then([&] { return output->write(text_of(block)); });
+    }));
+  }
+  return output->commit();
 }
 
 std::string host_name() {

@@ -66,6 +66,19 @@ private:
   Traffic traffic_;
 };
 
+// A file whose bytes are on several ranks.
+struct FileInParts {
+  std::string path;
+  std::string head;                 // of the file, before all parts
+  std::vector<std::uint64_t> begin; // by rank: its first byte after the head, and the end of the last part
+  std::function<void(std::uint64_t at, std::span<std::byte> bytes)> read; // of the own part
+};
+
+// Writes the file, which gets its name when all is written: each rank its part if all are processes of one host that can open
+// it, otherwise rank 0 what the others send (a file system that hosts share may mix up two parts in a page). All ranks call
+// it. Errors: cannot_write; as wait().
+Result<void> write_in_parts(const FileInParts& file, Ranks& ranks);
+
 // Returns the name of this machine.
 std::string host_name();
 
@@ -91,6 +104,6 @@ Result<std::unique_ptr<Ranks>> begin();
 struct Aborted {
   int exit_code = 0;
 };
-std::vector<std::unique_ptr<Ranks>> in_process(int size);
+std::vector<std::unique_ptr<Ranks>> in_process(int size, int ranks_per_host = 0); // 0: all
 
 } // namespace tidegate::ranks

@@ -194,11 +194,16 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
   return {};
 }
 
+std::string buffer_file_head(ElementType type, const std::string& path,
+                             std::span<const std::uint64_t> shape) {
+  return is_npy(path) ? npy_header(type, shape) : std::string();
+}
+
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
                           std::span<const std::uint64_t> shape) {
   TIDEGATE_TRY(auto file, Output::open(path, FileKinds::no_named_pipes));
   const std::array<std::uint64_t, 1> flat{contents.size() / element_bytes(type)};
-  const std::string header = is_npy(path) ? npy_header(type, shape.empty() ? flat : shape) : std::string();
+  const std::string header = buffer_file_head(type, path, shape.empty() ? flat : shape);
   const std::string_view data(reinterpret_cast<const char*>(contents.data()), contents.size());
   return file.write(header).and_then([&] { return file.write(data); }).and_then([&] {
     return file.commit();

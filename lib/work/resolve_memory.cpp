@@ -157,8 +157,9 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
         return write_image(image, contents, path);
       };
     } else {
-      buffer.write = [type = spec.type, path, shape = spec.shape.value_or(std::vector<std::uint64_t>{})](
-                         std::span<const std::byte> contents) {
+      const std::vector<std::uint64_t> shape = spec.shape.value_or(std::vector{buffer.count});
+      buffer.output_head = buffer_file_head(spec.type, path, shape);
+      buffer.write = [type = spec.type, path, shape](std::span<const std::byte> contents) {
         return write_buffer(type, contents, path, shape);
       };
     }

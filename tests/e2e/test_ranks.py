@@ -92,6 +92,8 @@ class Ranks(Programs):
                     self.assertEqual(len(report["ranks"]["ranks"]), ranks)
                     self.assertEqual(report["strategy_reason"], "several ranks run plain launches")
                     self.assertEqual(self.outputs(program), alone)
+                    self.check(self.mpirun(ranks, "run", "program.json"), 0)  # without --verify each rank writes its rows
+                    self.assertEqual(self.outputs(program), alone)
                     if name == "jacobi":  # the sweep and the force
                         self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["cut"]],
                                          ['"sweep"', "wave 7 (gradient)"])
@@ -118,6 +120,30 @@ class Ranks(Programs):
         iterations = len(report["waves"])  # in each of them a rank sends its part to every other, and sums
         self.assertGreaterEqual(report["ranks"]["bytes_sent"], iterations * 2 * 1024 * 4)
         self.assertLess(report["ranks"]["bytes_sent"], iterations * (2 * 1024 * 4 + 600))
+
+    def test_results_in_parts_are_those_that_rank_0_verifies(self) -> None:
+        weights = {"weights": "u32"}
+        for algorithm, outputs, more in (("bfs", ("levels", "parents"), {}), ("reach", ("reached",), {}), ("sssp", ("distances",), weights),
+                                         ("pagerank", ("ranks",), {}), ("cc", ("components",), {})):
+            with self.subTest(algorithm=algorithm):
+                generate = {"rmat": {"scale": 9, "edge_factor": 3, "seed": 5}}
+                document = {"graph": {"generate": generate, "undirected": True}, "algorithm": algorithm,
+                            "outputs": {name: f"{name}.npy" for name in outputs}}
+                if algorithm in ("bfs", "reach", "sssp"):
+                    document["sources"] = [1]
+                if more:
+                    document["graph"].update(more)
+                self.file("graph.json", json.dumps(document))
+                made, answers = [], []
+                for args in (("--verify",), ("--set", "verify-first=no")):
+                    result = self.mpirun(3, "run", "graph.json", *args)
+                    self.check(result, 0)
+                    answers.append(parse(result.stdout)["answer"])
+                    made.append([(self.folder / f"{name}.npy").read_bytes() for name in outputs])
+                    for name in outputs:
+                        (self.folder / f"{name}.npy").unlink()
+                self.assertEqual(made[0], made[1])
+                self.assertEqual(answers[0], answers[1])
 
     def test_traces_and_pages_have_the_work_and_the_messages_of_each_rank(self) -> None:
         self.example("heat", 5)

@@ -1,10 +1,13 @@
 // Ranks as threads of this process.
+#include "../temporary_folder.hpp"
 #include "ranks/ranks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -15,8 +18,8 @@ using namespace tidegate;
 
 namespace {
 
-void on_ranks(int size, const std::function<void(ranks::Ranks&)>& work) {
-  const auto all = ranks::in_process(size);
+void on_ranks(int size, const std::function<void(ranks::Ranks&)>& work, int ranks_per_host = 0) {
+  const auto all = ranks::in_process(size, ranks_per_host);
   std::vector<std::jthread> threads;
   for (const auto& one : all) {
     threads.emplace_back([&work, &one] { work(*one); });
@@ -85,4 +88,57 @@ TEST_CASE("a rank that gives up ends the waits of the others") {
     }
   });
   CHECK(ended == 3);
+}
+
+TEST_CASE("ranks of one host write their parts of a file, those of several send them to rank 0") {
+  const tidegate::test::TemporaryFolder folder;
+  const std::vector<std::uint64_t> begin{0, 100, 100, 1000, 4096};
+  const auto byte_at = [](std::uint64_t at) { return static_cast<std::byte>(at * 7 % 251); };
+  std::string whole = "head";
+  for (std::uint64_t at = 0; at < begin.back(); ++at) {
+    whole += static_cast<char>(byte_at(at));
+  }
+  const auto write = [&](ranks::Ranks& ranks) {
+    const auto own = static_cast<std::size_t>(ranks.rank());
+    return ranks::write_in_parts({.path = folder.file("parts"),
+                                  .head = "head",
+                                  .begin = begin,
+                                  .read =
+                                      [&](std::uint64_t at, std::span<std::byte> bytes) {
+                                        CHECK(at >= begin[own]);
+                                        CHECK(at + bytes.size() <= begin[own + 1]);
+                                        for (std::byte& byte : bytes) {
+                                          byte = byte_at(at++);
+                                        }
+                                      }},
+                                 ranks);
+  };
+  const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}); };
+  for (const int ranks_per_host : {4, 2}) {
+    std::atomic<std::uint64_t> sent = 0;
+    on_ranks(
+        4,
+        [&](ranks::Ranks& ranks) {
+          CHECK(write(ranks));
+          sent += ranks.traffic().bytes_sent;
+        },
+        ranks_per_host);
+    CHECK(tidegate::test::contents(folder.file("parts")) == whole);
+    CHECK(files() == 1);
+    constexpr std::uint64_t agreed =
+        3 * (PATH_MAX + 64) + 8 * 3 * 2; // the name, a bit of each, and its answer
+    CHECK(sent == agreed + (ranks_per_host == 4 ? 8 * 3 * 2 : 4096 - 100));
+    std::filesystem::remove(folder.file("parts"));
+  }
+  // A rank that gives up before it has written leaves nothing.
+  on_ranks(4, [&](ranks::Ranks& ranks) {
+    try {
+      if (ranks.rank() == 2) {
+        ranks.abort(4);
+      }
+      (void)write(ranks);
+    } catch (const ranks::Aborted&) {
+    }
+  });
+  CHECK(files() == 0);
 }

@@ -61,10 +61,9 @@ void count_components(const std::vector<std::uint32_t>& labels, Answer& answer) 
 }
 
 std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
-  constexpr std::size_t most = 5;
   std::vector<std::uint32_t> vertices(ranks.size());
   std::iota(vertices.begin(), vertices.end(), 0U);
-  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min(most, ranks.size()));
+  const auto end = vertices.begin() + static_cast<std::ptrdiff_t>(std::min(most_top_ranks, ranks.size()));
   std::partial_sort(vertices.begin(), end, vertices.end(), [&](std::uint32_t a, std::uint32_t b) {
     return ranks[a] != ranks[b] ? ranks[a] > ranks[b] : a < b;
   });

@@ -55,7 +55,7 @@ public:
       : session_(session), kernel_(kernel), program_(program), shape_(shape), own_(part),
         policy_(setting.policy), ranks_(ranks),
         groups_(device::work_groups(setting.groups, setting.group_size)), most_(most),
-        trace_spans_(setting.trace_spans), monitor_(monitor),
+        trace_spans_(setting.trace_spans), in_parts_(setting.in_parts), monitor_(monitor),
         words_((shape.vertices + word_vertices - 1) / word_vertices) {
     std::memcpy(&setting_, setting.setting.data(), sizeof setting_);
     part_.first = part.first();
@@ -626,8 +626,14 @@ private:
     return {};
   }
 
-  // Gives rank 0 the own parts of an array with `bytes` for each vertex.
+  // Gives rank 0 the own parts of an array with `bytes` for each vertex, or reads the own part alone.
   Result<void> gather(std::uint32_t from, std::uint64_t bytes, std::vector<std::uint32_t>& gathered) {
+    if (in_parts_) {
+      gathered.resize(bytes * (part_.end - part_.first) / word_bytes);
+      engine::download(session_, memory_[from], bytes * part_.first,
+                       std::as_writable_bytes(std::span(gathered)));
+      return {};
+    }
     gathered.resize(bytes * shape_.vertices / word_bytes);
     const auto all_bytes = std::as_writable_bytes(std::span(gathered));
     const auto part_bytes = [&](std::size_t rank) {
@@ -656,6 +662,7 @@ private:
   const device::LaunchRange groups_;
   const std::chrono::nanoseconds most_;
   const std::uint64_t trace_spans_;
+  const bool in_parts_;
   engine::Monitor& monitor_;
   const std::uint64_t words_; // of a bitmap
   const bool floats_ = graphs::weight_type(*own_.out) == graphs::WeightType::f32;
@@ -735,6 +742,46 @@ Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks) {
     return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
   }));
   return std::bit_cast<double>(bits) / static_cast<double>(std::max<std::uint64_t>(rows.edges(), 1));
+}
+
+// A vertex that several share goes to the first rank, as to the first vertex.
+Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
+  struct Numbers {
+    std::uint64_t reached, has_farthest, farthest, tops;
+    double distance;
+    std::array<TopRank, most_top_ranks> top;
+  };
+  Numbers here{.reached = own.reached.value_or(0),
+               .has_farthest = own.farthest ? 1U : 0U,
+               .farthest = own.farthest.value_or(0),
+               .tops = own.top ? own.top->size() : 0,
+               .distance = own.distance.value_or(0),
+               .top = {}};
+  if (own.top) {
+    std::ranges::copy(*own.top, here.top.begin());
+  }
+  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(&here, 1))));
+  Answer answer = own;
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    Numbers of;
+    std::memcpy(&of, all[rank].data(), sizeof of);
+    if (answer.reached) {
+      *answer.reached += of.reached;
+    }
+    if (of.has_farthest != 0 && (!answer.farthest || of.distance > *answer.distance)) {
+      answer.farthest = static_cast<std::uint32_t>(of.farthest);
+      answer.distance = of.distance;
+    }
+    if (answer.top) {
+      answer.top->insert(answer.top->end(), of.top.begin(),
+                         of.top.begin() + static_cast<std::ptrdiff_t>(of.tops));
+    }
+  }
+  if (answer.top) {
+    std::ranges::stable_sort(*answer.top, std::ranges::greater(), &TopRank::rank);
+    answer.top->resize(std::min(answer.top->size(), most_top_ranks));
+  }
+  return answer;
 }
 
 Result<void> check_rankable(const engine::RunOptions& options) {

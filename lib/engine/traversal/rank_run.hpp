@@ -56,7 +56,7 @@ ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool 
 
 struct RankRun {
   TraversalOutcome outcome;
-  TraversalResults results; // of rank 0
+  TraversalResults results; // of rank 0; in parts those of own vertices
   std::uint64_t upload_ns = 0;
   std::uint64_t read_back_ns = 0;
   ranks::Traffic traffic; // of the dispatch
@@ -71,13 +71,17 @@ struct RankSetting {
   std::size_t group_size = 1;
   std::uint32_t groups = 1;
   std::uint64_t trace_spans = 0;
+  bool in_parts = false; // results stay on the ranks of their vertices; not those of cc
 };
 
-// Runs on this rank what the others run at the same time, and hands the values to rank 0; `most` is the wall time of the waves.
+// Runs on this rank what the others run at the same time, and hands the values to rank 0, unless they stay in parts; `most` is the wall time of the waves.
 // Errors: of ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
                              const graphs::FrontierProgram& program, const TraversalShape& shape,
                              const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
                              std::chrono::nanoseconds most, engine::Monitor& monitor);
+
+// Returns the answer to the results of all ranks from those of their own vertices, in rank 0. Errors: of ranks.
+Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);
 
 } // namespace tidegate::traversal

@@ -30,6 +30,8 @@ struct TopRank {
   double rank = 0;
 };
 
+inline constexpr std::size_t most_top_ranks = 5;
+
 // The numbers of a result that a reader asks for first, by algorithm. Vertices are counted from GraphReport::first_id.
 struct Answer {
   std::optional<std::uint64_t> reached;  // vertices, with the sources

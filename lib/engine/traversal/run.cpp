@@ -126,6 +126,10 @@ Result<void> check_outputs(const graphs::FrontierProgram& program, const std::st
   return {};
 }
 
+std::string output_head(const std::string& path, ElementType type, std::uint64_t elements) {
+  return path.ends_with(".npy") ? npy_header(type, std::array{elements}) : std::string();
+}
+
 Result<void> write_outputs(const graphs::FrontierProgram& program, const std::string& folder,
                            const TraversalResults& results, ElementType value_type,
                            std::vector<engine::WrittenFile>& written) {
@@ -133,14 +137,37 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
     const std::vector<std::uint32_t>& values = file.parents ? results.parents : results.values;
     const auto bytes = std::as_bytes(std::span(values));
     const ElementType type = file.parents ? ElementType::u32 : value_type;
-    const std::array<std::uint64_t, 1> shape{bytes.size() / element_bytes(type)};
     TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
-    if (file.path.ends_with(".npy")) {
-      TIDEGATE_CHECK(output.write(npy_header(type, shape)));
-    }
+    TIDEGATE_CHECK(output.write(output_head(file.path, type, bytes.size() / element_bytes(type))));
     TIDEGATE_CHECK(output.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
     TIDEGATE_CHECK(output.commit());
     written.push_back(engine::written_file(file.path, std::string(file.name)));
+  }
+  return {};
+}
+
+// As above, of results whose element 0 is that of vertex `first`: each rank has those of its own vertices.
+Result<void> write_in_parts(const graphs::FrontierProgram& program, const std::string& folder,
+                            const TraversalResults& results, std::uint32_t first, const RankPart& part,
+                            ElementType value_type, ranks::Ranks& ranks,
+                            std::vector<engine::WrittenFile>& written) {
+  for (const OutputFile& file : outputs_of(program, folder)) {
+    const auto bytes = std::as_bytes(std::span(file.parents ? results.parents : results.values));
+    const ElementType type = file.parents ? ElementType::u32 : value_type;
+    const std::uint64_t size = element_bytes(type);
+    ranks::FileInParts of{.path = file.path,
+                          .head = output_head(file.path, type, part.cut.back()),
+                          .begin = {},
+                          .read = [&](std::uint64_t at, std::span<std::byte> block) {
+                            std::ranges::copy(bytes.subspan(at - first * size, block.size()), block.begin());
+                          }};
+    for (const std::uint32_t vertex : part.cut) {
+      of.begin.push_back(vertex * size);
+    }
+    TIDEGATE_CHECK(ranks::write_in_parts(of, ranks));
+    if (ranks.rank() == 0) {
+      written.push_back(engine::written_file(file.path, std::string(file.name)));
+    }
   }
   return {};
 }
@@ -225,9 +252,8 @@ bool keep_checked(const std::filesystem::path& file) {
 
 // Checks the result as the program's first run or --verify wants it.
 void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, TraversalResults& results,
-                  OwnChecks* own, const engine::RunOptions& options, engine::Monitor& monitor,
-                  FrontierReport& report) {
-  engine::FirstRun first = plan_first_check(program, kept, options, report.waves.size());
+                  engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
+                  engine::Monitor& monitor, FrontierReport& report) {
   if (own != nullptr) { // costs a pass over the edges
     const auto start = Clock::now();
     std::uint64_t reached = 0;
@@ -354,10 +380,10 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
 
 // Checks a result. Returns true if its outputs may be written.
 bool is_right(const graphs::FrontierProgram& asked, KeptGraph& kept, TraversalResults& results,
-              OwnChecks* own, const engine::RunOptions& options, engine::Monitor& monitor,
-              FrontierReport& report) {
+              engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
+              engine::Monitor& monitor, FrontierReport& report) {
   report.answer = answer_of(asked, kept.loaded.graph, results, report.graph.first_id);
-  check_result(asked, kept, results, own, options, monitor, report);
+  check_result(asked, kept, results, std::move(first), own, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = differing(report);
@@ -411,6 +437,13 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   }
   const ReplayPolicy choices = rank_policy(replay_policy(program, graph, report.memory, geometry, policy),
                                            program.algorithm, !distances.empty());
+  engine::FirstRun first = plan_first_check(asked, kept, options, 0);
+  std::uint64_t checks = asked.own || options.verify || (first.compared && !first.kept) ? 1 : 0;
+  TIDEGATE_CHECK(
+      ranks.broadcast(std::as_writable_bytes(std::span(&checks, 1))));     // folders of hosts may differ
+  const bool sums = program.algorithm == Algorithm::sssp && shape.weights; // all ranks look whether they fit
+  const bool written_in_parts = checks == 0 && program.algorithm != Algorithm::cc;
+  const bool in_parts = written_in_parts && !sums;
   TIDEGATE_TRY(RankRun run,
                run_on_ranks(*session, kernel, program, shape, part,
                             {.setting = make_setting(program, graph, report.memory, geometry, policy),
@@ -420,7 +453,8 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                              .group_size = geometry.group_size,
                              .groups = groups.workers,
                              .trace_spans =
-                                 options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0},
+                                 options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0,
+                             .in_parts = in_parts},
                             ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
   report.upload_ns = report.queue_publish_ns = run.upload_ns;
   report.read_back_ns = run.read_back_ns;
@@ -445,7 +479,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
       engine::report_timeline(report, options);
     }
   }
-  if (program.algorithm == Algorithm::sssp && shape.weights) {
+  if (sums) {
     TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(run.results.values))));
     const auto fit = check_distances_fit(graph, run.results, report.graph.first_id); // along own edges
     std::uint64_t fits = fit ? 1 : 0;
@@ -455,10 +489,26 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
       return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
     }
   }
+  report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
+  if (written_in_parts) {
+    const std::uint32_t own_first = in_parts ? part.first() : 0;
+    report.answer = answer_of(asked, graph, run.results, report.graph.first_id + own_first);
+    if (in_parts) {
+      TIDEGATE_TRY(report.answer, answer_of_parts(*report.answer, ranks));
+    }
+    report.first_run = std::move(first);
+    if (report.replay->first_difference) {
+      report.status = RunStatus::outputs_differ;
+      report.error = differing(report);
+      return {};
+    }
+    monitor.begin_writing();
+    return write_in_parts(asked, folder, run.results, own_first, part, output_type(program, graph), ranks,
+                          report.files_written);
+  }
   if (!root) {
     return {};
   }
-  report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
   run.results.rank_change = rank_change;
   run.results.wide = shape.value_words == 2;
   ResidentGraph resident;
@@ -469,7 +519,11 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
     own.emplace(*session, device, program, *own_code, resident, shape, options.cache_folder);
     TIDEGATE_CHECK(own->check_laws());
   }
-  if (!is_right(asked, kept, run.results, own ? &*own : nullptr, options, monitor, report)) {
+  if (asked.own) {
+    first = plan_first_check(asked, kept, options, report.waves.size());
+  }
+  if (!is_right(asked, kept, run.results, std::move(first), own ? &*own : nullptr, options, monitor,
+                report)) {
     return {};
   }
   monitor.begin_writing();
@@ -579,7 +633,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   if (program.algorithm == Algorithm::sssp) {
     TIDEGATE_CHECK(check_distances_fit(graph, results, report.graph.first_id));
   }
-  if (!is_right(asked, *kept, results, own ? &*own : nullptr, options, monitor, report)) {
+  if (!is_right(asked, *kept, results, plan_first_check(asked, *kept, options, report.waves.size()),
+                own ? &*own : nullptr, options, monitor, report)) {
     return {};
   }
   if (options.compare_rounds != 0) {
