@@ -1,4 +1,6 @@
 // `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words.
+#include "app/recommend.hpp"
+
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "app/serve.hpp"
@@ -28,26 +30,6 @@
 namespace tidegate::app {
 namespace {
 
-using documents::LaunchRecommendationDocument;
-using documents::LaunchRequestDocument;
-
-struct RecommendSettings {
-  Route route;
-  policy::LaunchPolicy policy;                       // what a request's own policy overrides
-  std::optional<policy::Topology> previous_topology; // for requests that name none
-  std::optional<device::DeviceInfo> device;          // for requests that leave its limits out
-  bool topology_evidence = false;
-  bool promotion_evidence = false;
-  bool explain = false;
-  bool cache_stats = false;
-  bool from_report = false;    // the input is a run's report, not a request
-  bool print_request = false;  // of a report
-  bool carry_topology = false; // from one line of a stream to the next
-
-  // As they were given.
-  std::optional<std::string> policy_file, evidence, selector;
-};
-
 std::uint32_t clipped(std::uint64_t count) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, ~std::uint32_t{0}));
 }
@@ -60,7 +42,8 @@ policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& r
       std::max(ran.workgroup_size, 1U));
 }
 
-// Makes the next request of what a wave program's run measured.
+} // namespace
+
 policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   // Tiles, and items of queues; those that ops published come on top.
@@ -70,6 +53,11 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
     items += queue.publishing ? queue.publishing->published_items : 0;
     requeues.requeue_count += queue.requeue_count;
     requeues.max_priority_age = std::max(requeues.max_priority_age, queue.max_priority_age);
+  }
+  for (const engine::ActiveReport& wave : report.active.value_or(std::vector<engine::ActiveReport>())) {
+    const std::uint64_t tiles = wave.tiles * wave.iterations;
+    const std::uint64_t idle = tiles - std::min(tiles, wave.active_tiles);
+    items -= std::min(items, idle);
   }
   policy::LaunchRequest request =
       request_for(items, report.geometry, report.recommended_geometry.worker_groups);
@@ -90,11 +78,15 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
     request.frontier_density_bps = document.evidence.topology->frontier_density_bps;
     request.resident_device_bytes = document.evidence.topology->resident_device_bytes;
   }
+  if (report.active) { // the run counted its active tiles
+    request.frontier_density_bps = static_cast<std::uint16_t>(
+        std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
+  }
   request.device_memory_budget_bytes = report.recommendation.device_memory_budget_bytes;
   return request;
 }
 
-// Makes the next request of what a traversal measured: its widest frontier is the queue.
+// The widest frontier is the queue.
 policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
   const std::uint64_t vertices = std::max(report.graph.vertices, 1U);
   policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
@@ -105,6 +97,28 @@ policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
   request.resident_device_bytes = report.memory.bytes;
   return request;
 }
+
+namespace {
+
+using documents::LaunchRecommendationDocument;
+using documents::LaunchRequestDocument;
+
+struct RecommendSettings {
+  Route route;
+  policy::LaunchPolicy policy;                       // what a request's own policy overrides
+  std::optional<policy::Topology> previous_topology; // for requests that name none
+  std::optional<device::DeviceInfo> device;          // for requests that leave its limits out
+  bool topology_evidence = false;
+  bool promotion_evidence = false;
+  bool explain = false;
+  bool cache_stats = false;
+  bool from_report = false;    // the input is a run's report, not a request
+  bool print_request = false;  // of a report
+  bool carry_topology = false; // from one line of a stream to the next
+
+  // As they were given.
+  std::optional<std::string> policy_file, evidence, selector;
+};
 
 // Returns the start of a request: the options and, with --from, a report of either kind. Errors: of decoding it.
 Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
@@ -123,7 +137,12 @@ Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, s
   } else {
     TIDEGATE_TRY(const auto report, documents::decode<documents::RunReportDocument>(json));
     request.request = next_request(report);
-    request.previous_topology = settings.previous_topology.value_or(report.report.recommendation.topology);
+    request.previous_topology = report.report.recommendation.topology;
+    for (const auto& wave : report.report.active.value_or(std::vector<engine::ActiveReport>())) {
+      request.previous_topology =
+          wave.choices.empty() ? request.previous_topology : wave.choices.back().topology;
+    }
+    request.previous_topology = settings.previous_topology.value_or(*request.previous_topology);
   }
   return request;
 }
