@@ -70,8 +70,11 @@ public:
   }
 
   Result<void> answer(std::string_view line, LineReply& reply) {
-    TIDEGATE_TRY(RunRequest request, documents::decode<RunRequest>(line));
-    reply.id = request.id;
+    RunRequest request;
+    const auto decoded =
+        documents::Decoder().decode(documents::DocumentOf<RunRequest>::document, line, &request);
+    reply.id = request.id; // of a request with errors, too
+    TIDEGATE_CHECK(decoded);
     ++kept_.run;
     if (!settings_.device) {
       TIDEGATE_TRY(settings_.device, find_device(settings_));

@@ -47,15 +47,17 @@ class RunStream(unittest.TestCase):
             {"program": graph, "set": {"/sources": [7]}},
             {"id": 11, "set": {"/buffers/x/count": "many"}},
             {"id": 12},
+            {"id": 13, "program": 5},
+            {"id": [14]},
         ]
         result = run("run", "--stream", "--device", "cpu", "--strategy", "launch", str(self.folder / "program.json"),
                      input="".join(json.dumps(request) + "\n" for request in requests))
         answers = [json.loads(line) for line in result.stdout.splitlines()]
         self.assertEqual((result.rc, result.stderr), (3, ""))
-        self.assertEqual([answer.get("id") for answer in answers], [1, "two", 3, 4, 5, 6, None, 8, 9, None, 11, 12])
+        self.assertEqual([answer.get("id") for answer in answers], [1, "two", 3, 4, 5, 6, 7, 8, 9, None, 11, 12, 13, None])
         self.assertEqual([answer["error"]["code"] if "error" in answer else answer["kind"] for answer in answers],
                          ["run_report"] * 3 + ["unknown_name", "outside_folder", "cannot_read", "unknown_key", "out_of_range"]
-                         + ["frontier_report"] * 2 + ["wrong_type", "run_report"])
+                         + ["frontier_report"] * 2 + ["wrong_type", "run_report"] + ["wrong_type"] * 2)
         self.assertEqual(answers[3]["error"]["pointer"], "/set/~1buffers~1nothing~1count")
         self.assertEqual(answers[4]["error"]["pointer"], "/buffers/y/output")
         hits = [(answer["telemetry"]["compiled_pipeline_cache_hit"], answer["telemetry"]["resident_input_cache_hit"])
