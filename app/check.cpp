@@ -15,6 +15,7 @@
 #include "core/table.hpp"
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
+#include "engine/traversal/setup.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
@@ -91,8 +92,12 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return read_lifetimes(json).and_then([](const auto& lifetimes) { return lint(lifetimes); });
   }
   if (is<graphs::FrontierProgram>(document)) {
-    return read_frontier_program(json).and_then(
-        [&](const auto& program) { return lint(program, entry.file, premises.scope); });
+    TIDEGATE_TRY(const graphs::FrontierProgram program, read_frontier_program(json));
+    if (const auto idle = traversal::idle_policy_fields(
+            program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
+      entry.warnings = {*idle};
+    }
+    return lint(program, entry.file, premises.scope);
   }
   // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();

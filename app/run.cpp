@@ -19,6 +19,7 @@
 #include "engine/strategy.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
+#include "engine/traversal/setup.hpp"
 #include "work/documents.hpp"
 #include "work/run.hpp"
 #include <tidegate/core/decode.hpp>
@@ -556,6 +557,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program.policy = taken.policy.value_or(program.policy);
+  options.compile.policy_replaced = taken.policy.has_value();
   options.compile.claims = options.export_folder.empty();            // any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = engine::preferred(options.compile.tuning.strategy);
@@ -630,8 +632,12 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
-  if (settings.device_warning) {
-    report.warnings.push_back(*settings.device_warning);
+  const auto idle_policy =
+      taken.policy ? std::nullopt : traversal::idle_policy_fields(program, report.switch_rule);
+  for (const auto& warning : {idle_policy, settings.device_warning}) {
+    if (warning) {
+      report.warnings.push_back(*warning);
+    }
   }
   return report;
 }

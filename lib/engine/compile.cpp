@@ -489,6 +489,9 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
   const std::uint64_t budget_bytes =
       job.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : job.budget_bytes;
   std::vector<Warning> warnings = find_hazards(job);
+  if (const auto idle = options.policy_replaced ? std::nullopt : idle_policy_fields(job)) {
+    warnings.push_back(*idle);
+  }
 
   // Kernels become functions of a virtual work-group, which any work-group of any launch can call.
   TIDEGATE_TRY(OutlinedOps ops, outline_ops(job));

@@ -36,6 +36,7 @@ struct CompileOptions {
   bool stress = false;          // tiles in another order: the last of the tables' words is the seed
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool claims = true;           // work-groups claim tiles, where the device and the program allow it
+  bool policy_replaced = false; // the policy is not the program's own
   bool dry_run = false;         // ends before a device is touched; none need be known
 };
 

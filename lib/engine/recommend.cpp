@@ -1,8 +1,12 @@
 #include "engine/recommend.hpp"
 
+#include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -70,6 +74,57 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
   request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes);
   request.device_memory_budget_bytes = budget_bytes;
   return request;
+}
+
+std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
+                                          std::string_view others) {
+  std::vector<std::string> idle;
+  std::string first;
+  for (const std::string& field : documents::changed_fields(policy)) {
+    const auto use = std::ranges::find(uses, field, &PolicyUse::field);
+    if (use == uses.end() || !use->used) {
+      first = first.empty() ? field : first;
+      idle.push_back(fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
+    }
+  }
+  if (idle.empty()) {
+    return {};
+  }
+  return Warning{.message =
+                     fmt::format("the program cannot use all of its policy: {}", fmt::join(idle, ", ")),
+                 .fix = "leave these fields out",
+                 .pointer = "/policy/" + first};
+}
+
+std::optional<Warning> idle_policy_fields(const Job& program) {
+  const bool hits =
+      std::ranges::any_of(program.buffers, [](const auto& buffer) { return buffer.hits != nullptr; });
+  const bool derived = std::ranges::any_of(
+      program.buffers, [](const auto& buffer) { return buffer.hits && buffer.hits->report.rule; });
+  const bool rounds = std::ranges::any_of(program.waves, &ProgramWave::in_rounds);
+  const bool active =
+      std::ranges::any_of(program.waves, [](const auto& wave) { return wave.active != nullptr; });
+  constexpr std::string_view lists = "lists of hits without a capacity";
+  constexpr std::string_view tiles = "active tiles of waves that repeat";
+  return idle_policy_fields(program.policy,
+                            std::array<PolicyUse, 15>{{
+                                {"jit_queue_len_threshold", ""},
+                                {"hot_opcode_threshold", ""},
+                                {"hot_window_threshold", ""},
+                                {"memory_pressure_threshold_bps", ""},
+                                {"sizing/occupancy_worker_divisor", ""},
+                                {"sizing/max_dispatch_workgroups", ""},
+                                {"sizing/powerful_invocation_threshold", ""},
+                                {"sizing/powerful_min_worker_groups", ""},
+                                {"min_hit_capacity", lists, derived},
+                                {"hit_capacity_multiplier", lists, derived},
+                                {"scratch_bytes_per_hit", "lists of hits", hits},
+                                {"priority_age_threshold", "queues whose ops requeue or publish", rounds},
+                                {"sparse_frontier_threshold_bps", tiles, active},
+                                {"dense_frontier_threshold_bps", tiles, active},
+                                {"fusion_edge_threshold", "graph programs", false},
+                            }},
+                            "`tidegate recommend`");
 }
 
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,

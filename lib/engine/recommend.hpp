@@ -33,6 +33,18 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot = {});
 
+// A field of a policy, what it is for, and whether a program has that.
+struct PolicyUse {
+  std::string_view field;
+  std::string_view what; // for people
+  bool used = true;
+};
+
+// Warns of fields that a program states and cannot use: those of `uses` that say so, and all others, which are for `others`.
+std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
+                                          std::string_view others);
+std::optional<Warning> idle_policy_fields(const Job& program);
+
 // The policy's answer with its evidence.
 struct Recommendation {
   policy::LaunchRecommendation launch;

@@ -1,6 +1,8 @@
 // Describes the documents of the policy.
 #include <tidegate/policy/documents.hpp>
 
+#include <cstring>
+
 namespace tidegate::documents {
 
 using namespace policy;
@@ -24,6 +26,30 @@ TIDEGATE_RECORD(SizingPolicy, sizing_fields);
 
 constexpr auto policy_fields = launch_policy_fields<>();
 TIDEGATE_RECORD(LaunchPolicy, policy_fields);
+
+namespace {
+
+void add_changed(std::span<const Field> fields, const void* object, const void* standard,
+                 const std::string& place, std::vector<std::string>& changed) {
+  for (const Field& field : fields) {
+    const void* const value = field.read(object);
+    const void* const usual = field.read(standard);
+    if (field.type.kind == Kind::record) {
+      add_changed(field.type.record->fields, value, usual, place + std::string(field.name) + '/', changed);
+    } else if (std::memcmp(value, usual, field.type.kind == Kind::u16 ? 2 : 4) != 0) {
+      changed.push_back(place + std::string(field.name));
+    }
+  }
+}
+
+} // namespace
+
+std::vector<std::string> changed_fields(const LaunchPolicy& policy) {
+  std::vector<std::string> changed;
+  const LaunchPolicy standard;
+  add_changed(policy_fields, &policy, &standard, "", changed);
+  return changed;
+}
 
 // A field of the launch request inside its document.
 template <auto Member>

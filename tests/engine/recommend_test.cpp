@@ -80,3 +80,37 @@ TEST_CASE("a queue that the policy takes, however long the program runs") {
   const auto decided = policy::decide({}, launch_request(program, adapter, 0, 0));
   CHECK(decided.has_value());
 }
+
+TEST_CASE("fields of the policy that a program cannot use are named in one warning") {
+  Job program = two_waves(3, 4);
+  CHECK(!idle_policy_fields(program));
+  program.policy.jit_queue_len_threshold = 1; // any program can
+  program.policy.sizing.powerful_min_worker_groups = 1;
+  CHECK(!idle_policy_fields(program));
+
+  program.policy.priority_age_threshold = 3;
+  program.policy.sparse_frontier_threshold_bps = 1;
+  program.policy.sizing.default_worker_count = 1;
+  const auto warning = idle_policy_fields(program);
+  REQUIRE(warning);
+  CHECK(
+      warning->message ==
+      "the program cannot use all of its policy: \"priority_age_threshold\" is for queues whose ops requeue or "
+      "publish, \"sparse_frontier_threshold_bps\" is for active tiles of waves that repeat, "
+      "\"sizing/default_worker_count\" is for `tidegate recommend`");
+  CHECK(warning->pointer == "/policy/priority_age_threshold");
+
+  program.policy.sizing.default_worker_count = 64;
+  program.waves[0].queue = std::make_shared<ProgramQueue>(ProgramQueue{.requeues = true});
+  program.waves[1].active = std::make_shared<ActiveTiles>();
+  CHECK(!idle_policy_fields(program));
+
+  program.policy.hit_capacity_multiplier = 3;
+  program.policy.scratch_bytes_per_hit = 8;
+  CHECK(idle_policy_fields(program));
+  program.buffers.resize(1);
+  program.buffers[0].hits = std::make_shared<ProgramHits>();
+  CHECK(idle_policy_fields(program)->pointer == "/policy/hit_capacity_multiplier"); // a stated capacity
+  program.buffers[0].hits = std::make_shared<ProgramHits>(ProgramHits{.report = {.rule = HitCapacityRule{}}});
+  CHECK(!idle_policy_fields(program));
+}

@@ -1,5 +1,6 @@
 // The topology rules that kernels and host share, held against the launch policy and against what they say.
 #include "engine/traversal/replay.hpp"
+#include "engine/traversal/setup.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/topology.hpp>
 
@@ -266,6 +267,24 @@ TEST_CASE("what is wrong with evidence is named") {
         "0 estimated_peak_device_bytes");
   CHECK(flaw_of([](auto& list) { list.pop_back(); }) == "1 selected_topology");
   CHECK(flaw_of([](auto& list) { list.push_back(list[0]); }) == "2 selected_topology");
+}
+
+TEST_CASE("fields of the policy that a graph program cannot use are named") {
+  graphs::FrontierProgram program{.sources = {0}};
+  CHECK(!idle_policy_fields(program, graphs::SwitchRule::edges));
+  program.policy.launch.sparse_frontier_threshold_bps = 100;
+  program.policy.launch.fusion_edge_threshold = 100;
+  CHECK(!idle_policy_fields(program, graphs::SwitchRule::density));
+  program.policy.launch.hit_capacity_multiplier = 1;
+  const auto warning = idle_policy_fields(program, graphs::SwitchRule::edges);
+  REQUIRE(warning);
+  CHECK(
+      warning->message ==
+      "the program cannot use all of its policy: \"hit_capacity_multiplier\" is for wave programs or `tidegate "
+      "recommend`, \"sparse_frontier_threshold_bps\" is for \"switch_rule\": \"density\"");
+  program.algorithm = graphs::Algorithm::pagerank;
+  CHECK(idle_policy_fields(program, graphs::SwitchRule::density)->message.find("fusion_edge_threshold") !=
+        std::string::npos);
 }
 
 } // namespace tidegate::traversal

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace tidegate::traversal {
@@ -118,6 +119,23 @@ TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
   return {.switch_rule =
               program.policy.switch_rule.value_or(profile.switch_rule.value_or(graphs::SwitchRule::edges)),
           .forced = options.traversal.force_topology};
+}
+
+std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
+                                                  graphs::SwitchRule rule) {
+  const bool density = rule == graphs::SwitchRule::density;
+  const bool fuses = graphs::is_monotone(program);
+  constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
+  constexpr std::string_view fused = "algorithms whose waves can be fused";
+  return engine::idle_policy_fields(program.policy.launch,
+                                    std::array<engine::PolicyUse, 5>{{
+                                        {"memory_pressure_threshold_bps", ""},
+                                        {"sparse_frontier_threshold_bps", by_density, density},
+                                        {"dense_frontier_threshold_bps", by_density, density},
+                                        {"fusion_edge_threshold", fused, fuses},
+                                        {"hot_window_threshold", fused, fuses},
+                                    }},
+                                    "wave programs or `tidegate recommend`");
 }
 
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,

@@ -32,6 +32,10 @@ StrategyChoice choose_strategy(const engine::RunOptions& options, const device::
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
                                  const device::TraversalProfile& profile, const engine::RunOptions& options);
 
+// Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
+std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
+                                                  graphs::SwitchRule rule);
+
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const engine::RunOptions& options);
