@@ -13,6 +13,9 @@
 // reserves room for all of them at the end of the ring with one atomic addition, and the work-group writes them
 // there. Items that local memory has no room for are written one by one.
 //
+// Running ahead (TG_QUEUE_AHEAD). If the items that a chunk has published fit into a chunk, the work-group runs them at
+// once, and then those that they have published: only what is left after that goes into the ring.
+//
 // Claiming. A work-group runs the chunk of its number, and then claims further chunks with one atomic increment
 // each, until all items of the round are taken.
 //
@@ -34,7 +37,7 @@
 //
 // Generated definitions precede this file: TG_QUEUE_RINGS and TG_QUEUE_FIRST_RING (the priorities in use),
 // TG_QUEUE_RING_SIZE (a power of two, at least the capacity), TG_QUEUE_STAGED (items of each ring that local memory
-// holds), TG_QUEUE_TABLES and TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators
+// holds), TG_QUEUE_AHEAD (how often a work-group runs ahead in a round; 0 if there are several rings), TG_QUEUE_TABLES and TG_QUEUE_TABLE_SIZE (a power of two, at least twice the capacity), and enumerators
 // TIDEGATE_OP_name and TIDEGATE_BUFFER_name for the handles. Functions that follow the user's file:
 // tg_queue_run() with a case for each combination of an op and its buffers, tg_queue_ring() and tg_queue_table().
 
@@ -55,6 +58,8 @@ typedef struct {
   uint requeued;
   uint deduped;
   uint kept; // items of pure ops that are new
+  uint ahead; // items that were never in a ring
+  uint heads[TG_QUEUE_RINGS];
   uint2 staged[TG_QUEUE_RINGS * TG_QUEUE_STAGED];
 } tg_publishing;
 
@@ -78,18 +83,18 @@ uint tg_queue_table(uint item);
 
 // Reserves room at the end of a ring; returns the first position. The tail of a ring that is far too full stops, so
 // that it cannot come round to the head.
-uint tg_queue_reserve(global uint* state, uint ring, uint count) {
-  const uint p = TG_QUEUE_FIRST_RING + ring;
-  const uint position = atomic_add(&state[TG_QUEUE_TAILS + p], count);
-  if (position - state[TG_QUEUE_HEADS + p] >= 0x20000000u) {
-    atomic_sub(&state[TG_QUEUE_TAILS + p], count);
+uint tg_queue_reserve(tidegate_publisher to, uint ring, uint count) {
+  global uint* const tail = &to->state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING + ring];
+  const uint position = atomic_add(tail, count);
+  if (position - to->heads[ring] >= 0x20000000u) {
+    atomic_sub(tail, count);
   }
   return position;
 }
 
 // Writes an item to its position, if that is free.
 void tg_queue_write(tidegate_publisher to, uint ring, uint position, uint2 item) {
-  if (position - to->state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring] < to->ring_size) {
+  if (position - to->heads[ring] < to->ring_size) {
     to->rings[(size_t)ring * to->ring_size + (position & (to->ring_size - 1u))] = item;
   }
 }
@@ -100,7 +105,7 @@ void tg_queue_stage(tidegate_publisher to, uint ring, uint2 item) {
     to->staged[ring * TG_QUEUE_STAGED + slot] = item;
   } else {
     const uint own = to->room == 0u ? 0u : ring;
-    tg_queue_write(to, own, tg_queue_reserve(to->state, own, 1u), item);
+    tg_queue_write(to, own, tg_queue_reserve(to, own, 1u), item);
   }
 }
 
@@ -155,7 +160,9 @@ void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* ring
   to->room = TG_QUEUE_STAGED;
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     to->counts[ring] = 0;
+    to->heads[ring] = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
   }
+  to->ahead = 0;
   to->done = 0;
   to->requeued = 0;
   to->deduped = 0;
@@ -231,11 +238,29 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
                          rings[(size_t)ring * TG_QUEUE_RING_SIZE + ((head + at) & (TG_QUEUE_RING_SIZE - 1u))],
                          chunk == 0u TG_QUEUE_ARGUMENTS);
       }
+#if TG_QUEUE_AHEAD
+      bool goes_on = true;
+      for (uint times = 0; times < TG_QUEUE_AHEAD && goes_on; ++times) {
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        const uint size = publishing.counts[0];
+        const uint2 item = publishing.staged[min(lane, TG_QUEUE_STAGED - 1u)];
+        goes_on = size != 0u && size <= min(TG_QUEUE_LANES, TG_QUEUE_STAGED) && publishing.requeued == 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (goes_on && lane == 0u) {
+          publishing.counts[0] = 0;
+          publishing.ahead += size;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (goes_on && lane < size) {
+          done += tg_queue_run_one(&publishing, 0u, item, false TG_QUEUE_ARGUMENTS);
+        }
+      }
+#endif
       barrier(CLK_LOCAL_MEM_FENCE);
       if (lane == 0u) {
         for (uint to = 0; to < TG_QUEUE_RINGS; ++to) {
           const uint size = min(publishing.counts[to], (uint)TG_QUEUE_STAGED);
-          publishing.bases[to] = size == 0u ? 0u : tg_queue_reserve(state, to, size);
+          publishing.bases[to] = size == 0u ? 0u : tg_queue_reserve(&publishing, to, size);
           publishing.sizes[to] = size;
           publishing.counts[to] = 0;
         }
@@ -260,6 +285,7 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
     tg_queue_add(&state[TG_QUEUE_AGAIN], publishing.requeued);
     tg_queue_add(&state[TG_QUEUE_REPEATED], publishing.deduped);
     tg_queue_add(&state[TG_QUEUE_KEPT], publishing.kept);
+    tg_queue_add(&state[TG_QUEUE_RAN_AHEAD], publishing.ahead);
   }
 }
 
@@ -321,6 +347,7 @@ void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, u
   const uint round = state[TG_QUEUE_ROUND];
   const uint failed = state[TG_QUEUE_FAULT];
   const uint repeated = state[TG_QUEUE_REPEATED];
+  const uint ahead = state[TG_QUEUE_RAN_AHEAD];
   const uint rounds = state[TG_QUEUE_ROUNDS];
   const uint stalled_before = state[TG_QUEUE_STALLED];
   const uint deepest_before = state[TG_QUEUE_DEEPEST];
@@ -349,20 +376,21 @@ void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, u
     state[TG_QUEUE_HEADS + p] = head + ran;
     state[TG_QUEUE_WAITING + p] = length - ran;
   }
-  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], published_before, published - again);
+  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], published_before, published + ahead - again);
   tg_queue_count_on(&state[TG_QUEUE_EXECUTED], executed_before, done);
   tg_queue_count_on(&state[TG_QUEUE_REQUEUES], requeues_before, again);
   tg_queue_count_on(&state[TG_QUEUE_DEDUPED], deduped_before, repeated);
   state[TG_QUEUE_DONE] = 0;
   state[TG_QUEUE_AGAIN] = 0;
   state[TG_QUEUE_REPEATED] = 0;
+  state[TG_QUEUE_RAN_AHEAD] = 0;
   state[TG_QUEUE_ROUNDS] = rounds + 1u;
   state[TG_QUEUE_ROUND] = round + 1u;
   const uint stalled = done != 0u ? 0u : stalled_before + 1u;
   state[TG_QUEUE_STALLED] = stalled;
   state[TG_QUEUE_DEEPEST] = max(deepest_before, (uint)min(deepest, 0xfffffffful));
   state[TG_QUEUE_MOST_KEPT] = max(kept_before, kept);
-  const uint faults = taken - done - again;
+  const uint faults = taken + ahead - done - again;
   state[TG_QUEUE_REMAINING] = remaining + faults;
   const uint end = failed != 0u                            ? TG_QUEUE_FAILED
                    : deepest > capacity || kept > capacity ? TG_QUEUE_FULL
@@ -412,6 +440,7 @@ kernel void tidegate_queue_check(global uint2* waiting, uint size, global uint* 
   for (uint n = 0; n < most && *head != *tail && *tail - *head <= size && state[TG_QUEUE_FAULT] == 0u; ++n) {
     const uint2 item = waiting[*head & (size - 1u)];
     *head += 1u;
+    publishing.heads[0] = *head;
     tg_queue_run_one(&publishing, 0u, item, true TG_QUEUE_ARGUMENTS);
   }
   state[TG_QUEUE_DEEPEST] = *tail - *head;

@@ -35,6 +35,7 @@ enum {
   TG_QUEUE_KEPT,        // different items of pure ops
   TG_QUEUE_MOST_KEPT,   // the most of them in any iteration
   TG_QUEUE_REPEATED,    // published items of pure ops that were identical to others, in this round
+  TG_QUEUE_RAN_AHEAD,   // items that ran in the round in which they were published
   TG_QUEUE_DEEPEST,     // the most items that the rings had to hold
   TG_QUEUE_FAULT_PARAM, // param of the item that failed first; its op and buffers are in TG_QUEUE_FAULT_PLACE
   TG_QUEUE_LAST_PARAM,  // likewise of TG_QUEUE_LAST_REQUEUED

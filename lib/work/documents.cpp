@@ -170,6 +170,9 @@ constexpr Field queue_fields[] = {
     defaulted<&QueueSpec::most_stalled_rounds>(
         "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
+    defaulted<&QueueSpec::runs_ahead>(
+        "if ops publish items: whether a work-group may run a few items that it has published at once, in the same "
+        "round; they may not see what other items of the round write"),
 };
 TIDEGATE_RECORD(QueueSpec, queue_fields);
 

@@ -147,6 +147,7 @@ struct QueueSpec {                  // exactly one of items and file
   // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
   std::optional<std::uint32_t> capacity;
   std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
+  bool runs_ahead = false; // if ops publish: a work-group may run what it has published in the same round
 };
 
 // The wave runs only tiles whose flag is not 0.

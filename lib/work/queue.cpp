@@ -349,6 +349,10 @@ public:
     wave.arguments = arguments_of(combinations, ops_, buffers_.size());
     TIDEGATE_CHECK(add_buffers(wave.arguments, pointer_, drain_));
     add_functions(combinations);
+    if (spec_.runs_ahead && rings() > 1) {
+      return failure(ErrorCode::bad_queue, "the queue runs ahead, and its items have several priorities",
+                     "give all its ops one priority, or leave runs_ahead out", pointer_ + "/runs_ahead");
+    }
     define(fmt::format("{}u", std::bit_ceil(capacity_)));
     TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));
 
@@ -488,9 +492,9 @@ private:
     const std::uint32_t table_size = tables_ == 0 ? 1 : 2 * std::bit_ceil(capacity_);
     drain_.definitions = fmt::format(
         "#define TG_QUEUE_RINGS {}u\n#define TG_QUEUE_FIRST_RING {}u\n#define TG_QUEUE_RING_SIZE {}\n"
-        "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
-        rings(), first_ring_, ring_size, std::max(std::min(8 * lanes_, most_staged) / rings(), 1U), tables_,
-        table_size);
+        "#define TG_QUEUE_STAGED {}u\n#define TG_QUEUE_AHEAD {}\n#define TG_QUEUE_TABLES {}u\n#define TG_QUEUE_TABLE_SIZE {}u\n",
+        rings(), first_ring_, ring_size, std::max(std::min(8 * lanes_, most_staged) / rings(), 1U),
+        spec_.runs_ahead ? most_ahead : 0, tables_, table_size);
     std::set<std::string> defined;
     const auto enumerate = [&](std::string_view prefix, const std::string& name, std::size_t handle) {
       for (const std::string& word : {identifier(name), std::to_string(handle)}) {
@@ -576,6 +580,9 @@ private:
   // Items that a work-group collects in local memory: 16 KiB.
   static constexpr std::uint32_t most_staged = 2048;
 
+  // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
+  static constexpr std::uint32_t most_ahead = 64;
+
   const QueueSpec& spec_;
   const std::string& title_;
   const std::string& folder_;
@@ -653,6 +660,10 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                           [](const QueueOpHandle& op) { return op.op != nullptr && op.op->publishes; })) {
     return PublishingQueue(spec, title, folder, ops, buffers, tuning, groups, pointer)
         .resolve(std::move(items), combined, age_threshold, answer, scope);
+  }
+  if (spec.runs_ahead) {
+    return failure(ErrorCode::bad_queue, "the queue runs ahead, and none of its ops publishes items",
+                   "leave runs_ahead out", pointer + "/runs_ahead");
   }
 
   // Ops and buffers that the items name.
