@@ -119,6 +119,8 @@ typedef struct {
   uint group;
   uint groups;
   uint lane; // for TG_LANE_OF
+  uint rows;  // that shares pull along: those of all vertices, or a rank's own
+  uint first; // the vertex of the first of them
 } tg_job;
 
 #define TG_GRAPH_PARAMETERS                                                                                     \
@@ -131,7 +133,8 @@ typedef struct {
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values,                  \
                       others,  stamps,     bitmaps, queues,     far,           far,                             \
                       TG_ALGORITHM == TG_PAGERANK && setting.has_seats != 0 ? sources : 0, state,               \
-                      setting.vertices, setting.words, setting.queue_room, group_number, group_count, TG_LANE}
+                      setting.vertices, setting.words, setting.queue_room, group_number, group_count, TG_LANE, \
+                      setting.vertices, 0}
 
 // The bitmap and the queue of a wave's frontier. All waves of pagerank share one.
 global uint* tg_bitmap_of(const tg_job* job, uint wave) {

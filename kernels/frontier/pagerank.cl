@@ -40,7 +40,7 @@ global float* tg_passed(const tg_job* job, uint wave) {
 
 volatile global uint* tg_received_by(const tg_job* job, uint seat) { return job->stamps + 2ul * seat; }
 
-uint tg_seat_of(const tg_job* job, uint v) { return job->seats == 0 ? v : job->seats[v]; }
+uint tg_seat_of(const tg_job* job, uint row) { return job->seats == 0 ? job->first + row : job->seats[row]; }
 
 // The part of a rank that does not come along edges.
 float tg_base(const tg_job* job, const tg_position* at, const tg_setting* setting) {

@@ -11,10 +11,15 @@
 //   adopt  merges what other ranks have sent; cc: the forest of another rank
 //   pull   own vertices without a level look for a neighbour in the frontier of all ranks
 //   count  the own part of the next frontier; clears the old one
-//   rank   pagerank: an iteration over own vertices
+//   rank   pagerank: an iteration over own vertices; by shares, if those have hubs
+//   apply  pagerank: then, the rows that several shares have parts of
 //   finish bfs: the parents of own vertices; cc: points every vertex at its root
 #include "common/device_barrier.cl"
 #include "frontier/algorithm.cl"
+#define TG_RANKS_BY_SHARES (TG_ALGORITHM == TG_PAGERANK && TG_MAY_PULL_SHARES)
+#if TG_RANKS_BY_SHARES
+#include "frontier/shares.cl"
+#endif
 #define TG_FROM_ALL (TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK)
 
 // Words of a sent vertex: its number and value; a level is that of the wave.
@@ -260,12 +265,36 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     global tg_bits* values, global uint* others, global uint* frontier, global uint* next, global uint* all,
     global uint* heard, volatile global uint* counters, global const uint* sources, tg_setting setting, tg_part part) {
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, 0, 0, 0, 0, 0, 0, 0,
-                      setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0)};
+                      setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE, setting.vertices, 0};
   global uint* const list = (global uint*)counters + TG_RANK_WAVES * TG_SUMS;
   counters += part.slot * TG_SUMS;
+#if TG_ALGORITHM == TG_PAGERANK
+  tg_job own = job; // its rows are those of own vertices
+  own.values += part.first;
+  own.stamps = heard - 2ul * part.first;
+  own.shares = next;
+  own.rows = part.end - part.first;
+  own.first = part.first;
+  tg_position at;
+  at.wave = part.wave;
+  at.idle = part.idle;
+#endif
+#if TG_RANKS_BY_SHARES
+  local tg_share share;
+  tg_target nowhere;
+#endif
   tg_found found = {0, 0, 0, 0, 0, 0, 0, 0};
   switch (part.action) {
-  case TG_PART_BEGIN: tg_begin(&job, &part, &setting, next, &found); break;
+  case TG_PART_BEGIN:
+    tg_begin(&job, &part, &setting, next, &found);
+#if TG_RANKS_BY_SHARES
+    TG_EACH_ITEM(&own, i, own.rows, 1) {
+      tg_begin_shares(&own, i);
+      tg_received_by(&own, part.first + i)[0] = 0;
+      tg_received_by(&own, part.first + i)[1] = 0;
+    }
+#endif
+    break;
 #if TG_FROM_ALL
 #if TG_ALGORITHM == TG_CC
   case TG_PART_PUSH: tg_push_part(&job, &part, 0, 0, 0, 0, 0, &found); break;
@@ -277,18 +306,20 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     break;
   }
 #else
+#if TG_RANKS_BY_SHARES
+  case TG_PART_RANK: tg_pull_shares(&own, &at, &setting, nowhere, &share, &found); break;
+  case TG_PART_APPLY: tg_apply_shares(&own, &at, &setting, &found); break;
+#else
   case TG_PART_RANK: {
-    tg_position at;
-    at.idle = part.idle;
-    const float base = tg_base(&job, &at, &setting);
-    TG_EACH_ITEM(&job, i, part.end - part.first, 1) {
-      const uint v = part.first + i;
-      tg_rank(&job, &setting, base, v, v, values[v], tg_degree(&job, i), tg_received(&job, i, tg_passed(&job, part.wave)),
-              tg_passed(&job, part.wave + 1), &found);
+    const float base = tg_base(&own, &at, &setting);
+    TG_EACH_ITEM(&own, i, own.rows, 1) {
+      tg_rank(&own, &setting, base, i, part.first + i, own.values[i], tg_degree(&own, i),
+              tg_received(&own, i, tg_passed(&own, part.wave)), tg_passed(&own, part.wave + 1), &found);
       found.scanned += in_offsets[i + 1ul] - in_offsets[i];
     }
     break;
   }
+#endif
 #endif
 #else
   case TG_PART_SEED:

@@ -25,7 +25,7 @@ void tg_begin_shares(const tg_job* job, uint v) {
   }
 }
 
-uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->vertices) + (TG_SHARE - 1)) / TG_SHARE); }
+uint tg_share_count(const tg_job* job) { return (uint)((tg_place_of(job, job->rows) + (TG_SHARE - 1)) / TG_SHARE); }
 
 tg_offset tg_first_edge_of(ulong share, uint row) { return (tg_offset)(share * TG_SHARE - row); }
 
@@ -122,7 +122,7 @@ tg_collected tg_combined_by_team(local tg_collected* sums, tg_collected sum) {
 
 // Returns the first and the last row of a share.
 uint2 tg_rows_of_share(const tg_job* job, uint share, uint shares) {
-  return (uint2)(job->shares[share], share + 1 == shares ? job->vertices - 1 : job->shares[share + 1]);
+  return (uint2)(job->shares[share], share + 1 == shares ? job->rows - 1 : job->shares[share + 1]);
 }
 
 // All work-items of the group call this.
@@ -130,7 +130,7 @@ void tg_pull_shares(const tg_job* job, const tg_position* at, const tg_setting* 
                     tg_found* found) {
   const uint lane = TG_LANE;
   const uint shares = tg_share_count(job);
-  const tg_offset edges = job->in_offsets[job->vertices];
+  const tg_offset edges = job->in_offsets[job->rows];
 #if TG_ALGORITHM == TG_PAGERANK
   const float base = tg_base(job, at, setting);
 #else

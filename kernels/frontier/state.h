@@ -142,7 +142,8 @@ typedef struct {
 #define TG_PART_PULL 6u
 #define TG_PART_COUNT 7u
 #define TG_PART_RANK 8u
-#define TG_PART_FINISH 9u
+#define TG_PART_APPLY 9u
+#define TG_PART_FINISH 10u
 
 // The inputs of a rank's launch (ranks.cl).
 typedef struct {

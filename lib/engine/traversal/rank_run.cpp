@@ -180,13 +180,19 @@ private:
       require(session_.clear(memory_[bitmap], std::max(pushes ? words_ * word_bytes : 0, word_bytes)),
               "clearing a bitmap");
     }
+    const std::uint64_t own = part_.end - part_.first;
+    if (by_shares_) { // the first row of each share
+      const std::uint64_t edges = std::max(own_.shape().edges, own_.shape().in_edges);
+      set(At::next, {}, ((edges + own) / share_size(shape_) + 1) * word_bytes);
+    }
     set(At::all, std::as_bytes(distances),
         shape_.algorithm == Algorithm::bfs && distances.empty() ? words_ * word_bytes : 0);
     set(At::heard, {},
         pushes ? std::uint64_t{rank_heard_vertices} * rank_message_words(shape_) * word_bytes
         : shape_.algorithm == Algorithm::cc ? value_bytes(shape_)
+        : by_shares_                        ? 2 * word_bytes * own // what a row has received
                                             : 0);
-    const std::uint64_t listed = pushes ? shape_.vertices - (part_.end - part_.first) : 0;
+    const std::uint64_t listed = pushes ? shape_.vertices - own : 0;
     set(At::counters, {},
         (slot_words + std::max<std::uint64_t>(listed * rank_message_words(shape_), list_words)) * word_bytes);
     set(At::sources, std::as_bytes(std::span(program_.sources)));
@@ -583,6 +589,9 @@ private:
       part_.idle = of.idle;
       clear_counters();
       launch(TG_PART_RANK);
+      if (by_shares_) {
+        launch(TG_PART_APPLY);
+      }
       TIDEGATE_TRY(of, of_all(counted(read_counters())));
       wave.scanned_edges = of.scanned;
       log(wave);
@@ -667,6 +676,8 @@ private:
   const std::uint64_t words_; // of a bitmap
   const bool floats_ = graphs::weight_type(*own_.out) == graphs::WeightType::f32;
   Clock::time_point deadline_ = Clock::now() + engine::build_limit;
+  const bool by_shares_ = // as TG_RANKS_BY_SHARES
+      shape_.algorithm == Algorithm::pagerank && !shape_.short_rows && groups_.local[0] > 1;
   tg_setting setting_{};
   tg_part part_{};
   std::array<device::Buffer, At::setting> memory_;
