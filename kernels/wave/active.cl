@@ -34,7 +34,8 @@ uint tg_listed(tg_list list, uint place) {
 tg_list tg_list_for(global uint* state, global const uint* active, global const uint* blocks, uint tiles, uint pack,
                     uint iteration, bool records) {
   const uint entry = TG_ACTIVE_ENTRY(iteration);
-  const uint previous = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE] & 0xff;
+  const uint before = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE];
+  const uint previous = before & 0xff;
   tg_densities of;
   of.queue_len = state[entry + TG_ACTIVE_TILES];
   of.density_bps = tg_density_bps(of.queue_len, tiles);
@@ -46,14 +47,14 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   of.has_graph = 0;
   const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous);
   if (records) {
-    state[entry + TG_ACTIVE_CHOICE] = choice.topology | choice.rule << 8 | previous << 16 | 1u << 24;
+    state[entry + TG_ACTIVE_CHOICE] = choice.topology | choice.rule << 8 | previous << 16 | TG_ACTIVE_CHOSEN;
   }
   tg_list list = {0, 0, tiles, 0, of.queue_len == tiles};
-  if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(previous))) {
+  if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(before))) {
     list.entries = active;
     list.places = of.queue_len;
     list.all_active = true;
-  } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(previous)) {
+  } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(before)) {
     list.entries = blocks;
     list.bits = TG_ACTIVE_BLOCK_BITS;
     list.places = state[entry + TG_ACTIVE_BLOCKS] << TG_ACTIVE_BLOCK_BITS;

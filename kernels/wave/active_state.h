@@ -10,7 +10,7 @@
 enum {
   TG_ACTIVE_TILES,  // active ones
   TG_ACTIVE_BLOCKS, // blocks with active tiles, if there are lists
-  TG_ACTIVE_CHOICE, // topology | rule << 8 | previous topology << 16 | 1 << 24; 0 where the device chose none
+  TG_ACTIVE_CHOICE, // topology | rule << 8 | previous topology << 16 | TG_ACTIVE_CHOSEN; 0 where the device chose none
   TG_ACTIVE_WORDS = 4
 };
 
@@ -19,7 +19,9 @@ enum {
 #define TG_ACTIVE_BLOCK_BITS 3 // a block has 8 consecutive tiles
 #define TG_ACTIVE_ITEM 64      // flags that a work-item counts
 
-// There are lists unless the iteration before walked all tiles: so dense waves cost only the count, and the first one
-// after them that could use a list walks all tiles once more.
-#define TG_ACTIVE_LISTS(previous) ((previous) < 3) // TG_DENSE
+// There are lists if the iteration before was walked by the device's choice, and not all over: so dense waves cost only
+// the count, and the first one after them that could use a list walks all tiles once more. `choice` is that of the
+// iteration before; the host states one before the first iteration.
+#define TG_ACTIVE_LISTS(choice) ((choice) != 0 && ((choice) & 0xff) < 3) // TG_DENSE
+#define TG_ACTIVE_CHOSEN (1u << 24)
 #endif

@@ -39,7 +39,7 @@ kernel void count_flags(global const uchar* flags, global uint* state, global ui
     return;
   }
   uint at = atomic_add((volatile global uint*)&state[entry + TG_ACTIVE_TILES], (uint)popcount(set));
-  if (!TG_ACTIVE_LISTS(state[before + TG_ACTIVE_CHOICE] & 0xff)) {
+  if (!TG_ACTIVE_LISTS(state[before + TG_ACTIVE_CHOICE])) {
     return;
   }
   uint some = 0; // bit i: block i has active tiles

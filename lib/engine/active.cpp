@@ -10,7 +10,7 @@ namespace tidegate::engine {
 namespace {
 
 ActiveWalk walk_of(const ActiveReport& report, const ActiveChoice& choice) {
-  const bool lists = TG_ACTIVE_LISTS(static_cast<std::uint32_t>(choice.previous_topology));
+  const bool lists = TG_ACTIVE_LISTS(static_cast<std::uint32_t>(choice.previous_topology) | TG_ACTIVE_CHOSEN);
   if (!report.chosen_by_device) {
     return ActiveWalk::all;
   }

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -211,7 +212,11 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   active.state = add("counts", TG_ACTIVE_SIZE);
   memory.buffers.back().log = true;
   memory.buffers.back().first = [] {
-    return Result<std::vector<std::byte>>(std::vector<std::byte>(TG_ACTIVE_SIZE * sizeof(std::uint32_t)));
+    std::vector<std::uint32_t> words(TG_ACTIVE_SIZE);
+    words[TG_ACTIVE_ENTRY(TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE] =
+        TG_ACTIVE_CHOSEN; // empty, before iteration 0
+    const auto bytes = std::as_bytes(std::span(words));
+    return Result<std::vector<std::byte>>(std::vector<std::byte>(bytes.begin(), bytes.end()));
   };
   active.list = add("active tiles", tiles);
   active.blocks = add("blocks", (tiles >> TG_ACTIVE_BLOCK_BITS) + 1);
