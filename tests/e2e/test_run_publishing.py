@@ -113,7 +113,7 @@ class Publishing(Programs):
 
 
 class Random(Publishing):
-    def program(self, seed: int) -> tuple[Document, Serial, int]:
+    def program(self, seed: int, ahead: bool) -> tuple[Document, Serial, int]:
         rng = random.Random(seed)
         depth, size, repeat = rng.randrange(3, 9), rng.choice([50, 1000]), rng.choice([1, 1, 2])
         items = [(0, 0, 1, rng.randrange(2**24)) for _ in range(rng.choice([1, 40, 700]))]
@@ -122,10 +122,14 @@ class Random(Publishing):
         ops = {"tree": queue_op(options=f"-DSIZE={SIZE}", priority=rng.randrange(5)),
                "leaf": queue_op(options=f"-DSIZE={SIZE}"),
                "pure-leaf": queue_op(options=f"-DSIZE={SIZE}", kernel="pure", pure=True, priority=rng.randrange(5))}
+        if ahead:  # items have one priority
+            self.file("queue.cl", OPS.replace("_AT(c, ", "("))
+            ops = {name: {**op, "priority": 1} for name, op in ops.items()}
         self.file("rules.raw", struct.pack("<2I", depth, size))
         buffers = {"rules": buffer(count=2, init={"file": "rules.raw"}), "seen": buffer(count=SIZE, output="seen.npy"),
                    "leaves": buffer(count=SIZE), "pure": buffer(count=size, output="pure.npy")}
         document = queue_program(ops, buffers, items, repeat=repeat)
+        document["waves"][0]["queue"]["runs_ahead"] = ahead
         serial = Serial(depth, size)
         given = [item for i, item in enumerate(items) if item[0] != 2 or item not in items[:i]]
         for _ in range(repeat):
@@ -138,10 +142,10 @@ class Random(Publishing):
     def test_random(self) -> None:
         """Outputs and counts in every strategy. How often a leaf runs depends on the order, so only its items are counted."""
         slices = ("--set", "slice=1", "--workers", "1")
-        for seed, *options in ((1, "plain"), (3, "launch"), (4, "barrier", "--mode", "interpreter", *slices),
-                               (5, "counters", "--mode", "jit")):
-            with self.subTest(seed=seed, options=options):
-                document, serial, given = self.program(seed)
+        for seed, ahead, *options in ((1, False, "plain"), (3, False, "launch"), (4, False, "barrier", "--mode", "interpreter", *slices),
+                                      (5, False, "counters", "--mode", "jit"), (6, True, "launch"), (7, True, "barrier", "--mode", "jit")):
+            with self.subTest(seed=seed, ahead=ahead, options=options):
+                document, serial, given = self.program(seed, ahead)
                 report = self.report_of(document, "--verify", "--strategy", *options)
                 self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
                 queue = report["queues"][0]
@@ -159,7 +163,7 @@ class Random(Publishing):
 
     def test_order_of_keys(self) -> None:
         """Ops and buffers have names in the kernel: the order of keys, and of the lists, changes nothing."""
-        document, serial, _ = self.program(7)
+        document, serial, _ = self.program(7, False)
         for keys_sorted in (False, True):
             self.report_of(json.loads(json.dumps(document, sort_keys=keys_sorted)), "--strategy", "launch")
             self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
@@ -245,6 +249,17 @@ class Ends(Publishing):
             queue = self.failed(self.program("twice", 2047, capacity=4), "capacity of 4 items and needed 6 when", "--strategy", strategy)
             self.assertEqual((queue["publishing"]["published_items"], queue["publishing"]["executed_items"], queue["items_remaining"]),
                              (6, 3, 4))
+
+    def test_runs_ahead(self) -> None:
+        """A chain of 999 items takes 999 rounds; run ahead, a round runs 1 + 64 of it."""
+        self.file("queue.cl", "uint chain(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
+                  "  seen[i] += 1;\n  if (i + 1 < limit[0]) TIDEGATE_PUBLISH(chain, limit, seen, i + 1);\n  return TIDEGATE_DONE;\n}\n")
+        for ahead, rounds in ((False, 999), (True, 16)):
+            document = queue_program({"chain": queue_op()}, {"limit": buffer(count=1, init={"fill": 999}),
+                                                             "seen": buffer(count=999, output="seen.npy")},
+                                     [(0, 0, 1, 0)], queue={"runs_ahead": ahead})
+            queue = self.report_of(document, "--strategy", "launch")["queues"][0]
+            self.assertEqual((self.output("seen.npy"), queue["rounds"], queue["publishing"]["executed_items"]), ([1] * 999, rounds, 999))
 
     def test_check(self) -> None:
         """`check` adds up what the device counted."""
@@ -397,6 +412,10 @@ class Refused(Publishing):
                      "give a buffer of u32, or change the op's parameter")
         self.refused(good, "bad_queue /waves/0/queue/capacity: the queue begins with 2 items and has a capacity of 1; give it a "
                      "capacity of 2 or more, for what its ops publish too", capacity=1)
+        self.refused(good.replace("PUBLISH(op", "PUBLISH_AT(1, op"), "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and its items "
+                     "have several priorities; give all its ops one priority, or leave runs_ahead out", runs_ahead=True)
+        self.refused(head.replace(", tidegate_publisher publisher", "") + tail, "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and "
+                     "none of its ops publishes items; leave runs_ahead out", runs_ahead=True)
         self.refused(good, "out_of_range /waves/0/queue/capacity: the queue has a capacity of 134217729; give 134217728 at most",
                      capacity=2**27 + 1)
         self.refused(good, 'invalid_program /waves/0/queue: the queue runs "op" and "other", which differ in their source or options; '
