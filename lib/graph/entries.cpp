@@ -182,7 +182,6 @@ Error to_error(const EntryFault& fault, const EntryRules& rules, const char* lin
 struct BlockEntries {
   std::uint64_t index = 0;
   std::uint64_t lines = 0;
-  std::uint64_t count = 0; // of the chunk's edges, which may have gone
   EdgeChunk chunk;
   std::optional<Vertex> last_vertex;
   ValueRange values;
@@ -546,16 +545,11 @@ std::uint64_t count_rows(std::string_view text, const EntryRules& rules) {
 // Collects the blocks that the threads have scanned, and stops the threads after an error.
 class ScannedBlocks {
 public:
-  ScannedBlocks(std::uint64_t most_entries, const ChunkSink& sink)
-      : most_entries_(most_entries), sink_(sink) {}
+  explicit ScannedBlocks(std::uint64_t most_entries) : most_entries_(most_entries) {}
 
   void add(BlockEntries block) {
-    block.count = block.chunk.edges.size();
-    if (sink_) {
-      sink_(std::exchange(block.chunk, {}));
-    }
     const std::lock_guard lock(mutex_);
-    entries_ += block.count;
+    entries_ += block.chunk.edges.size();
     stopped_ = stopped_ || block.error || entries_ > most_entries_;
     blocks_.push_back(std::move(block));
   }
@@ -573,7 +567,6 @@ private:
   std::vector<BlockEntries> blocks_;
   std::uint64_t entries_ = 0;
   std::uint64_t most_entries_;
-  const ChunkSink& sink_;
   std::atomic<bool> stopped_ = false;
 };
 
@@ -591,16 +584,60 @@ void merge(ValueRange& all, const ValueRange& more) {
   all.negative += more.negative;
 }
 
+// Adds what other processes have found in their parts of the file.
+Result<void> add_other_parts(Entries& entries, const BuildOptions& options) {
+  struct Found {
+    std::uint64_t count, vertices, real;
+    ValueRange values;
+  };
+  static_assert(std::is_trivially_copyable_v<Found> && sizeof(Found) % sizeof(std::uint32_t) == 0);
+  const Found own{.count = entries.count,
+                  .vertices = entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0,
+                  .real = entries.real ? 1U : 0U,
+                  .values = entries.values};
+  std::vector<std::uint32_t> words(sizeof own / sizeof(std::uint32_t));
+  std::memcpy(words.data(), &own, sizeof own);
+  TIDEGATE_TRY(const auto all, options.exchange->exchange(PartExchange::Parcels(options.parts, words)));
+  for (std::uint32_t part = 0; part < options.parts; ++part) {
+    if (part == options.part) {
+      continue;
+    }
+    Found found{};
+    std::memcpy(static_cast<void*>(&found), all[part].data(), sizeof found);
+    entries.count += found.count;
+    if (found.vertices != 0) {
+      entries.last_vertex =
+          std::max(entries.last_vertex, std::optional(static_cast<Vertex>(found.vertices - 1)));
+    }
+    merge(entries.values, found.values);
+    if (found.real != 0 && !entries.real) {
+      entries.real = {
+          .code = ErrorCode::bad_graph, .message = "a value is not an integer", .fix = "see above"};
+    }
+  }
+  return {};
+}
+
 } // namespace
 
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, unsigned threads, const ChunkSink& sink) {
-  ScannedBlocks scanned(rules.most_entries, sink);
+                             const EntryRules& rules, const BuildOptions& options) {
+  ScannedBlocks scanned(rules.most_entries);
+  const auto scanned_if_taken = [&](std::string_view text, std::uint64_t row, std::uint64_t index) {
+    BlockEntries block;
+    if (takes_chunk(options, index)) {
+      block = scan(text, rules, row);
+    } else {
+      block.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+    }
+    block.index = index;
+    return block;
+  };
   std::mutex mutex;                              // of `rows`
   std::uint64_t rows = count_rows(first, rules); // of the blocks so far
-  on_threads(blocks.ended() ? 1 : thread_count(threads), [&](unsigned thread) {
+  on_threads(blocks.ended() ? 1 : thread_count(options.threads), [&](unsigned thread) {
     if (thread == 0) {
-      scanned.add(scan(first, rules, 0));
+      scanned.add(scanned_if_taken(first, 0, 0));
     }
     TextBlock block;
     while (!scanned.stopped()) {
@@ -614,18 +651,17 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
         rows += count_rows(block.text(), rules);
         counting.unlock();
       }
-      BlockEntries found;
+      BlockEntries found{.index = block.index + 1}; // `first` has index 0
       if (!more) {
         found.error = more.error();
         if (found.error->code == ErrorCode::bad_graph) {
           found.error->line = 1; // the line after all scanned ones
         }
       } else if (*more) {
-        found = scan(block.text(), rules, row);
+        found = scanned_if_taken(block.text(), row, block.index + 1);
       } else {
         return;
       }
-      found.index = block.index + 1; // `first` has index 0
       scanned.add(std::move(found));
     }
   });
@@ -636,17 +672,19 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
         *block.error->line += entries.lines;
       }
       if (block.not_as_first) {
-        return Entries{.real = std::move(block.error)};
+        entries = {.real = std::move(block.error)};
+        break;
       }
       return tl::unexpected(std::move(*block.error));
     }
     entries.lines += block.lines;
-    entries.count += block.count;
+    entries.count += block.chunk.edges.size();
     entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
     merge(entries.values, block.values);
-    if (!sink) {
-      entries.chunks.push_back(std::move(block.chunk));
-    }
+    entries.chunks.push_back(std::move(block.chunk));
+  }
+  if (options.parts > 1) {
+    TIDEGATE_CHECK(add_other_parts(entries, options));
   }
   return entries;
 }

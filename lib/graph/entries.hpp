@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -101,11 +100,10 @@ struct Entries {
   std::optional<Error> real;
 };
 
-// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining
-// blocks. A sink gets the chunks, from several threads at a time, and the result has none. Errors: bad_graph with line and
-// column, and those of TextBlocks.
-using ChunkSink = std::function<void(EdgeChunk)>;
+// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks; of several
+// parts those that takes_chunk() selects; other numbers than the chunks are those of all parts. Errors: bad_graph with line and
+// column, those of TextBlocks, and of the exchange.
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
-                             const EntryRules& rules, unsigned threads, const ChunkSink& sink = {});
+                             const EntryRules& rules, const BuildOptions& options);
 
 } // namespace tidegate::graphs

@@ -245,19 +245,12 @@ Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& optio
     const auto edge = [end](std::uint64_t i) { return Edge{end(2 * i), end(2 * i + 1)}; };
     chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed));
   }
-  if (options.build.parts > 1) {
-    const auto visit = [&](const EdgeSink& sink) {
-      for_each_index(threads, chunks.count, [&](std::size_t i) {
-        EdgeChunks some = edges;
-        some.chunks.push_back(chunks.make(i));
-        sink(some);
-      });
-      return Result<EdgeChunks>(edges);
-    };
-    return build_part(visit, options.build);
-  }
   edges.chunks.resize(chunks.count);
-  for_each_index(threads, chunks.count, [&](std::size_t i) { edges.chunks[i] = chunks.make(i); });
+  for_each_index(threads, chunks.count, [&](std::size_t i) {
+    if (takes_chunk(options.build, i)) {
+      edges.chunks[i] = chunks.make(i);
+    }
+  });
   return build_graph(std::move(edges), options.build);
 }
 

@@ -559,10 +559,9 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
       .line = fewer ? entries.lines : header.stated_at});
 }
 
-// Checks that each edge is in the rows of both its vertices, with one weight.
-Result<void> check_rows_match(const Rows& rows, const BuildOptions& options) {
-  const Rows other = transposed(rows, options.threads, options.order);
-  for (Vertex v = 0; v < rows.vertices(); ++v) {
+// Checks that each edge is in the rows of both its vertices, with one weight: that rows of these vertices are as transposed.
+Result<void> check_rows_match(const Rows& rows, const Rows& other, Vertex first, Vertex end) {
+  for (Vertex v = first; v < end; ++v) {
     std::vector<Vertex> listed(rows.row(v).begin(), rows.row(v).end());
     std::vector<Vertex> lists(other.row(v).begin(), other.row(v).end());
     std::ranges::sort(listed);
@@ -593,10 +592,9 @@ struct ReadFile {
   bool rows = false; // a line for each vertex
 };
 
-// Gives the edges to the sink, if there is one, except those of rows: all of them are needed for a check. With `real`, values
+// With `real`, values
 // whose type no header states are real numbers; sets `real` where it returns an error and would not with it.
-Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, const EdgeSink& sink,
-                           bool& real) {
+Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, bool& real) {
   TIDEGATE_TRY(TextBlocks blocks, TextBlocks::open(path, options.block_bytes));
   HeaderReader lines(blocks);
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
@@ -610,16 +608,8 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
       check_memory(header.vertices.value_or(0), header.entries.value_or(0), weights, options.build));
   header.rules.weights = weights;
   header.rules.most_entries = most_entries(options.build);
-  ChunkSink sink_of_chunks;
-  if (sink && !header.rules.rows) {
-    sink_of_chunks = [&](EdgeChunk chunk) {
-      EdgeChunks some{.weights = weights, .both_directions = both_directions};
-      some.chunks.push_back(std::move(chunk));
-      sink(some);
-    };
-  }
-  TIDEGATE_TRY(Entries entries, read_entries(blocks, lines.rest(), lines.line_number(), header.rules,
-                                             options.build.threads, sink_of_chunks));
+  TIDEGATE_TRY(Entries entries,
+               read_entries(blocks, lines.rest(), lines.line_number(), header.rules, options.build));
   if (entries.real) {
     std::error_code unknown;
     real = std::filesystem::is_regular_file(path, unknown); // it can be read once more
@@ -646,24 +636,23 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
 }
 
 Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& options, bool real) {
-  ReadFile file;
   bool now_real = real;
-  const auto visit = [&](const EdgeSink& sink) -> Result<EdgeChunks> {
-    TIDEGATE_TRY(file, read_file(path, options, sink, now_real));
-    return std::move(file.edges);
-  };
-  const auto build = [&](EdgeChunks edges) {
-    BuildOptions of_file = options.build;
-    of_file.in_rows = of_file.in_rows && !file.rows; // the rows are their own transpose
-    return build_graph(std::move(edges), of_file);
-  };
-  auto graph = options.build.parts > 1 ? build_part(visit, options.build) : visit({}).and_then(build);
-  if (!graph) {
-    return now_real != real ? read_graph(path, options, true) : tl::unexpected(std::move(graph.error()));
+  auto file = read_file(path, options, now_real);
+  if (!file) {
+    return now_real != real ? read_graph(path, options, true) : tl::unexpected(std::move(file.error()));
   }
-  LoadedGraph loaded{.graph = std::move(*graph), .facts = file.facts};
-  if (file.rows) {
-    TIDEGATE_CHECK(check_rows_match(loaded.graph.out, options.build));
+  // Rows are their own transpose; a part needs the rows of others for the check.
+  BuildOptions build = options.build;
+  build.in_rows = file->rows ? build.parts > 1 : build.in_rows;
+  LoadedGraph loaded{.graph = {}, .facts = file->facts};
+  TIDEGATE_TRY(loaded.graph, build_graph(std::move(file->edges), build));
+  if (file->rows) {
+    const Graph& graph = loaded.graph;
+    TIDEGATE_CHECK(graph.cut.empty()
+                       ? check_rows_match(graph.out, transposed(graph.out, build.threads, build.order), 0,
+                                          vertex_count(graph))
+                       : check_rows_match(graph.out, *graph.in, graph.cut[build.part],
+                                          graph.cut[build.part + std::size_t{1}]));
     loaded.graph.symmetric = true;
     loaded.graph.in.reset();
   }

@@ -145,6 +145,31 @@ class Ranks(Programs):
                 self.assertEqual(made[0], made[1])
                 self.assertEqual(answers[0], answers[1])
 
+    def test_files_are_read_in_parts(self) -> None:
+        rows: list[set[int]] = [set() for _ in range(500)]
+        chance = random.Random(3)
+        for _ in range(2500):
+            one, other = chance.sample(range(500), 2)
+            rows[one].add(other)
+            rows[other].add(one)
+        lines = [" ".join(f"{neighbour + 1} {(neighbour * one + neighbour + one) % 6}" for neighbour in sorted(row)) for one, row in enumerate(rows)]
+        head = f"500 {sum(map(len, rows)) // 2} 001"
+        self.file("rows.graph", "\n".join([head, *lines, ""]))
+        for algorithm, output, more in (("sssp", "distances", {"sources": [7]}), ("pagerank", "ranks", {}), ("cc", "components", {})):
+            weights = {} if algorithm == "cc" else {"weights": "f32"}
+            self.file("graph.json", json.dumps({"graph": {"file": "rows.graph", **weights}, "algorithm": algorithm,
+                                                "outputs": {output: "values.npy"}, **more}))
+            made = []
+            for ranks, args in ((1, ("--verify",)), (3, ("--verify",)), (2, ("--set", "verify-first=no")), (4, ("--set", "verify-first=no"))):
+                result = self.mpirun(ranks, "run", "graph.json", *args)
+                self.check(result, 0)
+                made.append((self.folder / "values.npy").read_bytes())
+            self.assertEqual(made, [made[0]] * 4, algorithm)
+            self.assertEqual(sum(rank["edges"] for rank in parse(result.stdout)["ranks"]["ranks"]), parse(result.stdout)["graph"]["edges"])
+        self.file("rows.graph", "\n".join([head, *lines[:-1], f"{lines[-1]} 4 1" if "4 " not in lines[-1] else lines[-1][:-4], ""]))
+        result = self.mpirun(3, "run", "graph.json", "--set", "verify-first=no")
+        self.check(result, 3)
+
     def test_traces_and_pages_have_the_work_and_the_messages_of_each_rank(self) -> None:
         self.example("heat", 5)
         self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 40, "height": 4}}}, "algorithm": "bfs", "sources": [0]}))

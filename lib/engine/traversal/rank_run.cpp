@@ -691,15 +691,16 @@ private:
 
 } // namespace
 
-RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGraph& loaded,
                  const ranks::Ranks& ranks) {
+  const graphs::Graph& graph = loaded.graph;
   const bool pulls = program.algorithm == Algorithm::bfs || program.algorithm == Algorithm::pagerank;
   RankPart part{.cut = {},
                 .rank = static_cast<std::uint32_t>(ranks.rank()),
                 .out = &graph.out,
                 .in = pulls && !graph.symmetric ? graphs::in_rows(graph) : nullptr,
                 .symmetric = graph.symmetric};
-  part.cut = graph.cut;
+  part.cut = graph.cut.empty() ? loaded.cut : graph.cut;
   if (part.cut.empty()) {
     part.cut = cut_vertices(program.algorithm == Algorithm::pagerank ? *graphs::in_rows(graph) : graph.out,
                             static_cast<std::uint32_t>(ranks.size()));

@@ -32,7 +32,7 @@ struct RankPart {
     return {.vertices = end() - first(), .edges = edges(*out), .in_edges = in == nullptr ? 0 : edges(*in)};
   }
 };
-RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGraph& loaded,
                  const ranks::Ranks& ranks);
 
 // Returns for each own vertex how many edges lead from it to a vertex of another rank, at least, up to TG_RANK_WAVES: an empty

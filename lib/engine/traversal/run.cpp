@@ -427,7 +427,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
 
   const device::CallCounts calls_before = session->calls()->now();
   monitor.count(session->calls());
-  const RankPart part = part_of(program, graph, ranks);
+  const RankPart part = part_of(program, kept.loaded, ranks);
   if (program.algorithm == Algorithm::sssp && shape.weights) {
     TIDEGATE_TRY(kept.loaded.graph.out.mean_weight, mean_weight(part, ranks));
   }
@@ -676,7 +676,8 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
   const std::uint64_t budget = program.device_memory_budget_bytes;
   const std::optional<RankPart> part =
-      options.ranks == nullptr ? std::nullopt : std::optional(part_of(program, graph, *options.ranks));
+      options.ranks == nullptr ? std::nullopt
+                               : std::optional(part_of(program, asked.kept->loaded, *options.ranks));
   TIDEGATE_TRY(const FrontierMemory memory,
                part ? plan_rank_memory(shape, part->shape(), budget, device_bytes)
                     : plan_memory(shape, program.policy.launch, budget, device_bytes,

@@ -10,7 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace tidegate::traversal {
 
@@ -59,6 +65,35 @@ static bool checks_first_run(const graphs::FrontierProgram& program, const std::
   return bytes <= most_bytes;
 }
 
+// Messages between the ranks that build a graph in parts.
+static graphs::PartExchange exchange_of(ranks::Ranks& ranks) {
+  using Parcels = graphs::PartExchange::Parcels;
+  return {.add_up = [&ranks](std::span<std::uint64_t> numbers) { return ranks.reduce(numbers, std::plus()); },
+          .exchange = [&ranks](Parcels parcels) -> Result<Parcels> {
+            const auto own = static_cast<std::size_t>(ranks.rank());
+            std::vector<std::uint64_t> sizes(parcels.size()), sizes_sent(parcels.size());
+            Parcels received(parcels.size());
+            for (std::size_t other = 0; other < parcels.size(); ++other) {
+              if (other != own) {
+                sizes_sent[other] = parcels[other].size();
+                ranks.send(static_cast<int>(other), std::as_bytes(std::span(&sizes_sent[other], 1)));
+                ranks.receive(static_cast<int>(other), std::as_writable_bytes(std::span(&sizes[other], 1)));
+              }
+            }
+            TIDEGATE_CHECK(ranks.wait());
+            for (std::size_t other = 0; other < parcels.size(); ++other) {
+              if (other != own) {
+                received[other].resize(sizes[other]);
+                ranks.send(static_cast<int>(other), std::as_bytes(std::span(parcels[other])));
+                ranks.receive(static_cast<int>(other), std::as_writable_bytes(std::span(received[other])));
+              }
+            }
+            TIDEGATE_CHECK(ranks.wait());
+            received[own] = std::move(parcels[own]);
+            return received;
+          }};
+}
+
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
                                  const engine::RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
@@ -67,18 +102,33 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
   load_options.build.in_rows =
       options.traversal.force_topology != policy::Topology::memory_constrained || ranks;
   if (options.ranks != nullptr) {
-    // Rank 0 has the whole graph where it checks the result. Shares of weights need those of other ranks' edges.
-    const bool whole = (options.ranks->rank() == 0 &&
-                        (options.verify || program.own || checks_first_run(program, folder, options))) ||
-                       (ranks && program.graph.weights);
-    load_options.build.in_rows = ranks || program.algorithm == Algorithm::bfs || whole;
+    load_options.build.in_rows = ranks || program.algorithm == Algorithm::bfs;
     load_options.build.part = static_cast<std::uint32_t>(options.ranks->rank());
-    load_options.build.parts = whole ? 1 : static_cast<std::uint32_t>(options.ranks->size());
+    load_options.build.parts = static_cast<std::uint32_t>(options.ranks->size());
     load_options.build.cut_by_in_rows = ranks;
   }
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
-  return graphs::load_graph(program, folder, load_options);
+  if (options.ranks == nullptr) {
+    return graphs::load_graph(program, folder, load_options);
+  }
+  const graphs::PartExchange exchange = exchange_of(*options.ranks);
+  load_options.build.exchange = &exchange;
+  TIDEGATE_TRY(graphs::LoadedGraph part, graphs::load_graph(program, folder, load_options));
+  if (options.ranks->rank() != 0 ||
+      !(options.verify || program.own || checks_first_run(program, folder, options))) {
+    return part;
+  }
+  // Rank 0 has the whole graph, too, where it checks the result.
+  graphs::VertexCut cut = std::move(part.graph.cut);
+  part = {};
+  load_options.build.in_rows = true;
+  load_options.build.part = 0;
+  load_options.build.parts = 1;
+  load_options.build.exchange = nullptr;
+  TIDEGATE_TRY(graphs::LoadedGraph whole, graphs::load_graph(program, folder, load_options));
+  whole.cut = std::move(cut);
+  return whole;
 }
 
 StrategyChoice choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
