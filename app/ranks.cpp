@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <span>
 #include <string>
 #include <thread>
@@ -53,19 +54,11 @@ Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors) {
   std::vector<device::DeviceInfo> found;
-  for (std::size_t begin = 0; !selectors.empty() && begin <= selectors.size();) {
+  for (std::size_t begin = 0; begin <= selectors.size();) {
     const std::size_t end = std::min(selectors.find(',', begin), selectors.size());
-    TIDEGATE_TRY(const auto* const one, device::select_device(list, selectors.substr(begin, end - begin)));
-    found.push_back(*one);
+    TIDEGATE_TRY(const auto named, device::select_devices(list, selectors.substr(begin, end - begin)));
+    std::ranges::transform(named, std::back_inserter(found), [](const auto* one) { return *one; });
     begin = end + 1;
-  }
-  if (found.empty()) {
-    TIDEGATE_TRY(const auto* const usual, device::select_device(list, ""));
-    for (const device::DeviceInfo& device : list.devices) {
-      if (device.type == usual->type && device.platform == usual->platform) {
-        found.push_back(device);
-      }
-    }
   }
   return found;
 }

@@ -13,8 +13,8 @@ namespace tidegate::app {
 // Refuses options and programs that only one process takes. Error: invalid_usage.
 Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier);
 
-// Returns the devices that the ranks of one host take in turn: those of a comma-separated list, or without one all of the
-// type and platform that a run takes by default. Errors: as select_device().
+// Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select. Error: as
+// select_devices().
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 

@@ -294,7 +294,25 @@ const DeviceInfo* first_of(const DeviceList& list, DeviceType type) {
   return found == list.devices.end() ? nullptr : &*found;
 }
 
-// Returns all devices that match the selector.
+bool names_type(std::string_view selector) {
+  const std::string word = lower(selector);
+  return word.empty() || word == "cpu" || word == "gpu";
+}
+
+// Returns the devices of a type, or without one those of GPUs if there are any, that are of the first one's platform.
+std::vector<const DeviceInfo*> of_type(const DeviceList& list, std::string_view type) {
+  const DeviceInfo* first = first_of(list, lower(type) == "cpu" ? DeviceType::cpu : DeviceType::gpu);
+  first = type.empty() && first == nullptr ? &list.devices.front() : first;
+  std::vector<const DeviceInfo*> found;
+  for (const DeviceInfo& device : list.devices) {
+    if (first != nullptr && device.type == first->type && device.platform == first->platform) {
+      found.push_back(&device);
+    }
+  }
+  return found;
+}
+
+// Returns all devices that have this index, UUID or name.
 std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view selector) {
   std::uint32_t index = 0;
   const char* const end = selector.data() + selector.size();
@@ -305,12 +323,6 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
     } // otherwise the number may be part of a name
   }
   const std::string word = lower(selector);
-  for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
-    if (word == device_type_names[static_cast<std::size_t>(type)]) {
-      const DeviceInfo* const device = first_of(list, type);
-      return device != nullptr ? std::vector{device} : std::vector<const DeviceInfo*>{};
-    }
-  }
   std::vector<const DeviceInfo*> found;
   std::vector<const DeviceInfo*> whole;
   if (const auto uuid = uuid_digits(selector)) {
@@ -334,20 +346,22 @@ std::vector<const DeviceInfo*> matches(const DeviceList& list, std::string_view 
 
 } // namespace
 
-Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view selector) {
+Result<std::vector<const DeviceInfo*>> select_devices(const DeviceList& list, std::string_view selector) {
   if (list.devices.empty()) {
     return tl::unexpected(no_device(list));
   }
-  if (selector.empty()) {
-    const DeviceInfo* const gpu = first_of(list, DeviceType::gpu);
-    return gpu != nullptr ? gpu : &list.devices.front();
-  }
-  const std::vector<const DeviceInfo*> found = matches(list, selector);
+  std::vector<const DeviceInfo*> found =
+      names_type(selector) ? of_type(list, selector) : matches(list, selector);
   if (found.empty()) {
     return tl::unexpected(
         refusal(ErrorCode::no_device, fmt::format("no device is {}", in_quotes(selector)), list));
   }
-  if (found.size() > 1) {
+  return found;
+}
+
+Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view selector) {
+  TIDEGATE_TRY(const std::vector<const DeviceInfo*> found, select_devices(list, selector));
+  if (found.size() > 1 && !names_type(selector)) {
     return tl::unexpected(
         refusal(ErrorCode::ambiguous_device,
                 fmt::format("{} devices are called {} or have it in their names; choose by index or UUID",

@@ -109,4 +109,7 @@ Error no_device(const DeviceList& list);
 // no_device if none matches, ambiguous_device if several names match; both list the devices.
 Result<const DeviceInfo*> select_device(const DeviceList& list, std::string_view selector);
 
+// Returns all devices that `selector` names, of a type or without one those of one platform. Error: no_device.
+Result<std::vector<const DeviceInfo*>> select_devices(const DeviceList& list, std::string_view selector);
+
 } // namespace tidegate::device

@@ -52,6 +52,10 @@ TEST_CASE("a whole name wins over a part, a part of several is ambiguous") {
   twins.devices[2].name = "Big GPU 100";
   CHECK(select_device(twins, "big gpu 100").error().code == ErrorCode::ambiguous_device);
   CHECK(select_device(twins, "2").value()->index == 2);
+  const auto both = select_devices(twins, "big gpu 100");
+  CHECK((both->size() == 2 && (*both)[0]->index == 1 && (*both)[1]->index == 2));
+  CHECK(select_devices(twins, "2")->size() == 1);
+  CHECK(select_devices(twins, "").value().front()->index == 1);
 }
 
 TEST_CASE("without a selector it is the first GPU, or else the first device") {
