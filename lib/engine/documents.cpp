@@ -489,8 +489,8 @@ constexpr Field telemetry_fields[] = {
         "calls in which the host waited for the device: every wait, and every read or write "
         "that returns when it is done"),
     required<&Telemetry::occupancy_proxy_bps>(
-        "lanes that had an item, divided by those that could run at once, over the turns of all stages of a persistent "
-        "launch, or the waves of a traversal; 0 without a persistent launch"),
+        "lanes that had an item, divided by those that ran: the work-items of launches, or those of all work-groups in each "
+        "turn of a persistent launch or wave of a traversal"),
     required<&Telemetry::frontier_density_bps>(
         "active tiles divided by all tiles of waves that name them; 10000 if no wave does; of a traversal the widest frontier's vertices"),
     required<&Telemetry::readback_buffers>("results that were read back"),

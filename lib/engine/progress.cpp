@@ -157,37 +157,37 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
   return progress;
 }
 
-std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, const Residency& residency,
-                            std::span<const QueueOutcome> queues) {
-  if (residency.resident == 0) {
-    return 0;
-  }
+std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
+                            std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues) {
   const Schedule& schedule = compiled.schedule;
   double used = 0;
-  double offered = 0;
+  double ran = 0;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
-    if (stage.plain) {
-      continue;
+    const std::uint32_t turns = workers == 0 ? 1 : (stage.packs + workers - 1) / workers;
+    auto lanes = static_cast<double>((workers == 0 ? stage.packs : std::uint64_t{turns} * workers) *
+                                     schedule.group_size);
+    auto runs = static_cast<double>(schedule.runs_of(i, at));
+    const ProgramWave& first = compiled.program.waves[stage.waves.front()];
+    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.active)) {
+      continue; // no lanes, or those of tiles that the device has listed
     }
-    const std::uint32_t turns = (stage.packs + residency.workers - 1) / residency.workers;
-    auto rounds = static_cast<double>(schedule.runs_of(i, at));
+    if (stage.plain) {
+      const auto& global = first.range.global;
+      lanes = static_cast<double>(std::uint64_t{global[0]} * global[1] * global[2]);
+    }
     for (const std::uint32_t wave : stage.waves) {
-      const ProgramWave& spec = compiled.program.waves[wave];
       const auto queue = std::ranges::find(queues, wave, &QueueOutcome::wave);
-      if (spec.in_rounds() && queue != queues.end()) {
-        rounds = static_cast<double>(queue->rounds);
-        used += static_cast<double>((queue->counts ? queue->counts->executed : spec.queue->published_items) +
-                                    queue->accounting.requeue_count);
-      } else {
-        const std::uint64_t lanes = std::uint64_t{spec.range.tiles()} * spec.range.group_size();
-        used += rounds * static_cast<double>(std::min(items_of(spec), lanes));
+      used += static_cast<double>(progress[parts_of(compiled, wave).front()].processed);
+      if (compiled.program.waves[wave].in_rounds() && queue != queues.end()) {
+        runs = static_cast<double>(queue->rounds);
+        used += static_cast<double>(queue->accounting.requeue_count);
       }
     }
-    offered += rounds * turns * residency.resident * schedule.group_size;
+    ran += runs * lanes;
   }
   constexpr double full_bps = 10'000;
-  return offered == 0 ? 0 : static_cast<std::uint64_t>(std::min(used / offered, 1.0) * full_bps);
+  return ran == 0 ? 0 : static_cast<std::uint64_t>(std::min(used / ran, 1.0) * full_bps);
 }
 
 namespace {

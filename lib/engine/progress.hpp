@@ -28,10 +28,10 @@ std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 
-// Lanes that had an item, of all lanes that could run at once while a persistent launch ran its stages, in basis points;
-// 0 without one.
-std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, const Residency& residency,
-                            std::span<const QueueOutcome> queues);
+// Lanes that had an item, divided by those that ran, in basis points: the work-items of launches, or those of all work-groups in
+// each turn of a persistent launch with `workers` of them.
+std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
+                            std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues);
 
 // The rules that each group of waves derives from: its own, and those of all their ancestors, also in earlier
 // iterations, whose memory they read.

@@ -730,7 +730,9 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   Telemetry& telemetry = report.telemetry;
   report_dispatch(report, outcome);
   report_calls(telemetry, executed.run.calls, outcome.calls);
-  telemetry.occupancy_proxy_bps = occupancy_bps(compiled, outcome.reached, residency, executed.run.queues);
+  telemetry.occupancy_proxy_bps =
+      occupancy_bps(compiled, outcome.reached, residency.resident == 0 ? 0 : residency.workers, progress,
+                    executed.run.queues);
   telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : density_of(executed.active);
   telemetry.readback_buffers = executed.run.buffers_read;
   telemetry.compiled_pipeline_cache_hit = executed.built_from_cache;

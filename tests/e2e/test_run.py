@@ -549,6 +549,7 @@ class Report(Small):
         self.assertEqual(told(), [])
         self.assertEqual(told(("items_processed", 5)), [
             inconsistent("/items_processed", "items_processed and items_remaining are together 5, and items_in_all is 24"),
+            inconsistent("/items_processed", "published_items is 24, and items_processed is only 5"),
             inconsistent("/lineage_items", "lineage_items is 24, and items_processed only 5")])
         self.assertEqual(told(("region_lineage", [])), [inconsistent("/lineage_items", "items derive from rules, and region_lineage is empty")])
         self.assertEqual(told(("items_remaining", 1)), [
@@ -559,7 +560,7 @@ class Report(Small):
                  "requeue_count": 2, "aged_promotions": 0, "max_priority_age": 0}
         self.assertEqual(told(("queues", [queue]), ("deduped_items", 1)), [
             inconsistent("/queues/0/items", "deduped_items and published_items are together 4, and items is 5"),
-            inconsistent("/queues/0/items_processed", "items_processed and items_remaining are together 5, no multiple of published_items 3")])
+            inconsistent("/queues/0/items_processed", "items_processed is 5, and published_items is 3, once or in 1 iteration")])
         even = [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
                 for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
         even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2)]
@@ -739,10 +740,6 @@ class Report(Small):
         self.assertEqual(telemetry["bytes_moved"], telemetry["bytes_uploaded"] + telemetry["bytes_read_back"])
         self.assertEqual((report["effective_geometry"]["worker_groups"], telemetry["kernel_launches"]),
                          (1, len(report["slices_ns"])))
-        if report["device"]["platform"] == "Portable Computing Language":
-            self.assertEqual(telemetry["occupancy_proxy_bps"], 10_000 // os.cpu_count())
-        else:
-            self.assertLess(telemetry["occupancy_proxy_bps"], 5_000)
         self.assertGreaterEqual(report["wall_time_ns"], report["backend_dispatch_ns"])
         self.assertGreaterEqual(report["backend_dispatch_ns"], sum(report["slices_ns"]))
         self.assertGreater(report["upload_ns"], 0)

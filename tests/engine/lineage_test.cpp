@@ -133,3 +133,21 @@ TEST_CASE("random programs, against every path") {
     CHECK(lineage.items == items);
   }
 }
+
+TEST_CASE("occupancy: lanes with an item, of those that ran") {
+  CompiledProgram compiled;
+  compiled.program = program_of(1, {});
+  compiled.program.waves = {wave_of(0, {}, range_of(3 * 64, 64)), wave_of(0, {}, range_of(5 * 32, 32))};
+  const std::vector<WaveProgress> progress{{.processed = 3 * 64}, {.processed = 5 * 32}};
+  compiled.schedule.group_size = 64;
+  compiled.schedule.repeat_end = 1;
+  compiled.schedule.stages = {{.waves = {0, 1}, .packs = 8}};
+  const Position end{.iteration = 1};
+  CHECK(occupancy_bps(compiled, end, 0, progress, {}) == 10'000 * (3 * 64 + 5 * 32) / (8 * 64)); // a launch
+  CHECK(occupancy_bps(compiled, end, 3, progress, {}) ==
+        10'000 * (3 * 64 + 5 * 32) / (3 * 3 * 64)); // three turns
+  CHECK(occupancy_bps(compiled, {}, 3, progress, {}) == 0);
+  compiled.schedule.repeat_end = 2;
+  compiled.schedule.stages = {{.waves = {0}, .plain = true}, {.waves = {1}, .plain = true}};
+  CHECK(occupancy_bps(compiled, end, 0, progress, {}) == 10'000);
+}

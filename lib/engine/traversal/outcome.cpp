@@ -61,21 +61,17 @@ void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices
   const std::uint64_t lanes = std::uint64_t{groups.workers} * report.geometry.workgroup_size;
   engine::Telemetry& telemetry = report.telemetry;
   report.items_processed = 0;
-  std::uint64_t turns = 0; // of all lanes
+  std::uint64_t ran = 0; // lanes, in all turns
   for (const WaveRecord& wave : report.waves) {
     report.items_processed += wave.vertices;
-    turns += (wave.vertices + lanes - 1) / lanes;
+    const std::uint64_t of_wave = wave.alone ? report.geometry.workgroup_size : lanes;
+    ran += (wave.vertices + of_wave - 1) / of_wave * of_wave;
     if (wave.density_bps >= telemetry.frontier_density_bps) {
       telemetry.frontier_density_bps = wave.density_bps;
       telemetry.topology = wave.topology;
     }
   }
-  const auto offered = static_cast<double>(turns) * groups.resident * report.geometry.workgroup_size;
-  telemetry.occupancy_proxy_bps =
-      offered == 0
-          ? 0
-          : static_cast<std::uint64_t>(policy::full_scale_bps *
-                                       std::min(static_cast<double>(report.items_processed) / offered, 1.0));
+  telemetry.occupancy_proxy_bps = ran == 0 ? 0 : policy::full_scale_bps * report.items_processed / ran;
   report.items_remaining = vertices_left;
   report.published_items = report.items_processed + vertices_left;
   const auto start = Clock::now();
