@@ -44,7 +44,7 @@ Result<engine::BuiltKernel*> TraversalBench::kernel_of(Strategy strategy,
   const bool floats = graphs::weight_type(graph_.out) == graphs::WeightType::f32;
   const engine::KernelSource source = traversal::frontier_kernel(
       shape_, floats, geometry, strategy == Strategy::barrier ? device_.profile->ordering : std::nullopt,
-      device_.opencl_version);
+      device_.opencl_version, engine::DeviceClock::none, own_ ? &*own_ : nullptr);
   return &kernels_
               .emplace(strategy, engine::build_kernel(session_, device_, source, 0, options_.cache_folder))
               .first->second;
@@ -124,14 +124,10 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
 
 Result<void> TraversalBench::make_first(const Settings& settings) {
   TIDEGATE_CHECK(graphs::check_program(program_));
-  if (program_.own) { // verify() and compare() know serial algorithms
-    return tl::unexpected(
-        Error{.code = ErrorCode::invalid_program,
-              .message = "an algorithm of one's own is not tuned",
-              .fix = "tune bfs or sssp on the same graph: the profile then holds for it too",
-              .pointer = "/algorithm"});
-  }
   TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
+  if (program_.own) {
+    TIDEGATE_TRY(own_, traversal::read_own(program_, folder_, options_.scope));
+  }
   monitor_.counted = "wave";
   monitor_.most_iterations = engine::Monitor::unlimited;
   begin_building(engine::Activity::loading);
@@ -140,13 +136,18 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   graphs::use_positions(program_, first_id_);
   graph_ = std::move(loaded.graph);
   shape_ = traversal::shape_of(program_, graph_);
+  std::vector<std::byte> initial;
+  if (own_) {
+    TIDEGATE_CHECK(traversal::check_weights(*own_, graph_));
+    TIDEGATE_TRY(initial, traversal::read_initial(program_, folder_, graphs::vertex_count(graph_)));
+  }
   TIDEGATE_TRY(memory_, traversal::plan_memory(shape_, settings.policy, program_.device_memory_budget_bytes,
                                                device_.global_memory_bytes, {}));
   TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(engine::Activity::filling);
   configuration.resident =
       traversal::make_resident(session_, with_policy(program_, settings.policy), graph_, memory_,
-                               configuration.geometry, configuration.topologies);
+                               configuration.geometry, configuration.topologies, initial);
   if (auto change = traversal::build_row_change(session_, device_, shape_, memory_, configuration.geometry,
                                                 options_.cache_folder)) {
     traversal::change_rows(session_, *change, graph_, shape_, configuration.resident);
@@ -155,12 +156,28 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   monitor_.begin(engine::Activity::proving);
   TIDEGATE_TRY(expected_, prove(configuration, options_.max_wall_time_ns));
   begin_building(engine::Activity::verifying); // serial algorithms are slow
-  auto verified = traversal::verify(program_, graph_, expected_);
-  if (verified.error) {
-    return tl::unexpected(std::move(*verified.error));
-  }
+  TIDEGATE_CHECK(verify(configuration));
   configurations_.push_back(std::move(configuration));
   return {};
+}
+
+Result<void> TraversalBench::verify(const Configuration& configuration) {
+  std::optional<Error> wrong;
+  if (own_) {
+    traversal::OwnChecks checks(session_, device_, program_, *own_, configuration.resident, shape_,
+                                options_.cache_folder);
+    TIDEGATE_CHECK(checks.check_laws());
+    std::uint64_t reached = 0;
+    wrong = checks.check_fix_point(expected_.values, reached);
+    if (!wrong) {
+      wrong = checks.check_by_plain_rounds(expected_.values,
+                                           std::chrono::steady_clock::now() +
+                                               std::chrono::nanoseconds(options_.max_wall_time_ns));
+    }
+  } else {
+    wrong = traversal::verify(program_, graph_, expected_).error;
+  }
+  return wrong ? tl::unexpected(std::move(*wrong)) : Result<void>();
 }
 
 Result<std::optional<std::size_t>> TraversalBench::make_and_prove(const Settings& settings,

@@ -4,6 +4,7 @@
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/run_options.hpp"
+#include "engine/traversal/own.hpp"
 #include "engine/traversal/setup.hpp"
 #include "tune/knobs.hpp"
 #include "tune/workbench.hpp"
@@ -64,10 +65,14 @@ private:
   // Runs the configuration to its end and replays its topology choices.
   Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
 
+  // Errors: a result that is wrong.
+  Result<void> verify(const Configuration& configuration);
+
   graphs::FrontierProgram program_; // sources by position once the graph is loaded
   std::uint32_t first_id_ = 0;      // of the graph, for errors
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
+  std::optional<traversal::OwnCode> own_; // of an algorithm of the program's own
   traversal::FrontierMemory memory_;
   std::map<engine::Strategy, engine::BuiltKernel> kernels_;
   std::vector<Configuration> configurations_;

@@ -193,6 +193,16 @@ class TuneMeasure(Programs):
         unsafe = run("run", str(path), "--profile", str(profile), env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
 
+    def test_own_algorithm(self) -> None:
+        """It is tuned like the others, once its result is checked; one that breaks a law is refused."""
+        document = {**json.loads(self.graph().read_text()), "algorithm": {"source": "own.cl", "value": "u32", "merge": "min"}, "outputs": {}}
+        for along, rc in (("value + 1", 0), ("100 - value", 3)):
+            self.file("own.cl", f"uint at_source(uint v, uint i) {{ return 0; }}\nuint along(uint value, uint weight) {{ return {along}; }}\n")
+            result = run("tune", "measure", str(self.file("graph.json", json.dumps(document))), "--budget", "1s", "--no-keep", env=environment())
+            self.assertEqual(result.rc, rc, result.stderr)
+            if rc == 0:
+                self.assertGreater(parse(result.stdout)["before_ns"], 0)
+
     def test_wrong_traversals_are_thrown_out(self) -> None:
         """Levels that differ from those of the program as it is, which were verified."""
         report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, **wrong_reads(96, first=3))
