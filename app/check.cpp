@@ -116,7 +116,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
   }
   if (is<documents::RunReportDocument>(document)) {
-    return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
+    return judge(*static_cast<const documents::RunReportDocument*>(object.get()), entry.file);
   }
   if (is<documents::FrontierMemoryPlan>(document)) {
     const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
@@ -126,7 +126,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes);
   }
   if (is<traversal::FrontierReport>(document)) {
-    return judge(*static_cast<const traversal::FrontierReport*>(object.get()));
+    return judge(*static_cast<const traversal::FrontierReport*>(object.get()), entry.file);
   }
   return {};
 }

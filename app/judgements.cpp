@@ -3,6 +3,8 @@
 
 #include "app/arena.hpp"
 #include "app/plan.hpp"
+#include "core/files.hpp"
+#include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/core/error.hpp>
@@ -16,6 +18,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -225,6 +230,40 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                report.items_processed);
 }
 
+// Returns an output as the run left it; nothing if it is no such array any more.
+std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report) {
+  std::error_code unknown;
+  const std::filesystem::path path = written.file;
+  if (path.extension() != ".npy" || !std::filesystem::is_regular_file(path, unknown) ||
+      std::filesystem::file_size(path, unknown) != written.bytes || unknown) {
+    return {};
+  }
+  const auto output_time = std::filesystem::last_write_time(path, unknown);
+  const auto report_time = std::filesystem::last_write_time(report, unknown);
+  if (!unknown && output_time > report_time) { // by a later run
+    return {};
+  }
+  const auto text = read_all(written.file, written.bytes);
+  auto array = text ? parse_npy(*text) : tl::unexpected(text.error());
+  return array ? std::optional(std::move(*array)) : std::nullopt;
+}
+
+// Makes the answer once more, of the output.
+void check_answer(const traversal::FrontierReport& report, const std::string& file, Sums& sums) {
+  for (const engine::WrittenFile& written : report.files_written) {
+    const auto array = written.what == "parents" ? std::nullopt : read_output(written, file);
+    if (!report.answer || !array || report.algorithm == graphs::Algorithm::own) {
+      continue;
+    }
+    traversal::TraversalResults results{.values = std::vector<std::uint32_t>(array->bytes.size() / 4),
+                                        .wide = element_bytes(array->type) == 8};
+    std::memcpy(results.values.data(), array->bytes.data(), results.values.size() * 4);
+    sums.hold(traversal::answer_of(report.algorithm, array->type == ElementType::f32, results,
+                                   report.graph.first_id) == report.answer,
+              "/answer", fmt::format("the answer is not that of {}", in_quotes(written.file)));
+  }
+}
+
 // Checks that the evidence of every chosen topology follows from the waves of the same report.
 Result<void> judge_evidence(const traversal::FrontierReport& report) {
   const engine::Geometry& geometry = report.geometry;
@@ -281,6 +320,16 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   equal("scanned_edges", summary.scanned_edges, expected.scanned_edges);
   equal("widest_vertices", summary.widest_vertices, expected.widest_vertices);
   equal("widest_wave", summary.widest_wave, expected.widest_wave);
+  const bool in_place = std::ranges::any_of(report.waves, [](const traversal::WaveRecord& wave) {
+    return wave.topology == policy::Topology::fused_dense; // several levels
+  });
+  if (done && report.algorithm == graphs::Algorithm::bfs && report.answer && !in_place) {
+    sums.equal("/answer/reached", "reached is", report.answer->reached.value_or(0),
+               "vertices of the waves are", vertices);
+    sums.hold(report.answer->distance == static_cast<double>(report.waves.size()) - 1, "/answer/distance",
+              fmt::format("distance is {}, and there are {}", report.answer->distance.value_or(0),
+                          plural(report.waves.size(), "wave")));
+  }
   const double edges_per_ns =
       static_cast<double>(expected.frontier_edges) / static_cast<double>(report.dispatch_ns);
   sums.hold(report.dispatch_ns == 0 ||
@@ -318,7 +367,7 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
 
 // A frontier report: the result was right where it was checked, the host made the choices of the device, and what
 // follows from the waves does.
-Result<void> judge(const traversal::FrontierReport& report) {
+Result<void> judge(const traversal::FrontierReport& report, const std::string& file) {
   ErrorList errors;
   errors.check(judge_evidence(report));
   Sums sums(errors);
@@ -341,6 +390,7 @@ Result<void> judge(const traversal::FrontierReport& report) {
   if (report.status != engine::RunStatus::planned) {
     check_waves(report, sums);
   }
+  check_answer(report, file, sums);
   return errors.result();
 }
 
@@ -370,6 +420,22 @@ void check_items(const engine::RunReport& report, Sums& sums) {
     sums.equal("/items_processed", "items_processed and items_remaining are together",
                report.items_processed + report.items_remaining, "items_in_all is", report.items_in_all);
   }
+  // Each wave ran once or in each iteration; items that ops publish come on top.
+  std::uint64_t published = 0;
+  for (const engine::QueueReport& queue : report.queues) {
+    published += queue.publishing ? queue.publishing->published_items : 0;
+  }
+  const std::uint64_t once = report.published_items - std::min(report.published_items, published);
+  const std::uint64_t iterations = std::max<std::uint64_t>(report.iterations, 1);
+  std::uint64_t most = 0;
+  if (done && !__builtin_mul_overflow(once, iterations, &most)) {
+    sums.at_most("/items_processed", "items_processed", report.items_processed,
+                 "published_items in all iterations are", most + published);
+    if (!report.active) {
+      sums.at_most("/items_processed", "published_items", report.published_items, "items_processed is",
+                   report.items_processed);
+    }
+  }
   sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
              of_queues(&engine::QueueReport::deduped_items));
   for (std::size_t i = 0; i < report.queues.size(); ++i) {
@@ -392,6 +458,12 @@ void check_items(const engine::RunReport& report, Sums& sums) {
         sums.at_most(pointer + "publishing/needed_capacity", "needed_capacity", counted.needed_capacity,
                      "capacity", counted.capacity);
       }
+    } else if (done) {
+      sums.hold(queue.items_processed == queue.published_items ||
+                    queue.items_processed == queue.published_items * iterations,
+                pointer + "items_processed",
+                fmt::format("items_processed is {}, and published_items is {}, once or in {}",
+                            queue.items_processed, queue.published_items, plural(iterations, "iteration")));
     } else if (report.converged != true) {
       sums.hold(queue.published_items != 0 &&
                     (queue.items_processed + queue.items_remaining) % queue.published_items == 0,
@@ -417,7 +489,8 @@ void check_items(const engine::RunReport& report, Sums& sums) {
   }
 }
 
-void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, Sums& sums) {
+void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, const std::string& file,
+                Sums& sums) {
   if (!report.hits) {
     return;
   }
@@ -447,6 +520,13 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
                  "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
       sums.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
                  "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
+      const auto written = std::ranges::find(report.files_written, "buffer " + in_quotes(hits.list),
+                                             &engine::WrittenFile::what);
+      const auto array = written != report.files_written.end() ? read_output(*written, file) : std::nullopt;
+      if (array && !array->shape.empty()) {
+        sums.equal(pointer + "hits", "hits that have room:", std::min(*hits.hits, hits.capacity),
+                   fmt::format("{} has", in_quotes(written->file)), array->shape[0]);
+      }
     }
   }
   sums.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
@@ -458,6 +538,8 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
 }
 
 void check_active(const engine::RunReport& report, Sums& sums) {
+  std::uint64_t of_all = 0;
+  std::uint64_t tiles = 0;
   for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
     const engine::ActiveReport& wave = (*report.active)[i];
     const std::string pointer = fmt::format("/active/{}/", i);
@@ -473,6 +555,10 @@ void check_active(const engine::RunReport& report, Sums& sums) {
     const auto different = engine::first_difference(wave);
     sums.hold(!different, fmt::format("{}choices/{}", pointer, different.value_or(0)),
               "the rules of the launch policy choose otherwise for this count after this topology");
+    of_all += wave.active_tiles;
+    tiles += wave.tiles * wave.iterations;
+    sums.equal(pointer + "iterations", "iterations is", wave.iterations, "that of the run",
+               report.iterations);
     sums.equal(pointer + "reproduced", "reproduced is", wave.reproduced, "choices:", wave.choices.size());
     sums.at_most(pointer + "active_tiles", "active_tiles", wave.active_tiles, "tiles of all iterations",
                  wave.tiles * wave.iterations);
@@ -483,6 +569,11 @@ void check_active(const engine::RunReport& report, Sums& sums) {
       sums.at_most(pointer + "active_tiles", "active_tiles of the choices", active_tiles, "active_tiles",
                    wave.active_tiles);
     }
+  }
+  if (report.items_processed != 0) {
+    sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is",
+               report.telemetry.frontier_density_bps, "that of the active tiles",
+               tiles == 0 ? policy::full_scale_bps : of_all * policy::full_scale_bps / tiles);
   }
 }
 
@@ -629,7 +720,7 @@ Result<void> judge_parity(const engine::OutputParity& parity) {
 
 // A run report: outputs that were compared were equal, the evidence is complete, and what follows from
 // something else in it does. A run that ended before its time, and says so, is a sound report.
-Result<void> judge(const documents::RunReportDocument& document) {
+Result<void> judge(const documents::RunReportDocument& document, const std::string& file) {
   const engine::RunReport& report = document.report;
   ErrorList errors;
   const bool under_stress = report.stress && report.stress->failure;
@@ -676,7 +767,7 @@ Result<void> judge(const documents::RunReportDocument& document) {
   check_end(report, differs, sums);
   check_counts(report, &report.recommendation, sums);
   check_items(report, sums);
-  check_hits(report, evidence, sums);
+  check_hits(report, evidence, file, sums);
   check_active(report, sums);
   check_telemetry(report, sums);
   if (report.comparison) {

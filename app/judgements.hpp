@@ -15,7 +15,8 @@ Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
 Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
-Result<void> judge(const traversal::FrontierReport& report);
-Result<void> judge(const documents::RunReportDocument& document);
+// Reports are also held against the outputs that they name, unless these were written after the report's `file`.
+Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
+Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
 
 } // namespace tidegate::app

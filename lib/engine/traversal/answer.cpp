@@ -76,11 +76,9 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 
 } // namespace
 
-Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                 const TraversalResults& results, std::uint32_t first_id) {
+Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& results, std::uint32_t first_id) {
   Answer answer;
-  const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
-  switch (program.algorithm) {
+  switch (algorithm) {
   case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
   case Algorithm::sssp:
     if (results.wide) {

@@ -28,6 +28,8 @@ struct GraphReport {
 struct TopRank {
   std::uint32_t vertex = 0;
   double rank = 0;
+
+  friend bool operator==(const TopRank&, const TopRank&) = default;
 };
 
 inline constexpr std::size_t most_top_ranks = 5;
@@ -40,9 +42,12 @@ struct Answer {
   std::optional<std::uint64_t> components;
   std::optional<std::uint64_t> largest; // vertices of the largest component
   std::optional<std::vector<TopRank>> top;
+
+  friend bool operator==(const Answer&, const Answer&) = default;
 };
-Answer answer_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                 const TraversalResults& results, std::uint32_t first_id);
+// `floats`: distances are floats.
+Answer answer_of(graphs::Algorithm algorithm, bool floats, const TraversalResults& results,
+                 std::uint32_t first_id);
 
 // Totals of all waves.
 struct WaveSummary {

@@ -382,7 +382,8 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
 bool is_right(const graphs::FrontierProgram& asked, KeptGraph& kept, TraversalResults& results,
               engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
               engine::Monitor& monitor, FrontierReport& report) {
-  report.answer = answer_of(asked, kept.loaded.graph, results, report.graph.first_id);
+  report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, results,
+                            report.graph.first_id);
   check_result(asked, kept, results, std::move(first), own, options, monitor, report);
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
@@ -492,7 +493,8 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
   if (written_in_parts) {
     const std::uint32_t own_first = in_parts ? part.first() : 0;
-    report.answer = answer_of(asked, graph, run.results, report.graph.first_id + own_first);
+    report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, run.results,
+                              report.graph.first_id + own_first);
     if (in_parts) {
       TIDEGATE_TRY(report.answer, answer_of_parts(*report.answer, ranks));
     }
