@@ -1,4 +1,4 @@
-// `tidegate check graph`: what files of graphs hold.
+// `tidegate check graph`: reports what graph files contain.
 #include "app/check.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
@@ -27,7 +27,7 @@ CheckedGraph check_graph(const std::string& file) {
   if (!loaded) {
     return {.file = file, .verdict = Verdict::invalid, .graph = {}, .error = std::move(loaded.error())};
   }
-  const graphs::FileFacts& facts = *loaded->facts; // as no cache is used
+  const graphs::FileFacts& facts = *loaded->facts; // set, because no cache is used
   return {.file = file,
           .verdict = Verdict::valid,
           .graph = GraphContents{.format = facts.format,

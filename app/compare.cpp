@@ -29,8 +29,8 @@ using documents::ReportComparison;
 struct Report {
   std::vector<std::pair<std::string_view, std::string>> texts;
   std::vector<std::pair<std::string_view, double>> numbers;
-  std::vector<std::pair<std::string, double>> waves; // time of an execution
-  std::vector<std::string> topologies;               // of a graph's waves
+  std::vector<std::pair<std::string, double>> waves; // mean ns of an execution, by wave
+  std::vector<std::string> topologies;               // of each wave of a graph program
   std::optional<Timings> timings;
 };
 
@@ -98,7 +98,7 @@ Result<Report> read_compared(const std::string& file) {
   });
 }
 
-// Pairs the values that have the same name, in the order of the first report; values of one report alone are null.
+// Pairs values of the same name, in the order of the first report. A value that only one report has is null for the other.
 template <class Compared, class Values>
 std::vector<Compared> paired(const Values& a, const Values& b) {
   std::vector<Compared> pairs;
@@ -163,7 +163,7 @@ std::string ratio_text(const ComparedNumber& number) {
   return number.ratio ? fmt::format("{:.3g}", *number.ratio) : "";
 }
 
-// One row for waves in a row that have the same topologies: those of a graph may be thousands.
+// Combines consecutive waves with the same topologies into one row, because a traversal may have thousands of waves.
 std::vector<ComparedNumber> stretches(const std::vector<ComparedNumber>& waves) {
   std::vector<ComparedNumber> rows;
   for (std::size_t first = 0; first < waves.size();) {

@@ -1,4 +1,4 @@
-// `tidegate init`: a first program for kernels.
+// `tidegate init`: writes a first program for given kernels.
 #include "app/command_line.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
@@ -31,12 +31,12 @@ struct InitSettings {
   bool quiet = false;
 };
 
-// The path as a program in `folder` names the file.
+// Returns the path relative to `folder`, as a program there names the file.
 std::string relative_path(const std::string& path, const std::string& folder) {
   return canonical_path(path).lexically_relative(canonical_path(folder)).string();
 }
 
-// Nothing that is there already is overwritten by a first run.
+// Renames an output whose file exists, so that the first run of the program overwrites nothing.
 void keep_files(std::optional<std::string>& output, const std::string& folder) {
   if (!output) {
     return;
@@ -47,8 +47,8 @@ void keep_files(std::optional<std::string>& output, const std::string& folder) {
   }
 }
 
-// The program that engine::draft_program() makes; the paths in it are relative to the folder of the output,
-// and no output of the program is there already.
+// Returns the program of engine::draft_program(), with paths relative to the folder of -o and with names of outputs that do not
+// exist yet.
 Result<engine::WaveProgram> draft(const InitSettings& settings) {
   engine::DraftRequest request{
       .sources = {}, .folder = program_folder(settings.output), .options = settings.options};
@@ -74,7 +74,7 @@ Result<engine::WaveProgram> draft(const InitSettings& settings) {
   return program;
 }
 
-// A program that somebody has filled in is not replaced by a draft.
+// Refuses to replace an existing file unless --force is given: someone may have filled it in.
 Result<void> keep_program(const InitSettings& settings) {
   const std::string& output = settings.output;
   std::error_code unknown;

@@ -1,4 +1,4 @@
-// Judges documents by what their schemas cannot say: evidence is complete, plans and sums hold.
+// Checks documents for faults that their schemas cannot express: incomplete evidence, invalid plans, wrong sums.
 #include "app/judgements.hpp"
 
 #include "app/arena.hpp"
@@ -54,7 +54,7 @@ std::string contradicts(std::string_view field) {
 }
 
 // Returns the fault of one kind of evidence: it contradicts the recommendation, misstates its type, or is incomplete.
-// `further` goes to contradicted_field().
+// `further`: additional arguments of contradicted_field().
 template <class EvidenceType, class... Further>
 Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,
                         std::optional<bool> claimed_complete,
@@ -128,7 +128,7 @@ Result<void> judge(const documents::FrontierMemoryPlan& document) {
     }
   }
   const planning::MemoryPlan& plan = document.plan;
-  if (plan.max_group_width > widest || // less where windows are one wave
+  if (plan.max_group_width > widest || // it is smaller if windows count as one wave
       plan.lower_bound_groups > groups ||
       std::max({plan.peak_frontier_bytes, plan.peak_scratch_bytes, plan.peak_output_bytes}) > most_bytes) {
     return invalid_plan("max_group_width, lower_bound_groups or the peaks are not what the groups allow",
@@ -173,7 +173,7 @@ Result<void> judge(const documents::ArenaPlanDocument& document,
 
 namespace {
 
-// Figures of a run report that follow from others of it.
+// Collects errors about numbers of a report that contradict other numbers of the same report.
 class Sums {
 public:
   explicit Sums(ErrorList& errors) : errors_(&errors) {}
@@ -201,7 +201,7 @@ private:
   ErrorList* errors_;
 };
 
-// Counts that reports of all runs have.
+// Checks the counts that the reports of wave programs and of traversals share.
 void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
                   Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
@@ -281,7 +281,7 @@ Result<void> judge_evidence(const traversal::FrontierReport& report) {
   return incomplete("evidence of a topology", "frontier_report", std::move(pointer), flaw->field);
 }
 
-// Figures that follow from the waves.
+// Checks the numbers of the report that follow from its waves.
 void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
   const traversal::WaveSummary& summary = report.summary;
@@ -335,7 +335,7 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   sums.hold(report.dispatch_ns == 0 ||
                 std::abs(summary.edges_per_second - 1e9 * edges_per_ns) <= edges_per_ns,
             "/summary/edges_per_second", "edges_per_second is not frontier_edges by traversal_ns");
-  if (done || !report.waves.empty()) { // a device that did not come back has shown no waves
+  if (done || !report.waves.empty()) { // after a hang the report lists no waves
     sums.equal("/items_processed", "items_processed is", report.items_processed, "vertices of the waves are",
                vertices);
     sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is", telemetry.frontier_density_bps,
@@ -365,8 +365,8 @@ void check_waves(const traversal::FrontierReport& report, Sums& sums) {
 
 } // namespace
 
-// A frontier report: the result was right where it was checked, the host made the choices of the device, and what
-// follows from the waves does.
+// Checks a frontier report: the result was correct if it was checked, the host has reproduced the choices of the device, and
+// all numbers that follow from the waves agree with them.
 Result<void> judge(const traversal::FrontierReport& report, const std::string& file) {
   ErrorList errors;
   errors.check(judge_evidence(report));
@@ -449,7 +449,7 @@ void check_items(const engine::RunReport& report, Sums& sums) {
                  "executed_items is", counted.executed_items);
       const std::uint64_t accounted = counted.executed_items + queue.items_remaining;
       const std::uint64_t known = counted.given_items + counted.published_items;
-      sums.hold(done ? accounted == known : accounted >= known, // later iterations have not been given theirs
+      sums.hold(done ? accounted == known : accounted >= known, // items of later iterations remain, not yet given
                 pointer + "publishing/executed_items",
                 fmt::format("executed_items and items_remaining are together {}, and given_items and "
                             "published_items are {}",
@@ -635,7 +635,8 @@ void check_telemetry(const engine::RunReport& report, Sums& sums) {
              recommendation.device_memory_budget_bytes);
 }
 
-// Checks the arena as `check arena` does: reports of older versions do not say how long buffers are.
+// Checks the arena as `check arena` does. Reports of older versions lack the lifetimes of buffers; of these only the bound is
+// checked.
 void check_memory(const engine::MemoryReport& memory, Sums& sums) {
   planning::ArenaProblem problem;
   planning::ArenaPlan plan{.height_bytes = memory.arena_bytes,
@@ -688,7 +689,7 @@ void check_choices(const engine::RunReport& report, Sums& sums) {
   }
 }
 
-// Derives the outcome of a run from its parts.
+// Checks that the status, the error and `converged` of a report agree with its other parts.
 void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
   using enum engine::RunStatus;
   const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
@@ -718,8 +719,8 @@ Result<void> judge_parity(const engine::OutputParity& parity) {
 
 } // namespace
 
-// A run report: outputs that were compared were equal, the evidence is complete, and what follows from
-// something else in it does. A run that ended before its time, and says so, is a sound report.
+// Checks a run report: compared outputs were equal, the evidence is complete, and numbers that follow from others agree with
+// them. The report of a run that ended early is valid if it says so.
 Result<void> judge(const documents::RunReportDocument& document, const std::string& file) {
   const engine::RunReport& report = document.report;
   ErrorList errors;

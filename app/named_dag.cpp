@@ -34,7 +34,7 @@ Error empty_name(std::size_t wave) {
 
 using WaveNames = std::unordered_map<std::string_view, std::uint32_t>;
 
-// Waves by their names. Empty names and those given twice are errors.
+// Returns the index of each named wave. Adds errors for empty and duplicate names.
 WaveNames index_names(const std::vector<documents::NamedWave>& waves, ErrorList& errors) {
   const auto named = std::ranges::count_if(waves, [](const auto& wave) { return wave.name.has_value(); });
   WaveNames names;
@@ -65,7 +65,7 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
     }
   }
   const auto nearest = nearest_name(name, known);
-  Error error{.code = ErrorCode::invalid_wave, // as where an index is no wave's
+  Error error{.code = ErrorCode::invalid_wave, // the same code as for an index past the last wave
               .message = fmt::format("no wave is called {}", in_quotes(name)),
               .fix = nearest         ? fmt::format("did you mean {}?", in_quotes(*nearest))
                      : known.empty() ? "no wave of this DAG has a name: give an index"
@@ -96,7 +96,7 @@ bool has_unread_names(const std::vector<documents::NamedWave>& waves, const Unre
   return false;
 }
 
-// The first dependency that is this one.
+// Returns the index of the first dependency between these two waves.
 std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t before, std::uint64_t after) {
   const auto found = std::ranges::find_if(dag.dependencies, [&](const Dependency& dependency) {
     return dependency.before == before && dependency.after == after;
@@ -107,8 +107,8 @@ std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t 
   return static_cast<std::size_t>(found - dag.dependencies.begin());
 }
 
-// Planners find cycles; of a DAG that does not come to them, they are found here. `left_out` are the indices
-// of the dependencies of the document that the DAG does not have.
+// Adds an error for a cycle if other errors keep the DAG from a planner, which would find the cycle. `left_out` are the indices,
+// in the document, of dependencies that the DAG lacks.
 void check_order(const NamedDag& named, std::span<const std::size_t> left_out, ErrorList& errors) {
   const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
   const auto order = planning::plan_barriers(waves, named.dag.dependencies);
@@ -247,7 +247,7 @@ Error to_error(const PlanError& error, const NamedDag& named) {
     result.fix = "check the wave's byte counts";
     return result;
   }
-  // group_over_budget; resolve() has refused dependencies that are none
+  // The code is group_over_budget: resolve() has refused invalid dependencies before.
   const bool single = error.field == planning::single_wave_bytes;
   result.required_bytes = error.required_bytes;
   result.budget_bytes = error.budget_bytes;

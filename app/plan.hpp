@@ -32,7 +32,7 @@ struct NamedDag {
 };
 
 // Finds the waves that dependencies name. Errors, all at once and each with its location: duplicate_name,
-// invalid_wave, self_dependency. Of a document that is not wholly read those of the rest.
+// invalid_wave, self_dependency. If parts of the document could not be read (`unread`), the rest is still checked.
 Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread = {});
 
 // A planner's refusal with names, a pointer into the document and a fix.
@@ -43,9 +43,9 @@ struct PlanOptions {
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
   std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
-  std::string folder = ".";            // of a program: where its sources are
+  std::string folder = ".";            // of a program: its paths are relative to it
   PathScope scope = PathScope::folder; // of a program's paths
-  FileUses files;                      // that the command line names: no output may be a program's source
+  FileUses files;                      // of the command line; outputs may not be sources of the program
 };
 
 struct PlannedDag {
@@ -53,24 +53,23 @@ struct PlannedDag {
   planning::MemoryPlan plan;
 };
 
-// Decodes a wave_dag, or a wave_program, whose DAG is taken from it. Errors of decoding, of names, and of a
-// program's kernels.
+// Decodes a wave_dag, or derives the DAG of a wave_program. Errors: of decoding, of names, and of a program's kernels.
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
 
-// Plans what read_dag() gives. Errors of that and of planning.
+// Reads a DAG with read_dag() and plans it. Errors: of both.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
 
 // The document for a plan that was made with these options.
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
 
-// The plan that a document holds, as planners and their checker take it. Groups may be anything.
+// Returns the plan in a document in the planners' form, for the checker. The groups are not checked here.
 planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 
-// For people: each group with its waves, bytes, share of the budget and what is left of it, then the bound.
+// Returns a table with the waves, bytes, share of the budget and free bytes of each group, and the lower bound.
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
 struct PictureOptions {
-  std::size_t most_boxes = 300; // beyond, a picture is no longer read; 0: all
+  std::size_t most_boxes = 300; // a picture of more is hard to read; 0: no limit
   bool each_wave = false;       // draw similar waves one by one
 };
 
@@ -78,16 +77,17 @@ struct PictureOptions {
 // marked. The picture says what it leaves out.
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
-// As a page draws it: groups from top to bottom with what repeats, an overview of them all, light or dark as the viewer is.
+// Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if there
+// are many. It is light or dark as the viewer prefers.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
-// The text of an XML element: names may hold anything.
+// Escapes text for an XML element; names may contain any character.
 std::string xml_text(std::string_view text);
 
-// "3 groups, 2 barriers, proved to be the fewest": what table and picture say of the plan as a whole.
+// Returns the summary at the head of tables and pictures: "3 groups, 2 barriers, proved to be the fewest".
 std::string plan_headline(const PlannedDag& planned, const PlanOptions& options);
 
-// The budget of a program whose buffers all fit into the memory together.
+// The value of budget_bytes that means no limit: all buffers of the program fit into the budget together.
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
 // "87.5%" of a budget; "" of none.
@@ -109,7 +109,7 @@ struct BoxedPlan {
   std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
 };
 
-// With `each_wave` every wave has a separate box. The edges of `kept`, by waves, are never left out.
+// With `each_wave` every wave has a separate box. `kept_path` lists waves; edges between consecutive ones are never left out.
 BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
 
 // The common part of the names of similar waves: "mProject_ID0000001" -> "mProject".

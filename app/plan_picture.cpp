@@ -1,7 +1,6 @@
 // Pictures of plans. Waves are alike when their names differ in a number at the end (mProject_ID0000001,
-// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that others imply is left
-// out: between groups that stand in order the direct ones say it all, and long ones across the whole page say
-// nothing.
+// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that other dependencies imply is left
+// out: groups are drawn in order, so the direct ones suffice, and long arrows across the page are hard to follow.
 #include "app/plan.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -25,7 +24,7 @@ namespace {
 
 using Edge = std::array<std::uint32_t, 2>;
 
-// Beyond this size reachability takes too much memory, and single lines cannot be made out.
+// With more boxes, reachability takes too much memory, and a reader cannot tell single lines apart.
 constexpr std::size_t most_reduced = 4096;
 
 std::uint64_t bytes_of(const NamedDag& named, std::uint32_t wave) {
@@ -55,8 +54,8 @@ void add_boxes(const PlannedDag& planned, std::uint32_t group, bool each_wave, s
   }
 }
 
-// The edges that no way over other edges implies: a box reaches the direct successors in front of it and all
-// that they reach. Boxes are in the order of their groups, so that edges lead to later ones.
+// Returns the transitive reduction: the edges that no path over other edges implies. Boxes are in the order of their groups, so
+// every edge leads to a later box, and the walk from the last box to the first knows what each successor reaches.
 std::vector<Edge> without_implied(const std::vector<Edge>& edges, std::size_t box_count) {
   const std::size_t words = (box_count + 63) / 64;
   std::vector<std::vector<std::uint64_t>> reached(box_count);
@@ -69,7 +68,7 @@ std::vector<Edge> without_implied(const std::vector<Edge>& edges, std::size_t bo
     while (end != edges.rend() && (*end)[0] == box) {
       ++end;
     }
-    // The nearest successors first: what they reach is implied.
+    // Visits the nearest successors first: an edge to a box that they reach is implied.
     std::vector<Edge> from_here(begin, end);
     std::ranges::reverse(from_here);
     for (const Edge& edge : from_here) {
@@ -94,7 +93,7 @@ std::string common_name(const std::string& name) {
   if (number == name.size() || number == 0) {
     return name;
   }
-  // The whole last word goes with its number, if that leaves anything.
+  // Removes the last word with its number; removes only the number if nothing else would be left.
   const std::size_t word = name.find_last_of(separators, number - 1);
   const std::size_t end = word == std::string::npos ? number : word;
   const std::size_t last = name.find_last_not_of(separators, end - (end == 0 ? 0 : 1));
@@ -136,8 +135,7 @@ BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<
   return plan;
 }
 
-// The picture of a plan: groups from top to bottom, the boxes of a group from left to right, in rows that
-// wrap.
+// Draws a plan: groups from top to bottom, the boxes of a group from left to right, in rows that wrap.
 
 namespace {
 
@@ -145,7 +143,7 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t edges_per_box = 3;
 
-// As wide as a page on which the text can still be read.
+// Width of a row; on a wider page the text would be too small to read.
 constexpr std::size_t characters_across = 100;
 constexpr std::size_t blanks_between = 5;
 constexpr std::size_t most_characters = 32; // of a name
@@ -168,7 +166,7 @@ std::string dot_quoted(const std::vector<std::string>& lines, std::string_view l
     }
     quoted += line_end;
   }
-  // U+FFFE and U+FFFF are in no XML, nor in an SVG: the replacement character stands for them.
+  // XML, and so SVG, does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
   for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (std::size_t at = quoted.find(forbidden); at != std::string::npos; at = quoted.find(forbidden, at)) {
       quoted.replace(at, forbidden.size(), "\xef\xbf\xbd");
@@ -223,7 +221,7 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
   return path;
 }
 
-// Styles of an SVG: those of the page of a run, in short.
+// Styles of an SVG: a short form of those of the --report page (report_page/page.css).
 constexpr std::string_view svg_style = R"(
   svg { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
   @media (prefers-color-scheme: dark) {
@@ -243,7 +241,7 @@ constexpr std::string_view svg_style = R"(
   .tip { fill: var(--soft); }
 )";
 
-// The page of a run uses the same colours.
+// The same colours as on the --report page.
 constexpr std::array<std::string_view, 8> box_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
                                                       "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
 
@@ -272,7 +270,7 @@ public:
            dot_quoted({plural(plan_.group_count() - groups, "group") + " more"}));
       rows_.emplace_back("more");
     }
-    // Rows stay in their order, also where no dependency says so, and the names of the groups in a column.
+    // Invisible edges keep the rows in order where no dependency does, and the names of groups in one column.
     for (std::size_t i = 1; i < rows_.size(); ++i) {
       line("  {} -> {} [style=invis, weight={}]", rows_[i - 1], rows_[i], rows_[i][0] == 'g' ? 100 : 1);
     }
@@ -291,7 +289,7 @@ public:
                        dot_quoted(title(headline), "\\l"), body_);
   }
 
-  // Boxes flow in rows, those of a group near the boxes that they depend on; what does not fit in the picture is said.
+  // Draws the boxes of each group in rows, near the boxes that they depend on. The picture states what it leaves out.
   std::string draw_svg(const std::string& headline) {
     std::uint32_t groups = 0;
     std::string frames;
@@ -346,7 +344,7 @@ private:
     while (next_ < boxed_.boxes.size() && boxed_.boxes[next_].group == group) {
       order.push_back(static_cast<std::uint32_t>(next_++));
     }
-    // Boxes are drawn by their index, so that edges know which are.
+    // Draws the first boxes by index, so that edges can tell a drawn box by its index (each_edge()).
     const std::size_t shown = std::min(order.size(), most_boxes_ - drawn_);
     const std::size_t left_out = order.size() - shown;
     order.resize(shown);
@@ -456,7 +454,7 @@ private:
     }
   }
 
-  // All groups as bars, those that are drawn below in colour, if there are many. Returns the end.
+  // If there are many groups, draws one bar for each, in colour if the group is drawn below. Returns the y of the end.
   double svg_overview(double top, std::uint32_t drawn_groups) {
     constexpr std::size_t few = 12;
     constexpr double height = 44;
@@ -467,7 +465,7 @@ private:
     const std::uint64_t most = std::max<std::uint64_t>(std::ranges::max(plan_.group_fused_bytes), 1);
     const auto bars = std::min<std::size_t>(count, 400);
     const double each = (page_width - 2 * margin) / static_cast<double>(bars);
-    for (std::size_t bar = 0; bar < bars; ++bar) { // the largest group of each
+    for (std::size_t bar = 0; bar < bars; ++bar) { // shows the largest of its groups
       const std::size_t first = bar * count / bars;
       const auto part = std::span(plan_.group_fused_bytes).subspan(first, (bar + 1) * count / bars - first);
       const std::size_t group =
@@ -523,7 +521,7 @@ private:
          dot_quoted({fmt::format("group {}", group), bytes_text(bytes) + (share.empty() ? "" : ", ") + share},
                     "\\l"));
     rows_.push_back(fmt::format("g{}", group));
-    std::string row = rows_.back(); // what stands in it
+    std::string row = rows_.back(); // its nodes
     std::size_t width = 0;
     const auto add = [&](const std::string& node, const std::vector<std::string>& label) {
       const std::size_t needed =
@@ -560,8 +558,8 @@ private:
     drawn_of_group_ = 0;
   }
 
-  // Between drawn boxes. A picture of very many takes minutes to lay out and shows nothing; the critical path
-  // is always in it.
+  // Calls `draw` for edges between drawn boxes. Draws a limited number, because Graphviz needs minutes for very many and such a
+  // picture shows nothing; edges of the critical path are always drawn.
   template <class Draw>
   void each_edge(const Draw& draw) {
     const std::size_t most =
@@ -620,7 +618,7 @@ std::string xml_text(std::string_view text) {
   for (const char c : printable(text)) {
     safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
   }
-  // U+FFFE and U+FFFF are in no XML: the replacement character stands for them.
+  // XML does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
   for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
     for (std::size_t at = safe.find(forbidden); at != std::string::npos; at = safe.find(forbidden, at)) {
       safe.replace(at, forbidden.size(), "\xef\xbf\xbd");

@@ -86,7 +86,7 @@ Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, co
 
 Error after_first_rank(Error error) {
   constexpr std::chrono::milliseconds first{300};
-  constexpr std::chrono::milliseconds each{50}; // likewise among the others
+  constexpr std::chrono::milliseconds each{50}; // later for each further rank
   const ranks::Launched launched = ranks::launched();
   if (launched.rank != 0 &&
       error.code != ErrorCode::driver_crash) { // mpirun kills within a second of a crash
@@ -104,7 +104,7 @@ Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks) {
     }
     result = tl::unexpected(met.error());
   }
-  if (InterruptWatch::interrupted()) { // by mpirun, perhaps because of another rank's error: silent
+  if (InterruptWatch::interrupted()) { // by mpirun, perhaps after another rank's error: prints nothing
     ::_exit(static_cast<int>(ExitCode::interrupted));
   }
   ExitCode code = result ? *result : exit_code(result.error());

@@ -34,7 +34,7 @@ std::uint32_t clipped(std::uint64_t count) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, ~std::uint32_t{0}));
 }
 
-// The launch of a report: as many work-items as ran.
+// Returns a request for `items` with the geometry of a report's run: its work-groups, or else `usual_groups`, and their size.
 policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& ran,
                                   std::uint32_t usual_groups) {
   return policy::LaunchRequest::direct(
@@ -46,7 +46,7 @@ policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& r
 
 policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
-  // Tiles, and items of queues; those that ops published come on top.
+  // queue_len counts tiles and given items of queues; adds the items that ops published.
   std::uint64_t items = document.evidence.promotion ? document.evidence.promotion->queue_len : 0;
   policy::RequeueAccounting requeues;
   for (const engine::QueueReport& queue : report.queues) {
@@ -64,7 +64,7 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
   request.requeue_count = requeues.requeue_count;
   request.max_priority_age = requeues.max_priority_age;
   if (report.hits) {
-    std::uint64_t needed = 0; // hits that there is to be room for
+    std::uint64_t needed = 0; // hits that the lists must have room for
     for (const engine::HitsReport& hits : *report.hits) {
       needed += hits.needed_capacity.value_or(hits.hits.value_or(0));
     }
@@ -86,7 +86,7 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
   return request;
 }
 
-// The widest frontier is the queue.
+// Returns the request for the next traversal; the widest frontier counts as its queue.
 policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
   const std::uint64_t vertices = std::max(report.graph.vertices, 1U);
   policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
@@ -105,7 +105,7 @@ using documents::LaunchRequestDocument;
 
 struct RecommendSettings {
   Route route;
-  policy::LaunchPolicy policy;                       // what a request's own policy overrides
+  policy::LaunchPolicy policy;                       // default; a request's own policy overrides it
   std::optional<policy::Topology> previous_topology; // for requests that name none
   std::optional<device::DeviceInfo> device;          // for requests that leave its limits out
   bool topology_evidence = false;
@@ -116,7 +116,7 @@ struct RecommendSettings {
   bool print_request = false;  // of a report
   bool carry_topology = false; // from one line of a stream to the next
 
-  // As they were given.
+  // Texts of the options as given.
   std::optional<std::string> policy_file, evidence, selector;
 };
 
@@ -188,8 +188,7 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
                                   &request, given));
   }
 
-  // The cache serves requests without a previous topology; with evidence it is asked for the effective
-  // request.
+  // The cache serves only requests without a previous topology. If evidence is asked for, the key is the effective request.
   const bool evidence = settings.topology_evidence || settings.promotion_evidence;
   const bool cached = cache != nullptr && !request.previous_topology;
   if (cached) {
@@ -211,7 +210,7 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   return document;
 }
 
-// The recommendation, and the reason of each step.
+// Returns a table with the recommendation and the reason of each step.
 std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
   const policy::LaunchRecommendation& answer = document.recommendation;
   const policy::LaunchGeometry& geometry = answer.geometry;
@@ -327,7 +326,7 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
       return {};
     };
   };
-  // One cache, or one topology, sees the stream in its order.
+  // With a cache or a carried topology, one worker answers the whole stream in order.
   auto result = serve(settings.route, make_answer, used_cache != nullptr || settings.carry_topology ? 1 : 0);
   if (used_cache != nullptr) {
     const policy::CacheStatistics statistics = cache.statistics();

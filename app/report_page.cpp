@@ -14,7 +14,7 @@ using engine::Lane;
 
 using documents::JsonWriter;
 
-// An array of what `write` writes for each item.
+// Writes an array; `write` writes each item.
 template <class List, class Write>
 void list(JsonWriter& json, std::string_view key, const List& items, Write write) {
   json.key(key);
@@ -77,7 +77,8 @@ void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
   json.close('}');
 }
 
-// Nine numbers a span, those that grow as steps from the span before: its begin from that one's end.
+// Writes nine numbers for each span. Two are differences from the previous span: the begin counts from its end, the iteration
+// from its iteration.
 void write_lanes(std::string_view key, const std::vector<Lane>& lanes, JsonWriter& json) {
   list(json, key, lanes, [&](const Lane& lane) {
     json.open('{');
@@ -131,7 +132,7 @@ std::string script_safe(std::string_view json) {
     const std::string_view rest = json.substr(i);
     if (rest.starts_with('<')) {
       safe += "\\u003c";
-    } else if (rest.starts_with("\u2028") || rest.starts_with("\u2029")) { // ends of lines to older scripts
+    } else if (rest.starts_with("\u2028") || rest.starts_with("\u2029")) { // line ends in older JavaScript
       safe += rest.starts_with("\u2028") ? "\\u2028" : "\\u2029";
       i += 2;
     } else {
@@ -141,7 +142,7 @@ std::string script_safe(std::string_view json) {
   return safe;
 }
 
-// `document` is that of `report`; a null `program` is that of a graph program.
+// `document` contains `report`. `program` is null for a graph program.
 template <class Document>
 static std::string data_of(const Document& document, const engine::ReportHead& report,
                            const engine::ProgramSummary* program, const PageOrigin& origin) {

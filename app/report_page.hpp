@@ -1,5 +1,5 @@
-// tidegate run --report: a run as one HTML page that fetches nothing. Its parts are the files under
-// report_page/, embedded when the library is built; what it shows is one block of JSON that its script reads.
+// `tidegate run --report`: writes a run as one HTML page that loads no other files. Its parts are the files under report_page/,
+// embedded at build time; its script shows the data, which is one block of JSON in the page.
 #pragma once
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
@@ -26,10 +26,10 @@ struct PageOrigin {
 std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
 std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin);
 
-// The page of these data.
+// Returns the HTML page that shows the data of page_data().
 std::string report_page(std::string_view data);
 
-// JSON that may stand in a <script> element: no name in it ends the element or opens a comment.
+// Escapes JSON for a <script> element, so that no text in it ends the element or opens an HTML comment.
 std::string script_safe(std::string_view json);
 
 } // namespace tidegate::app

@@ -1,5 +1,5 @@
-// `tidegate run --stream`: a request a line, and a report a line. One session with the device serves all of them, and what
-// they leave there serves the next ones (engine/kept.hpp).
+// `tidegate run --stream`: reads one request per line and writes one report per line. All requests share one session with the
+// device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/lint.hpp"
@@ -27,13 +27,13 @@ using documents::RunRequest;
 using documents::Style;
 using nlohmann::ordered_json;
 
-// A program file that requests change.
+// A program file, as text and as JSON; each request applies its own changes to a copy.
 struct ReadProgram {
   std::string text;
   ordered_json json;
 };
 
-// Options for one run, and those that write something else than a report.
+// Refuses options that are meant for a single run or write something other than a report.
 Result<void> refuse_in_stream(const RunSettings& settings) {
   const engine::RunOptions& options = settings.options;
   for (const auto& [given, option] :
@@ -129,7 +129,7 @@ private:
     return {};
   }
 
-  // The text of the request's program, with the values that it sets.
+  // Sets settings.text to the text of the request's program, with the values of the request's `set`.
   Result<void> read_program_of(const RunRequest& request, RunSettings& settings) {
     settings.program = request.program.value_or(settings.program);
     if (settings.program == standard_stream) {
@@ -147,7 +147,7 @@ private:
     }
     settings.changed = true;
     ReadProgram& read = programs_[settings.program];
-    if (read.text != settings.text) { // the file itself has to be sound
+    if (read.text != settings.text) { // the file must be valid before any change, too
       const auto at = [&](Error error) {
         return at_document(std::move(error), settings.program, settings.text, settings.written);
       };
@@ -166,7 +166,7 @@ private:
     return {};
   }
 
-  // Moves the values of parameters, which are replaced when the program is read, from a request's `set`.
+  // Moves values of parameters from `set` to `parameters`, because parameters are replaced while the program is read.
   static Result<void> take_parameters(ordered_json& set, std::vector<documents::Parameter>& parameters) {
     constexpr std::string_view of_parameters = "/parameters/";
     for (auto at = set.begin(); at != set.end();) {
@@ -188,7 +188,7 @@ private:
     return {};
   }
 
-  // Sets the value at an RFC 6901 pointer: one that is there, or a further key of an object.
+  // Sets the value at an RFC 6901 pointer. The pointer names an existing value, or a new key of an existing object.
   static Result<void> replace(ordered_json& program, const std::string& place, const ordered_json& value) {
     try {
       const ordered_json::json_pointer at(place);
@@ -197,7 +197,7 @@ private:
         program[at] = value;
         return {};
       }
-    } catch (const ordered_json::exception&) { // no pointer, or nothing there
+    } catch (const ordered_json::exception&) { // not a pointer, or it names nothing
     }
     return failure(ErrorCode::unknown_name, fmt::format("the program has no {}", in_quotes(place)),
                    R"(give the place of a value, such as "/buffers/x/init/random/seed")",

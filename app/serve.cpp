@@ -71,12 +71,12 @@ void add(StreamSummary& total, const StreamSummary& part) {
 void append_error(Block& block, Error error, std::uint64_t line, std::optional<Identifier> id = {}) {
   ++block.summary.failed;
   block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
-  error.line.reset(); // the line of the stream says it
+  error.line.reset(); // StreamError::line has the line in the stream
   const StreamError document{.id = std::move(id), .error = std::move(error), .line = line};
   documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }
 
-// An exception, say for want of memory, costs one line and not the stream.
+// Turns an exception, such as a lack of memory, into an error of this line, so that the stream goes on.
 Result<void> answer_or_bug(const LineAnswer& answer, std::string_view line, LineReply& reply) {
   try {
     return answer(line, reply);
@@ -120,7 +120,7 @@ public:
   Pipeline(Output& output, unsigned workers)
       : output_(output), most_in_flight_(std::size_t{2} * workers + 2) {}
 
-  // An empty block; a used one where there is one, whose buffers have the right size already.
+  // Returns an empty block, preferably a used one, whose buffers are large enough already.
   std::unique_ptr<Block> fresh() {
     const std::lock_guard lock(mutex_);
     if (spare_.empty()) {
@@ -131,7 +131,7 @@ public:
     return block;
   }
 
-  // Waits for room. False when there is no use in going on.
+  // Waits until fewer blocks are in flight. Returns false if the pipeline has stopped.
   bool push(std::unique_ptr<Block> block) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || in_flight_.size() < most_in_flight_; });
@@ -164,10 +164,10 @@ public:
     }
   }
 
-  // Readable once there is no use in reading on.
+  // Returns a file descriptor that becomes readable once the pipeline has stopped.
   [[nodiscard]] int stopped_event() const { return stopped_event_.get(); }
 
-  // After close() and the end of every worker.
+  // Call it after close(), when all workers have ended.
   Result<StreamSummary> result() {
     if (failure_) {
       return tl::unexpected(std::move(*failure_));
@@ -176,7 +176,7 @@ public:
   }
 
 private:
-  // With the lock held.
+  // The caller holds `mutex_`.
   void stop() {
     stopped_ = true;
     changed_.notify_all();
@@ -238,8 +238,7 @@ private:
   std::optional<Error> failure_;
 };
 
-// Waits until there is input. False when instead the reader of the output has gone, or the workers have
-// stopped.
+// Waits for input. Returns false if the reader of the output has closed it or the workers have stopped.
 bool wait_for_input(int input, int output, int stopped) {
   pollfd waited[] = {{.fd = input, .events = POLLIN, .revents = 0},
                      {.fd = output, .events = 0, .revents = 0},
@@ -318,7 +317,7 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
     if (whole > 0) {
       auto block = pipeline.fresh();
       block->first_line = next_line;
-      // The unfinished line moves to the buffer that comes back, the whole ones stay where they are.
+      // Copies the unfinished line to the block's buffer and swaps the buffers, so that whole lines are not copied.
       block->lines.assign(pending, whole);
       pending.resize(whole);
       std::swap(block->lines, pending);
@@ -341,7 +340,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     Pace pace) {
   Pipeline pipeline(output, workers);
   std::vector<std::jthread> threads;
-  // Whatever happens below, the workers learn that no more blocks come before they are waited for.
+  // On every way out, closes the pipeline before `threads` joins the workers, which would otherwise wait for ever.
   struct Closing {
     Pipeline& pipeline;
     ~Closing() { pipeline.close(); }
@@ -351,7 +350,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
       threads.emplace_back([&pipeline, answer = make_answer()] { pipeline.work(answer); });
     }
   } catch (const std::system_error& error) {
-    if (threads.empty()) { // with fewer threads than cores it is only slower
+    if (threads.empty()) { // with fewer threads than workers the stream is only slower
       return tl::unexpected(uncaught_error(error, "please report this as a bug"));
     }
   }
@@ -371,7 +370,7 @@ Result<ExitCode> finish(Output& output, std::string_view text) {
   return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
 }
 
-// Says of an error with a file which one it is.
+// Adds the name of the input to an error.
 auto in_file(const std::string& input) {
   return [&input](Error error) {
     if (!input.empty()) {
@@ -474,7 +473,7 @@ Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_a
   if (route.stream) {
     return serve_stream(route, make_answer, workers);
   }
-  // Opens the output first: an answer that cannot be kept need not be computed.
+  // Opens the output first, so that no answer is computed that cannot be written.
   TIDEGATE_TRY(auto output, Output::open(route.output));
   TIDEGATE_TRY(const auto document, read_document(route.input, route.parameters));
   std::string text;

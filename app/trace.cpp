@@ -1,4 +1,4 @@
-// tidegate run --trace: a timeline in the Trace Event Format of Chrome, which ui.perfetto.dev opens.
+// `tidegate run --trace`: writes a timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
 #include "app/run.hpp"
 #include "core/json_text.hpp"
 
@@ -60,10 +60,10 @@ private:
     json_.member("tid", tid);
   }
 
-  // Microseconds.
+  // Writes a time in microseconds.
   void time(std::string_view key, std::uint64_t ns) { json_.member(key, static_cast<double>(ns) / 1000); }
 
-  // The name and the position of a process or, with tid 0, of a thread.
+  // Writes the name and the sort index of a process (tid 0) or of a thread.
   void metadata(std::string_view what, int pid, std::size_t tid, std::string_view name) {
     for (const bool of_name : {true, false}) {
       begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), pid, tid);
@@ -102,7 +102,7 @@ private:
     }
   }
 
-  // An arrow begins in the span around its time and ends at the one that begins then.
+  // Writes each arrow as two flow events: it leaves the span around from_ns and reaches the span that begins at to_ns.
   void arrows() {
     for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
       const engine::Arrow& arrow = timeline_.arrows[i];

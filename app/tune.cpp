@@ -120,7 +120,7 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
                   number(options.traversal.group_size), number(options.traversal.alone_vertices),
                   documents::encode(program.policy.launch),
                   device.profile ? documents::encode(*device.profile) : "", tool_version);
-  if (program.own) { // with what it includes
+  if (program.own) { // its text contains the files that it includes
     const auto own = traversal::read_own(program, folder, options.scope);
     key += own ? own->text : "";
   }
@@ -170,7 +170,7 @@ void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
   }
 }
 
-// In the user's folder, where take_tuning finds it; false where it cannot be written.
+// Stores both in the user's folder, where take_tuning() finds them. Returns false if they cannot be written.
 static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                        const policy::LaunchPolicy& policy) {
   if (kept.profile.empty()) {
@@ -178,12 +178,12 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
   }
   std::error_code unwritable;
   std::filesystem::create_directories(kept.profile.parent_path(), unwritable);
-  // A folder that cannot be written to costs what the next runs could have gained, and nothing else.
+  // An unwritable folder is no error: the next runs only cannot reuse the result.
   return write_text(kept.profile.string(), documents::encode(profile) + '\n') &&
          write_text(kept.policy.string(), documents::encode(policy) + '\n');
 }
 
-// Everything that a report of unequal outputs needs, in one file. Errors of writing.
+// Writes a file with everything that a bug report about differing outputs needs. Errors: of writing.
 static Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
                                      const device::DeviceInfo& device, const tuning::Different& different) {
   const engine::Difference& first = *different.parity.first_difference;
@@ -203,7 +203,8 @@ static Result<void> write_difference(const std::filesystem::path& file, std::str
   return written ? Result<void>() : tl::unexpected(std::move(written.error()));
 }
 
-// Warns that an output was not that of plain launches; `of_whom` says whose, and what follows.
+// Returns the warning that outputs differ from plain launches. `of_whom` is the part of its text that names the run whose outputs
+// differ and what follows from it.
 static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer,
                                           std::string_view of_whom) {
   std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
@@ -229,7 +230,7 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
 }
 
-// Names what the first run with the stated strategy found.
+// Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
 static std::filesystem::path stated_file(const RunSettings& settings, const device::DeviceInfo& device,
                                          const std::string& key) {
   return settings.no_cache
@@ -334,7 +335,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
       return chosen;
     }
     if (tried.profile) {
-      tried.profile->ordering.reset(); // then nothing persistent is tried
+      tried.profile->ordering.reset(); // so that no persistent launch is tried
     }
   }
   auto found = tuning::first_run(
@@ -353,7 +354,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     chosen.warning =
         difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen);
   }
-  // The next run goes on where the budget ended this one, with the kernels that are built: once.
+  // If the budget ended this first run, the next run continues it with the kernels that are already built. This happens once.
   std::error_code unwritable;
   const bool went_on = std::filesystem::remove(files.unfinished, unwritable);
   const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() && !went_on &&
@@ -375,8 +376,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   return chosen;
 }
 
-// A profile of the device: its tuning is what a run takes of it, never its self-test. Errors: of reading and
-// decoding; invalid_usage for the profile of another device. `device` may be null: then of any.
+// Reads a device profile. A run uses its tuning and never its self-test. Errors: of reading and decoding; invalid_usage for the
+// profile of another device. If `device` is null, a profile of any device is accepted.
 static Result<device::DeviceProfile> read_profile(const std::string& file, const device::DeviceInfo* device) {
   TIDEGATE_TRY(device::DeviceProfile profile, read_as<device::DeviceProfile>(file));
   if (device != nullptr && profile.device != device->name) {
@@ -488,9 +489,9 @@ CommandModel tune_command() {
 namespace {
 
 struct TuneSettings {
-  RunSettings common; // with `tidegate run`
+  RunSettings common; // settings shared with `tidegate run`
   std::uint64_t budget_ns = 60'000'000'000;
-  std::string profile_file; // empty: the user's folder alone
+  std::string profile_file; // also written here, besides the user's folder; may be empty
   std::string policy_file;
   bool no_keep = false;
 };

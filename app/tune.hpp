@@ -1,5 +1,5 @@
-// `tidegate tune measure` for people, and the profiles and policies that a run takes: from files that are
-// named, or from the user's folder, where measuring leaves them for the program that it measured.
+// The command `tidegate tune measure`, and the device profile and launch policy that a run uses: from the files of --profile
+// and --policy, or from the user's folder, where `tune measure` and first runs store them for each program.
 #pragma once
 #include "app/run.hpp"
 #include "engine/run_options.hpp"
@@ -17,33 +17,30 @@
 
 namespace tidegate::app {
 
-// Files in the user's folder with the measurements of a program on this device and driver; empty without a
-// folder.
+// Paths in the user's folder for the measurements of a program on this device and driver; empty if there is no folder.
 struct TunedFiles {
   std::filesystem::path profile;
   std::filesystem::path policy;
-  std::filesystem::path difference; // there is one where outputs were not those of plain launches
-  std::filesystem::path unfinished; // there is one where the last first run had no time for all candidates
+  std::filesystem::path difference; // exists if outputs differed from plain launches
+  std::filesystem::path unfinished; // exists if the last first run ended before it had tried all candidates
   std::filesystem::path compared;   // holds what the first run with a stated strategy found
 };
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 
-// All that decides what a program launches on a device: its text, the files of its kernels, the options that
-// fix something, and this version of the tool.
+// Returns a key of everything that decides how a program is launched on a device: its text, the files of its kernels, the
+// options that fix a choice, and the version of the tool.
 std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
                         const std::string& folder, const device::DeviceInfo& device,
                         const engine::RunOptions& options, std::string_view tool_version);
 
-// The file that exists once a run of a frontier program was right on this device: by its text, the state of
-// its graph's file, how it is run, and this version of the tool. Empty where there is no folder, or the graph
-// comes from standard input.
+// Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on the
+// program's text, the state of the graph's file, the options of the run and the version of the tool. Empty if there is no folder
+// or the graph comes from a file that is not regular, such as standard input.
 std::filesystem::path checked_file(std::string_view program_text, const graphs::FrontierProgram& program,
                                    const std::string& folder, const device::DeviceInfo& device,
                                    const engine::RunOptions& options, std::string_view tool_version);
 
-// Returns the profile and policy that a run takes: from the files that it names, or else those kept for this program
-// on this device. Damaged files are ignored. Errors: of the
-// files that are named; invalid_usage where two of the program and these are standard input.
+// The profile and policy of a run.
 struct TakenTuning {
   std::optional<device::Tuning> tuning;              // of wave programs
   std::optional<device::TraversalProfile> traversal; // of frontier programs
@@ -52,38 +49,44 @@ struct TakenTuning {
   std::optional<std::string> policy_file;
   bool kept = false; // by an earlier run, or by `tidegate tune measure`
 };
+
+// Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
+// this device. Damaged kept files are ignored. Errors: of named files; invalid_usage if standard input is given for more than one
+// of the program, the profile and the policy.
 Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view program_key,
                                 const device::DeviceInfo* device);
 
-// Removes what an earlier run kept, so that the next one measures again.
-// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was
-// ended for that.
+// Returns true if the persistent launch that a first run chose on a CPU took far longer than plain launches, or was aborted
+// for that reason.
 bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options);
 
-// The share of active tiles in a run, in ten-thousandths; 0 where no wave counts them.
+// Returns the share of active tiles in a run in basis points, at least 1; 0 if no wave counts its active tiles.
 std::uint32_t active_tiles_bps(const engine::RunReport& report);
 
-// Returns true if far more or fewer tiles were active than when a first run chose, so that another way may be faster.
+// Returns true if the share of active tiles is 4 or more times larger or smaller than when the kept choice was measured, so
+// that another launch strategy may be faster now.
 bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning);
 
-// Notes the share of active tiles that a kept choice was made for.
+// Stores in the kept profile the share of active tiles with which the choice was measured.
 void note_active_tiles(const TunedFiles& kept, std::uint32_t bps);
 
+// Removes the kept profile, so that the next run measures again.
 void forget_tuned(const TunedFiles& kept);
 
-// How a program is launched whose command line leaves it open.
+// The report and warning of choose_way() and note_stated().
 struct ChosenWay {
   std::optional<engine::FirstRun> report;
   std::optional<engine::Warning> warning;
 };
 
-// Sets the tuning and the policy to those that an earlier run kept, `taken`, or else measures them. With a stated
-// strategy it decides whether this run is compared with plain launches: options.verify_stated.
+// Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
+// launches (options.verify_stated). Otherwise reports the choice that an earlier run kept (`taken`, which the caller applied), or
+// else makes a first run and sets the tuning and the policy to its result.
 Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
                              const device::DeviceInfo* device, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor);
 
-// Completes and keeps what the first run with a stated strategy found, and warns of a difference.
+// Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.
 ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report);
 

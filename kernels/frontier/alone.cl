@@ -1,4 +1,4 @@
-// Waves of a small frontier by one group, with local barriers between them.
+// One work-group processes the waves of a small frontier, with local barriers between them.
 
 #if TG_MAY_WORK_ALONE
 // The kind of the next turn of the loop.
@@ -6,13 +6,13 @@
 #define TG_SURELY 2u
 #define TG_REFILLS 3u
 
-// Processes waves until the frontier is empty or grows, or the limit is reached. The last step is then
-// absorbed and the position is up to date. The first wave reads the queue in global memory, later ones the
-// entries that the previous wave left in local memory; the rest is copied to global memory at the end.
+// Processes waves until the frontier is empty or too large for one group, or `limit_wave` is reached. At the end, tg_absorb() has
+// added the last step to the position. The first wave reads the queue in global memory; later waves read the entries that the
+// previous wave left in local memory. The entries that are left at the end are copied to global memory.
 //
-// Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before the
-// choice of whether there is a next wave. Usually the size of the frontier decides that, and then the last
-// work-item, which seldom has edges, absorbs the wave while the others run the next one.
+// Waiting for memory takes nearly all of the time. So the next wave's first edges are fetched before it is known whether there is
+// a next wave. Usually the size of the frontier alone decides this. Then the last work-item (tg_is_leader()), which seldom has
+// edges, absorbs the wave while the others run the next one.
 TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, local tg_group* group, global tg_log_row* log,
                    uint log_begin, uint limit_wave) {
   const uint lane = TG_LANE;
@@ -88,7 +88,7 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
       group->at = next;
     }
 #if TG_MAY_REFILL_ALONE
-    if (goes_on != TG_SURELY) { // else the leader writes it
+    if (goes_on != TG_SURELY) { // else the leader writes group->at at the same time
       at.near = group->at.near;
       at.far = group->at.far;
       at.nearest = group->at.nearest;
@@ -96,8 +96,8 @@ TG_OUTLINED void tg_work_alone(const tg_job* job, const tg_setting* setting, loc
     }
 #endif
   }
-  // After the loop, not at its end: there PoCL 3.1 takes the first work-item's branch for all work-items, and
-  // those past the last entry would write too.
+  // This copy must come after the loop. At the end of its last round, PoCL 3.1 would take the first work-item's branch for all
+  // work-items, and those past the last entry would write, too.
   global uint4* const queue = tg_queue_of(job, at.wave);
   local const uint4* const entries = group->of.queues + sequence % 2u * TG_ALONE_ROOM;
   for (uint i = lane; i < min(at.entries, (uint)TG_ALONE_ROOM); i += TG_GROUP_SIZE) {

@@ -13,9 +13,10 @@
 
 namespace tidegate {
 
-// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions,
-// substitutions and swaps of neighbours count one each), the first among equals. Returns nothing if none is
-// likely to be a typing slip: more than one edit in three characters.
+// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions, substitutions and swaps of
+// neighbours count one each), the first among equals, if it needs at most one edit for each three characters of `word` (at least
+// one). Otherwise returns the only candidate that starts with `word` and "_", if there is one. Returns nothing for words beyond
+// 256 characters.
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
 
@@ -98,7 +99,7 @@ private:
 // Returns the number, or the name as in_quotes() formats it.
 std::string describe(const Identifier& identifier);
 
-// A number as a document states it: integers are never rounded; the std::int64_t is negative.
+// A number as a document states it. Integers are never rounded; std::int64_t holds negative ones only.
 using Number = std::variant<std::uint64_t, std::int64_t, double>;
 
 // The source line of an error, as compilers print it:

@@ -1,5 +1,6 @@
-// Follows a pointer to const through the expressions on a list, so that none drops the const without being seen: C
-// converts it with a warning, and a cast without one.
+// Finds pointer parameters whose const a function drops, and treats them as pointers that may be written. C allows this: an
+// assignment converts with a warning, a cast without one. The check follows a pointer through a list of known expressions; any
+// other use counts as dropping const.
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 
@@ -23,7 +24,7 @@ public:
 
   bool stays_const(const Function& function, std::size_t parameter) {
     const auto [known, is_new] = known_.try_emplace({function.name_token, parameter}, true);
-    if (!is_new || !function.body) { // a prototype's definition is elsewhere in the file, or nothing calls it
+    if (!is_new || !function.body) { // a prototype; its definition, if any, is checked separately
       return known->second;
     }
     const bool has_numbers = arithmetic_type(function.parameters[parameter].type).has_value();
@@ -52,7 +53,7 @@ private:
     return std::ranges::any_of(texts, [&](std::string_view text) { return is(i, text); });
   }
 
-  // True if an operand ends at the token, so that a following * or & has two operands.
+  // Returns true if an operand ends at the token, so that a following * or & is a binary operator.
   [[nodiscard]] bool ends_operand(std::size_t i) const {
     const Token& token = unit_.source.tokens[i];
     return is(i, "]") || (is(i, ")") && !is_cast(i)) || token.kind == TokenKind::number ||
@@ -77,8 +78,8 @@ private:
     return false;
   }
 
-  // True if the use of a pointer at the token leaves only reads and other pointers to const, which join `names`. Elements that
-  // are no numbers may be, or hold, arrays, which become pointers.
+  // Returns true if the use of the pointer at the token only reads through it or makes further pointers to const, which are added
+  // to `names`. `has_numbers`: the pointer's elements are numbers; others may be or contain arrays, which decay to pointers.
   bool keeps(std::size_t token, std::set<std::size_t>& names, bool has_numbers) {
     constexpr std::array<std::string_view, 2> picks{"[", "->"};
     const bool picked = is_any(token + 1, picks);
@@ -94,14 +95,14 @@ private:
       }
       begin = element ? token : token - 1;
     }
-    // Outwards, through sums and parentheses, until the pointer goes somewhere.
+    // Walks outwards through sums and parentheses to the expression that uses the pointer.
     for (;;) {
       constexpr std::array<std::string_view, 5> sums{"+", "-", "*", "?", ":"};
       constexpr std::array<std::string_view, 8> tests{"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
       std::size_t before = begin - 1;
       while (is_any(before, sums) || is(before, ")") || is(before, "]") || ends_operand(before)) {
         if (is(before, "*") && !ends_operand(before - 1)) {
-          return true; // the value that a cast pointer leads to
+          return true; // reads through a cast pointer
         }
         const TokenRange inside{unit_.counterpart(before), before};
         if (is(before, ")") && is_cast(before) && !says_const(inside) &&
@@ -130,7 +131,7 @@ private:
     }
   }
 
-  // A brace may begin the values of a variable instead.
+  // Returns true if a statement begins after the token. A brace may also begin an initializer.
   [[nodiscard]] bool begins_statement(std::size_t before) const {
     return is(before, ";") || is(before, "}") ||
            (is(before, "{") &&
@@ -147,18 +148,19 @@ private:
     return is(open, "(") && (is(open - 1, "if") || is(open - 1, "while"));
   }
 
-  // The pointer is assigned to the variable at the token.
+  // The pointer is assigned to the variable at the token. If that is a local pointer to const, adds it to `names` and returns
+  // true.
   bool joins(std::size_t token, std::set<std::size_t>& names) const {
     const Name* const name = unit_.meaning(token);
     const bool fits = is_pointer(name) && name->kind == NameKind::variable && !name->is_file_scope &&
-                      says_const(name->specifiers) && !is(name->token - 2, "*"); // of one star
+                      says_const(name->specifiers) && !is(name->token - 2, "*"); // with a single *
     if (fits) {
       names.insert(name->token);
     }
     return fits;
   }
 
-  // The pointer is an argument after this comma or parenthesis.
+  // The pointer is the argument after this comma or parenthesis. Returns true if the called function keeps it const.
   bool passes_on(std::size_t before, bool element) {
     std::size_t index = 0;
     while (!unit_.source.tokens[before].opens()) {

@@ -36,14 +36,14 @@ struct MemberLayout {
   TypeLayout type;                       // type of an element
 };
 
-// Layout of the type in a declaration, such as a kernel parameter that is no pointer; otherwise the reason
-// why it is uncertain: "it has bit-fields".
+// Returns the layout of the type in a declaration, such as a kernel parameter that is not a pointer. The error is the reason
+// why the layout is uncertain, for example "it has bit-fields".
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration);
 
-// Bytes of a variable without an initial value, all dimensions of its declarator and type included.
+// Returns the bytes of a variable declared without an initial value; of an array, those of all its elements.
 tl::expected<std::uint64_t, std::string> bytes_of(const TranslationUnit& unit, const Name& variable);
 
-// Layout of the pointee of a parameter such as "global float* restrict in" or "global float in[]".
+// Returns the layout of what a parameter such as "global float* restrict in" or "global float in[]" points to.
 tl::expected<TypeLayout, std::string> layout_of_pointee(const TranslationUnit& unit, TokenRange parameter);
 
 } // namespace tidegate::opencl_c

@@ -1,5 +1,5 @@
-// Loops in an iteration: waves in a row that run several times. They become that many waves, in the order in which they
-// run, so that the engine sees none of it:
+// Unrolls loops. A loop is a range of consecutive waves that runs several times in an iteration. Each repetition becomes waves of
+// its own, in the order in which they run, so that the engine knows no loops:
 //
 //   waves 0 1 2 3, {"first": 1, "last": 2, "repeat": 2}    ->    0 1 2 1 2 3
 #include "work/program.hpp"
@@ -27,10 +27,10 @@ struct Loop {
   std::uint32_t repeat = 1;
 };
 
-// A wave of the document, when it runs.
+// One run of a wave of the document in an iteration.
 struct Turn {
   std::uint32_t wave = 0;
-  std::string rounds; // of the loops around it, the innermost last: "0.2"; empty outside of loops
+  std::string rounds; // round of each loop around it, the innermost last: "0.2"; empty outside of loops
   std::uint32_t round = 0;
 };
 
@@ -66,8 +66,8 @@ Result<Loop> resolve_loop(const ResolveInput& input, const WaveNames& names, con
   return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
 }
 
-// Appends the turns of the waves from `begin` to before `end`; `loops` are those among them, an outer one before an inner
-// one. Stops when there are too many.
+// Appends the turns of waves [begin, end). `loops` are the loops among these waves, outer before inner ones. Stops if there are
+// too many turns.
 void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loops, const Turn& around,
                std::vector<Turn>& turns) {
   for (std::uint32_t wave = begin; wave < end && turns.size() <= most_turns;) {
@@ -91,7 +91,8 @@ void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loo
   }
 }
 
-// Error: invalid_program for a number that counts rounds outside of loops.
+// Sets arguments that count the rounds of a loop to their value in this round. Error: invalid_program if such an argument is in a
+// wave outside of loops.
 Result<void> set_round(ProgramWave& wave, const Turn& turn) {
   for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
     ProgramArgument& argument = wave.arguments[i];
@@ -159,7 +160,7 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& na
       wave.name = fmt::format("{} round {}",
                               wave.name.empty() ? fmt::format("wave {}", turn.wave) : wave.name, turn.rounds);
     } else if (!loops.empty() && wave.name.empty()) {
-      wave.name = fmt::format("wave {}", turn.wave); // its index is another one
+      wave.name = fmt::format("wave {}", turn.wave); // unrolling has changed its index
     }
     result.push_back(std::move(wave));
   }

@@ -1,6 +1,6 @@
-// Launches a chain of waves as a programmer would: one kernel launch after another on an in-order queue, the
-// two buffers in turn, with the plain C interface. Prints the nanoseconds of a round, from the first enqueue
-// to the end of clFinish, a line each.
+// Launches a chain of waves with the C interface of OpenCL, as a programmer would: one launch after another on an in-order queue;
+// input and output buffer swap after each. Prints for each round a line with the nanoseconds from the first enqueue to the end of
+// clFinish.
 //   plain_chain DEVICE_NAME SOURCE KERNEL TILES COUNT WAVES ROUNDS
 #include <CL/cl.h>
 

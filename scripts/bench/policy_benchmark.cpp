@@ -1,4 +1,4 @@
-// Measures one recommendation of the library, uncached and from the cache.
+// Measures the time of a recommendation: uncached, uncached with a previous topology, and from the cache.
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/recommendation_cache.hpp>
 
@@ -12,7 +12,8 @@ namespace {
 
 using namespace tidegate::policy;
 
-// Requests that reach every topology, most without and some with the signals that have to be inferred.
+// Returns requests that reach every topology. About half of them state a frontier density, and about half a memory budget;
+// none states the memory pressure, so the policy infers what is missing.
 std::vector<LaunchRequest> mixed_requests(std::size_t count) {
   std::mt19937_64 random(1);
   const auto below = [&random](std::uint32_t limit) { return static_cast<std::uint32_t>(random() % limit); };

@@ -81,8 +81,8 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry);
 
-// Returns each vertex's seat: its place where vertices are sorted by their degree's power of two, largest first, and within
-// one power by number. What hubs pass on shares cache lines then, and hubs are in most rows.
+// Returns each vertex's seat: its place if vertices are sorted by the power of two of their degree, largest first, and by number
+// within one power. Values of hubs, which most rows read, then share cache lines.
 std::vector<std::uint32_t> seats_of(const graphs::Rows& rows);
 
 // Builds the kernel of kernels/frontier/rows.cl that changes rows in device memory, if a change pays: bfs puts hubs first,
@@ -93,7 +93,7 @@ std::optional<engine::BuiltKernel> build_row_change(const device::Session& sessi
                                                     const FrontierGeometry& geometry,
                                                     const std::filesystem::path& cache_folder);
 
-// Changes the rows of a graph that has been uploaded. They throw device::Refused.
+// Both change the rows of an uploaded graph with the kernel of build_row_change(). Both throw device::Refused.
 void change_rows(const device::Session& session, engine::BuiltKernel& kernel, const graphs::Graph& graph,
                  const TraversalShape& shape, ResidentGraph& resident);
 void put_hubs_first(const device::Session& session, engine::BuiltKernel& kernel,

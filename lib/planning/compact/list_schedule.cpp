@@ -1,4 +1,5 @@
-// List schedules with a tournament tree over the ready items or over the groups.
+// List schedules, which choose items with a tournament tree over the ready items or over the groups, and schedules by load, which
+// choose the items of a whole group at once.
 #include "planning/compact/problem.hpp"
 #include "planning/compact/searches.hpp"
 
@@ -139,7 +140,7 @@ Packing schedule_by_item(const PackingProblem& problem, std::span<const std::uin
 
 namespace {
 
-// The items by decreasing keys, ties by the lowest wave.
+// Returns the items in order of decreasing keys; of equal keys the lowest wave comes first.
 template <class Key>
 std::vector<std::uint32_t> by_decreasing(const PackingProblem& problem, Key key) {
   std::vector<std::uint32_t> order(problem.count());
@@ -164,7 +165,7 @@ std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
                        [&](std::uint32_t item) { return std::tuple(problem.size[item], tail[item]); });
 }
 
-// Schedules by the most valuable load.
+// Schedules by load: each group takes the load, a set of ready items, with the greatest total value.
 
 namespace {
 
@@ -359,7 +360,7 @@ public:
     constexpr double scale = 1.0 / 9'007'199'254'740'992.0; // 2^-53
     return least + (most - least) * static_cast<double>(engine_() >> 11U) * scale;
   }
-  // Uniform over `steps` steps of a tenth, upwards from `least`.
+  // Returns `least` times 1.1^n, where n is uniform in [0, steps).
   double magnitude(double least, int steps) {
     for (int step = static_cast<int>(between(0, steps)); step > 0; --step) {
       least *= 1.1;
@@ -392,13 +393,13 @@ Weights varied(Draws& draws, Weights weights) {
   return weights;
 }
 
-// The constants of all schedules in one direction of time.
+// Values of the items that all schedules of one direction (forwards or backwards in time) share.
 struct End {
   const PackingProblem* problem = nullptr;
   const std::vector<std::uint32_t>* tail = nullptr;
-  std::vector<double> size;        // in groups
-  std::vector<double> bytes_after; // of all descendants, in groups
-  std::vector<double> followers;   // descendants, as a share of the most
+  std::vector<double> size;        // divided by the capacity of a group
+  std::vector<double> bytes_after; // of all descendants, divided by the capacity
+  std::vector<double> followers;   // descendants, divided by the most of any item
 };
 
 // With too many items to count every descendant, uses the tails instead.
@@ -443,7 +444,7 @@ double urgency(const End& end, std::uint32_t item, Urgency kind) {
 }
 
 std::vector<double> values(const End& end, const Weights& weights, Draws& draws) {
-  constexpr double least = 1e-6; // so that packing an item of 0 bytes pays
+  constexpr double least = 1e-6; // gives items of 0 bytes a value, too
   std::vector<double> result(end.size.size());
   for (std::uint32_t item = 0; item < result.size(); ++item) {
     const double size = end.size[item];

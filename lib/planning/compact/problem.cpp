@@ -75,7 +75,8 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     item_of[layer_order[item]] = item;
     problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
   }
-  // First by predecessor in any order; transposing sorts, transposing twice sorts both.
+  // Lists each item's successors in any order. Transposing gives sorted lists of predecessors, and transposing these gives sorted
+  // lists of successors.
   ItemLists given{.begin = std::vector<std::uint32_t>(layer_order.size() + 2),
                   .items = std::vector<std::uint32_t>(dag.dependencies.size())};
   for (const Dependency& dependency : dag.dependencies) {
@@ -229,9 +230,8 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
     sub.problem.size.push_back(problem.size[sub.items[i]]);
     sub.problem.wave.push_back(problem.wave[sub.items[i]]);
   }
-  // For each item, its nearest predecessors in the sub-problem. Items are in an order that keeps the
-  // dependencies, so a path between two items of the sub-problem stays between the first and the last of
-  // them.
+  // Finds for each item its nearest predecessors in the sub-problem. Items are in topological order, so a path between two items
+  // of the sub-problem visits only items from its first to its last one.
   std::vector<std::vector<std::uint32_t>> above(problem.count());
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors(sub.items.size());
@@ -284,8 +284,9 @@ std::optional<Packing> in_order(const PackingProblem& problem, const Packing& gr
 
 namespace {
 
-// Weighs in units of the sizes' greatest common divisor, and drops as many low bits as needed to fit all
-// items into 63 bits. Feasible groups stay feasible: the sum of rounded numbers is at most the rounded sum.
+// Weighs items in units of their sizes' greatest common divisor, and drops as many low bits as needed to fit the capacity of one
+// group per item, and one more, into 62 bits. Feasible groups stay feasible: the sum of rounded numbers is at most the rounded
+// sum.
 Measure bytes_measure(const PackingProblem& problem) {
   const std::uint64_t divisor = std::max<std::uint64_t>(
       std::accumulate(problem.size.begin(), problem.size.end(), std::uint64_t{0},
@@ -304,7 +305,8 @@ Measure bytes_measure(const PackingProblem& problem) {
   return measure;
 }
 
-// No two items over half the capacity share a group, and one at half shares it with one other.
+// Weighs items by the bound that no two items over half the capacity share a group, and that an item of exactly half shares it
+// with at most one other of that size.
 Measure half_measure(const Measure& bytes) {
   Measure measure{.weight = bytes.weight, .capacity = 2};
   for (std::uint64_t& weight : measure.weight) {

@@ -11,9 +11,9 @@ namespace tidegate::planning {
 
 // List schedules: fast packings by a fixed order of preference.
 //
-// Two forms. *Group by group*: fill a group with the most preferred items that are ready and fit, close it,
-// and only then release what waited for its items. *Item by item*: place each item into the earliest group
-// after its predecessors that has room. Both find their next choice in a tournament tree in logarithmic time.
+// There are two forms. *Group by group*: fill a group with the most preferred items that are ready and fit, close it, and only
+// then make the successors of its items ready. *Item by item*: place each item into the earliest group with room that comes after
+// the groups of its predecessors. Both find their next choice in a tournament tree in logarithmic time.
 
 // `preference` lists the items, most preferred first.
 Packing schedule_by_group(const PackingProblem& problem, std::span<const std::uint32_t> preference);
@@ -43,9 +43,8 @@ struct LoadLimits {
 std::optional<Packing> schedule_by_load(const PackingProblem& problem, std::span<const double> value,
                                         const LoadLimits& limits, std::uint64_t& effort);
 
-// Many schedules by load, each with another definition of an item's value: its bytes, with more weight for
-// large items, items with much dependent work or a long tail, and some noise. No definition is best
-// everywhere, and a schedule is cheap.
+// Tries many schedules by load, each with another definition of an item's value: its bytes, plus weights for large items, for
+// items with much dependent work or a long tail, and some noise. No definition is best for all problems, and a schedule is cheap.
 
 inline constexpr std::uint32_t most_items_with_load_schedules = 20'000;
 
@@ -94,13 +93,13 @@ Packing lower_peak(PackingProblem problem, std::span<const std::uint32_t> tail, 
 // improved no plan.
 
 struct SearchLimits {
-  std::uint64_t loads_per_node = 0; // per node; a search that never reaches this limit is exact
+  std::uint64_t loads_per_node = 0; // a search that never reaches this limit is exact
   std::uint64_t effort = 0;         // steps: one per item visited
 };
 
 struct SearchResult {
   Packing packing;        // the best found; 0 groups if none has fewer than `groups`
-  bool exhausted = false; // no packing is better than `packing` or, without one, than `groups`
+  bool exhausted = false; // proved: none has fewer groups than `packing`, or than `groups` if none was found
   std::uint64_t effort = 0;
 };
 

@@ -1,6 +1,6 @@
-// Connected components with OpenMP as the GAP benchmark suite has them: the first neighbours of all vertices are linked, a
-// sample finds the component of most vertices, and only the other vertices link the rest of their edges. Prints the
-// nanoseconds of each round, a line each, and writes the smallest vertex of each vertex's component.
+// Connected components with OpenMP, as in the GAP benchmark suite: links the first two neighbours of each vertex, samples which
+// component is the largest, and links the other edges only of vertices outside of it. Prints a line with the nanoseconds of each
+// round, and writes for each vertex the smallest vertex of its component.
 //   components_openmp GRAPH cc 0 ROUNDS RESULTS
 //
 // Source: Sutton, Ben-Nun, Barak, Optimizing Parallel Graph Connectivity Computation via Subgraph Sampling (IPDPS 2018).
