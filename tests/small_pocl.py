@@ -1,8 +1,9 @@
 """small_pocl.py FOLDER: an OpenCL vendors folder FOLDER/vendors in which PoCL has only the built-in functions that kernels here name.
 
-Half of what PoCL takes for a small kernel goes into reading its library of 22 000 built-in functions, 9 MB, in each process. PoCL
-looks for that library next to its own shared object, so a link to the object and a smaller library are another PoCL with the same
-compiler. A kernel that calls a function which is not there fails to build. Without Debian's PoCL, all drivers stay as they are.
+Most of what PoCL takes for a small kernel goes into reading its library of 22 000 built-in functions, 9 MB, in each process, and the
+header of 15 000 declarations for each kernel. PoCL looks for both next to its own shared object, so a link to the object, a smaller
+library and a smaller header are another PoCL with the same compiler. A kernel that calls a function which is not there fails to
+build. Without Debian's PoCL, all drivers stay as they are.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ SOURCES = ("examples", "kernels", "lib/engine", "scripts/bench/suites", "tests/c
            "tests/work")
 ELEMENTS = {"c": "char", "h": "uchar", "s": "short", "t": "ushort", "i": "int", "j": "uint", "l": "long", "m": "ulong", "f": "float",
             "d": "double", "Dh": "half"}
+VECTOR = re.compile(r"\b(?:u?(?:char|short|int|long)|float|double|half)(?:2|3|4|8|16)\b")
+DECLARATION = re.compile(r"^\w[^;#{}]*\b__ovld\b[^;#{}(]*\b(\w+)\([^;#{}]*;\n", re.MULTILINE)  # of an overloaded function
 INTERNAL_LINKAGE = 8  # llvm-c/Core.h
 
 
@@ -36,7 +39,12 @@ def is_named(function: str, names: set[str]) -> bool:
     return {mangled[2][:int(mangled[1])].removeprefix("_cl_"), *vectors} <= names
 
 
-def write_smaller(library: Path, smaller: Path, llvm: ctypes.CDLL) -> None:
+def write_smaller_header(header: Path, smaller: Path, names: set[str]) -> None:
+    smaller.write_text(DECLARATION.sub(lambda found: found[0] if {found[1], *VECTOR.findall(found[0])} <= names else "",
+                                       header.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def write_smaller_library(library: Path, smaller: Path, names: set[str], llvm: ctypes.CDLL) -> None:
     def pointer(function: str, *args: object) -> ctypes.c_void_p:
         call = getattr(llvm, function)
         call.restype = ctypes.c_void_p
@@ -48,7 +56,6 @@ def write_smaller(library: Path, smaller: Path, llvm: ctypes.CDLL) -> None:
         raise OSError(f"cannot read {library}")
     llvm.LLVMStripModuleDebugInfo(module)
     llvm.LLVMGetValueName2.restype = ctypes.c_char_p
-    names = names_in_sources()
     function = pointer("LLVMGetFirstFunction", module)
     while function:
         name = llvm.LLVMGetValueName2(function, ctypes.byref(length)).decode()
@@ -74,11 +81,14 @@ def make_driver(icd: Path, folder: Path) -> None:
     (folder / "lib" / "arch").mkdir(parents=True)
     (folder / "lib" / "arch" / driver.name).symlink_to(driver)
     (folder / "lib" / "arch" / "pocl").symlink_to(driver.parent / "pocl")
-    (folder / "share" / "pocl").mkdir(parents=True)
-    for path in data.iterdir():
-        (folder / "share" / "pocl" / path.name).symlink_to(path)
-    (folder / "share" / "pocl" / used.name).unlink()
-    write_smaller(used, folder / "share" / "pocl" / used.name, ctypes.CDLL(str(loaded("libLLVM-"))))
+    (folder / "share" / "pocl" / "include").mkdir(parents=True)
+    smaller = folder / "share" / "pocl"
+    for path in [*data.glob("*.bc"), *data.glob("include/*")]:
+        if path != used and path.name != "opencl-c.h":
+            (smaller / path.relative_to(data)).symlink_to(path)
+    names = names_in_sources()
+    write_smaller_header(data / "include" / "opencl-c.h", smaller / "include" / "opencl-c.h", names)
+    write_smaller_library(used, smaller / used.name, names, ctypes.CDLL(str(loaded("libLLVM-"))))
     (folder / "vendors" / icd.name).write_text(f"{folder}/lib/arch/{driver.name}\n")
 
 
