@@ -37,7 +37,8 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     std::string_view name;
     bool of_frontier = false;
   };
-  const std::array<Option, 16> foreign{{
+  const std::array<Option, 17> foreign{{
+      {options.halo_depth != 1, "--halo-depth"},
       {options.stress_runs != 0, "--stress"},
       {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},

@@ -198,6 +198,8 @@ CommandModel run_command() {
                 "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
            flag("--check-halos", options.check_halos,
                 "Instead: hold accesses against the stated halos; no outputs"),
+           count_option("--halo-depth", options.halo_depth,
+                        "On ranks: work N iterations on deeper halos, exchanged once (default 1)"),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Touch no device: plan, recommendation, evidence, memory"),

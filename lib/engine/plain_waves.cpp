@@ -182,6 +182,14 @@ bool PlainWaves::repeats(std::uint32_t wave) const {
                               [](const ProgramArgument& argument) { return !argument.changes.empty(); });
 }
 
+void PlainWaves::set_range(std::uint32_t wave, const NdRange& range) {
+  for (std::uint32_t phase = 0; phase < phases_; ++phase) {
+    if (const auto found = prepared_.find({wave, phase}); found != prepared_.end()) {
+      found->second.range = launch_range(range);
+    }
+  }
+}
+
 device::Launch PlainWaves::repeated_launch(std::uint32_t wave, std::uint32_t phase) const {
   const Prepared& prepared = prepared_.at({wave, phase});
   return {.kernel = &prepared.kernel, .range = prepared.range};

@@ -65,6 +65,9 @@ public:
   // Returns the launch of a repeating wave in a swap phase.
   [[nodiscard]] device::Launch repeated_launch(std::uint32_t wave, std::uint32_t phase) const;
 
+  // Changes the range of the launches of a wave.
+  void set_range(std::uint32_t wave, const NdRange& range);
+
   // Returns the kernel of a wave in a swap phase, for arguments after those of the wave.
   [[nodiscard]] const device::Kernel& kernel(std::uint32_t wave, std::uint32_t phase) const {
     return prepared_.at({wave, phase}).kernel;

@@ -28,29 +28,25 @@ class RankRunner {
 public:
   RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
              const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
-             std::chrono::nanoseconds most, Monitor& monitor, Outputs outputs, std::uint64_t trace_spans)
+             std::chrono::nanoseconds most, Monitor& monitor, const RankSettings& settings)
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
-        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(outputs),
-        trace_spans_(trace_spans), monitor_(monitor), part_(program), order_(program_order(program)),
-        fresh_(program, split, storage) {
-    for (std::size_t i = 0; i < part_.waves.size(); ++i) {
-      const WaveCut& cut = split.waves[i];
-      if (cut.cut() && cut.begin[rank_] != cut.begin[rank_ + 1]) {
-        part_.waves[i].range = part_of(program.waves[i].range, cut, rank_);
-      }
-    }
+        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(settings.outputs),
+        trace_spans_(settings.trace_spans), monitor_(monitor), order_(program_order(program)),
+        halos_(program, split, storage, settings.halo_depth), fresh_(program, split, storage) {
     run_.buffer_bytes.resize(program.buffers.size());
+    run_.halo_depth = halos_.depth();
+    run_.halo_reason = halos_.reason();
   }
 
   Result<RankRun> run(const HostContents& first) {
     monitor_.begin(Activity::building);
-    const PlainPrograms programs(session_, part_, order_);
+    const PlainPrograms programs(session_, program_, order_);
     TIDEGATE_CHECK(ranks_.barrier()); // what takes one rank longer is no part of the dispatch
     monitor_.begin(Activity::filling);
     const auto filling = Clock::now();
     memory_ = allocate_apart(session_, program_);
     fill_apart(session_, program_, first, memory_);
-    PlainWaves waves(session_, programs, part_, order_, storage_, memory_, {});
+    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {});
     waves_ = &waves;
     device::require(session_.finish(), "filling the buffers");
     run_.upload_ns = elapsed_ns(filling);
@@ -215,15 +211,19 @@ private:
     if (failed_ || run_.status != RunStatus::done) {
       return false;
     }
-    const auto exchanged =
-        exchange(fresh_.before(wave, iteration), iteration % static_cast<std::uint32_t>(storage_.size()));
+    const std::vector<TileRows> rows = halos_.rows(wave, iteration);
+    const auto exchanged = exchange(fresh_.before(wave, iteration, rows),
+                                    iteration % static_cast<std::uint32_t>(storage_.size()));
     if (!exchanged) {
       failed_ = exchanged.error();
       return false;
     }
     const WaveCut& cut = split_.waves[wave];
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
-    if (!cut.cut() || cut.begin[rank_] != cut.begin[rank_ + 1]) {
+    if (!cut.cut() || rows[rank_].begin != rows[rank_].end) {
+      if (cut.cut()) {
+        waves_->set_range(wave, part_of(program_.waves[wave].range, rows[rank_]));
+      }
       monitor_.in_flight = 1;
       waves_->launch(wave, iteration, deadline_);
       if (run_.trace.on()) {
@@ -231,7 +231,7 @@ private:
         run_.trace.worked(wave, iteration);
       }
     }
-    fresh_.after(wave, iteration);
+    fresh_.after(wave, iteration, rows);
     if (const auto combined = combine(shared); !combined) {
       failed_ = combined.error();
       return false;
@@ -310,8 +310,8 @@ private:
   const std::uint64_t trace_spans_;
   Clock::time_point deadline_;
   Monitor& monitor_;
-  Job part_; // with this rank's parts of the ranges
   const std::vector<std::uint32_t> order_;
+  DeepHalos halos_;
   Freshness fresh_;
   std::vector<device::Buffer> memory_;
   PlainWaves* waves_ = nullptr; // while it runs
@@ -355,6 +355,8 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
           RankReport{
               .host = {}, .device = device, .dispatch_ns = run.dispatch_ns, .edges = {}, .device_bytes = {}},
           ranks));
+  report.halo_depth = run.halo_depth;
+  report.halo_reason = run.halo_reason;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
                             .cut = split.waves[wave].cut(),
@@ -426,7 +428,9 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
         return buffer.expected.has_value();
       });
   TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor,
-                                         compared ? Outputs::whole : Outputs::in_parts, trace_spans));
+                                         {.outputs = compared ? Outputs::whole : Outputs::in_parts,
+                                          .trace_spans = trace_spans,
+                                          .halo_depth = static_cast<std::uint32_t>(options.halo_depth)}));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;
@@ -604,8 +608,8 @@ Result<void> check_rankable(const Job& program) {
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor, Outputs outputs, std::uint64_t trace_spans) {
-  return RankRunner(session, program, split, storage, ranks, most, monitor, outputs, trace_spans).run(first);
+                             Monitor& monitor, const RankSettings& settings) {
+  return RankRunner(session, program, split, storage, ranks, most, monitor, settings).run(first);
 }
 
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -85,10 +85,18 @@ struct RankRun {
   ranks::Traffic traffic;                  // of the dispatch
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
   RankTrace trace{0};
+  std::uint32_t halo_depth = 1;
+  std::string halo_reason; // why it is 1 though more is asked for
 };
 
 // Outputs that rank 0 needs whole, or all that files hold as they are stay where they are.
 enum class Outputs : std::uint8_t { whole, in_parts };
+
+struct RankSettings {
+  Outputs outputs = Outputs::whole;
+  std::uint64_t trace_spans = 0;
+  std::uint32_t halo_depth = 1; // iterations between two exchanges of halos, where the program allows it
+};
 
 // Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the
 // wall time of the waves. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of
@@ -96,8 +104,7 @@ enum class Outputs : std::uint8_t { whole, in_parts };
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor, Outputs outputs = Outputs::whole,
-                             std::uint64_t trace_spans = 0);
+                             Monitor& monitor, const RankSettings& settings = {});
 
 // Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
 // Errors: as Ranks::wait().

@@ -379,6 +379,9 @@ struct RanksReport {
   std::uint32_t slowest = 0; // the rank that worked longest, without waiting
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;
+  std::optional<std::uint32_t> halo_depth =
+      {};                                // of a wave program: iterations between two exchanges of halos
+  std::string halo_reason = {};          // why it is 1 though more was asked for
   std::vector<RankWaveReport> waves;     // of a wave program
   std::vector<RankBufferReport> buffers; // of a wave program
 };

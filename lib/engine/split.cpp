@@ -176,13 +176,154 @@ JobSplit split_job(const Job& program, std::uint32_t ranks) {
   return Splitter(program, ranks).run();
 }
 
-NdRange part_of(const NdRange& range, const WaveCut& cut, std::uint32_t rank) {
+namespace {
+
+TileRows own_rows(const ProgramWave& wave, const WaveCut& cut, std::uint32_t rank) {
+  const std::uint32_t begin = cut.begin[rank], end = cut.begin[rank + 1];
+  return {begin, end, first_id(wave.range, begin), first_id(wave.range, end)};
+}
+
+ByteRange hull(const ByteRange& a, const ByteRange& b) {
+  return a.size() == 0   ? b
+         : b.size() == 0 ? a
+                         : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+// The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
+ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes) {
+  if (!argument.rows || argument.rows->row_bytes == 0) {
+    return {0, bytes};
+  }
+  const RowReach& rows = *argument.rows;
+  return {row_begin(tiles.first_id - std::min(tiles.first_id, rows.reach), rows.row_bytes, bytes),
+          row_begin(tiles.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
+}
+
+// The tile rows that write these bytes, next to those of the rank.
+TileRows covering(const NdRange& range, std::uint64_t row_bytes, const ByteRange& bytes, TileRows tiles) {
+  if (bytes.size() == 0) {
+    return tiles;
+  }
+  const std::uint32_t d = outermost(range);
+  const auto within = [&](std::uint64_t row) {
+    return std::clamp(row, range.offset[d], first_id(range, range.groups[d]));
+  };
+  tiles.first_id = std::min(tiles.first_id, within(bytes.begin / row_bytes));
+  tiles.end_id = std::max(tiles.end_id, within((bytes.end + row_bytes - 1) / row_bytes));
+  tiles.begin = static_cast<std::uint32_t>((tiles.first_id - range.offset[d]) / range.local[d]);
+  tiles.end =
+      static_cast<std::uint32_t>((tiles.end_id - range.offset[d] + range.local[d] - 1) / range.local[d]);
+  return tiles;
+}
+
+// A wave neither needs nor keeps what is in the rows that it writes if every work-item first assigns all of its row.
+bool keeps_nothing(const ProgramArgument& argument) {
+  return argument.access != Access::read &&
+         (argument.overwrites || (argument.assigned_first && argument.rows && argument.rows->reach == 0 &&
+                                  argument.rows->row_bytes == argument.element_bytes));
+}
+
+bool combines(const ProgramWave& wave) {
+  return std::ranges::any_of(wave.arguments,
+                             [](const ProgramArgument& argument) { return argument.combine.has_value(); });
+}
+
+} // namespace
+
+NdRange part_of(const NdRange& range, const TileRows& rows) {
   NdRange part = range;
   const std::uint32_t d = outermost(range);
-  part.offset[d] = first_id(range, cut.begin[rank]);
-  part.global[d] = static_cast<std::uint32_t>(first_id(range, cut.begin[rank + 1]) - part.offset[d]);
-  part.groups[d] = cut.begin[rank + 1] - cut.begin[rank];
+  part.offset[d] = first_id(range, rows.begin);
+  part.global[d] = static_cast<std::uint32_t>(first_id(range, rows.end) - part.offset[d]);
+  part.groups[d] = rows.end - rows.begin;
   return part;
+}
+
+DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
+                     std::span<const std::vector<std::uint32_t>> storage, std::uint32_t depth)
+    : program_(program), split_(split), storage_(storage), order_(program_order(program)), depth_(depth) {
+  for (std::uint32_t i = 0; depth_ > 1 && i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    for (const ProgramArgument& argument : wave.arguments) {
+      if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer)) {
+        continue;
+      }
+      const std::string& name = program.buffers[argument.buffer].name;
+      if (!split.waves[i].cut()) {
+        depth_ = 1;
+        reason_ =
+            fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name));
+      } else if (!argument.rows || argument.rows->row_bytes == 0) {
+        depth_ = 1;
+        reason_ =
+            fmt::format("which rows of {} {} reads is not known", in_quotes(name), program.wave_text(i));
+      }
+    }
+  }
+}
+
+// Backwards from the end of the iterations, where each rank needs what it owns.
+DeepHalos::Block DeepHalos::plan(std::uint32_t first_phase) const {
+  Block block(depth_, std::vector<std::vector<TileRows>>(program_.waves.size()));
+  for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+    std::vector<ByteRange> needed(program_.buffers.size()); // by memory
+    const auto owned = [&](std::uint32_t memory) { return split_.owned[memory][rank]; };
+    for (std::uint32_t memory = 0; memory < needed.size(); ++memory) {
+      needed[memory] = split_.split(memory) ? owned(memory) : ByteRange();
+    }
+    for (std::uint32_t iteration = depth_; iteration-- > 0;) {
+      const auto& memory_of = storage_[(first_phase + iteration) % storage_.size()];
+      for (std::size_t i = order_.size(); i-- > 0;) {
+        const ProgramWave& wave = program_.waves[order_[i]];
+        const WaveCut& cut = split_.waves[order_[i]];
+        if (wave.section != Section::each || !cut.cut()) {
+          continue;
+        }
+        TileRows tiles = own_rows(wave, cut, rank);
+        const auto of_split = [&](const auto& use) {
+          for (const ProgramArgument& argument : wave.arguments) {
+            if (argument.is_memory() && split_.split(argument.buffer)) {
+              use(argument, memory_of[argument.buffer]);
+            }
+          }
+        };
+        of_split([&](const ProgramArgument& argument, std::uint32_t memory) {
+          if (argument.access != Access::read && tiles.begin != tiles.end && !combines(wave)) {
+            tiles = covering(wave.range, argument.rows->row_bytes, needed[memory], tiles);
+          }
+        });
+        block[iteration][order_[i]].push_back(tiles);
+        of_split([&](const ProgramArgument& argument, std::uint32_t memory) {
+          if (keeps_nothing(argument)) {
+            needed[memory] = owned(memory);
+          }
+        });
+        of_split([&](const ProgramArgument& argument, std::uint32_t memory) {
+          if (tiles.begin != tiles.end && !keeps_nothing(argument)) {
+            needed[memory] = hull(needed[memory], touched(argument, tiles, program_.buffers[memory].bytes));
+          }
+        });
+      }
+    }
+  }
+  return block;
+}
+
+std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteration) {
+  const WaveCut& cut = split_.waves[wave];
+  std::vector<TileRows> rows;
+  if (cut.cut() && depth_ > 1 && program_.waves[wave].section == Section::each) {
+    const auto phase = static_cast<std::uint32_t>(iteration / depth_ * depth_ % storage_.size());
+    auto block = blocks_.find(phase);
+    if (block == blocks_.end()) {
+      block = blocks_.emplace(phase, plan(phase)).first;
+    }
+    return block->second[iteration % depth_][wave];
+  }
+  for (std::uint32_t rank = 0; cut.cut() && rank < split_.ranks; ++rank) {
+    rows.push_back(own_rows(program_.waves[wave], cut, rank));
+  }
+  return rows;
 }
 
 Freshness::Freshness(const Job& program, const JobSplit& split,
@@ -209,29 +350,25 @@ void Freshness::fetch(std::uint32_t buffer, std::uint32_t rank, ByteRange needed
   }
 }
 
-std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t iteration) {
+std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t iteration,
+                                            const std::vector<TileRows>& rows) {
   const WaveCut& cut = split_.waves[wave];
   const ProgramWave& spec = program_.waves[wave];
   std::vector<RankTransfer> transfers;
   for (const ProgramArgument& argument : spec.arguments) {
     if (!argument.is_memory() || !split_.split(argument.buffer) ||
-        (argument.access == Access::write && (cut.cut() || argument.overwrites))) {
+        (argument.access == Access::write && argument.overwrites) || (cut.cut() && keeps_nothing(argument))) {
       continue;
     }
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
     for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
-      ByteRange needed{0, bytes};
-      if (cut.cut() && cut.begin[rank] == cut.begin[rank + 1]) {
+      // What a wave writes of its own rows, the rank has in any case; of others' rows it may keep some bytes.
+      if (cut.cut() && (rows[rank].begin == rows[rank].end ||
+                        (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {
         continue;
       }
-      if (cut.cut() && argument.rows && argument.rows->row_bytes != 0) {
-        const RowReach& rows = *argument.rows;
-        const std::uint64_t first = first_id(spec.range, cut.begin[rank]);
-        const std::uint64_t end = first_id(spec.range, cut.begin[rank + 1]);
-        needed = {row_begin(first - std::min(first, rows.reach), rows.row_bytes, bytes),
-                  row_begin(end + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
-      }
+      ByteRange needed = cut.cut() ? touched(argument, rows[rank], bytes) : ByteRange{0, bytes};
       // A gap between what it has and what it needs would be lost from the account.
       needed = {std::min(needed.begin, fresh[rank].end), std::max(needed.end, fresh[rank].begin)};
       fetch(argument.buffer, rank, needed, fresh, transfers);
@@ -241,13 +378,20 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
   return transfers;
 }
 
-void Freshness::after(std::uint32_t wave, std::uint32_t iteration) {
-  for (const ProgramArgument& argument : program_.waves[wave].arguments) {
-    if (argument.is_memory() && argument.access != Access::read && split_.split(argument.buffer)) {
-      fresh_[storage_[iteration % storage_.size()][argument.buffer]] =
-          split_.waves[wave].cut()
-              ? split_.owned[argument.buffer]
-              : std::vector(split_.ranks, ByteRange{0, program_.buffers[argument.buffer].bytes});
+void Freshness::after(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows) {
+  const ProgramWave& spec = program_.waves[wave];
+  for (const ProgramArgument& argument : spec.arguments) {
+    if (!argument.is_memory() || argument.access == Access::read || !split_.split(argument.buffer)) {
+      continue;
+    }
+    const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
+    auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
+    for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+      const ByteRange& owned = split_.owned[argument.buffer][rank];
+      fresh[rank] = rows.empty() ? ByteRange{0, bytes}
+                    : rows[rank] == own_rows(spec, split_.waves[wave], rank)
+                        ? owned
+                        : hull(owned, touched(argument, rows[rank], bytes));
     }
   }
 }

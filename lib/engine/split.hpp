@@ -12,6 +12,7 @@
 #include "engine/job.hpp"
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,8 +50,50 @@ struct JobSplit {
 
 JobSplit split_job(const Job& program, std::uint32_t ranks);
 
-// Returns the range of a rank's part of a cut wave; without groups if the rank has none.
-NdRange part_of(const NdRange& range, const WaveCut& cut, std::uint32_t rank);
+// Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension are right,
+// because others may read what is not fresh.
+struct TileRows {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint64_t first_id = 0;
+  std::uint64_t end_id = 0;
+
+  friend bool operator==(const TileRows&, const TileRows&) = default;
+};
+
+// Returns the part of a range with these rows of tiles.
+NdRange part_of(const NdRange& range, const TileRows& rows);
+
+// The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs those rows
+// of its neighbours, too, that its own rows need later in the K iterations.
+//
+//   own rows      |########|            iteration 3 of 3
+//               |#+########+#|          iteration 2      # + redundant work
+//             |#+#+########+#+#|        iteration 1: of what is read here, the halo comes from the neighbours
+class DeepHalos {
+public:
+  // References must outlive it.
+  DeepHalos(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage,
+            std::uint32_t depth);
+
+  [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; } // why the depth is 1; may be empty
+
+  // By rank; empty for a wave that is not cut.
+  std::vector<TileRows> rows(std::uint32_t wave, std::uint32_t iteration);
+
+private:
+  using Block = std::vector<std::vector<std::vector<TileRows>>>; // by iteration, wave and rank
+  Block plan(std::uint32_t first_phase) const;
+
+  const Job& program_;
+  const JobSplit& split_;
+  std::span<const std::vector<std::uint32_t>> storage_;
+  const std::vector<std::uint32_t> order_;
+  std::uint32_t depth_;
+  std::string reason_;
+  std::map<std::uint32_t, Block> blocks_; // by the phase of their first iteration
+};
 
 // Bytes that one rank sends to another.
 struct RankTransfer {
@@ -65,11 +108,12 @@ public:
   // References must outlive it; storage[phase][buffer] is the buffer whose memory a buffer uses.
   Freshness(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage);
 
-  // Returns what has to be sent before a wave in an iteration, and counts it as sent.
-  std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration);
+  // Returns what has to be sent before a wave in an iteration, of which each rank runs these rows, and counts it as sent.
+  std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration,
+                                   const std::vector<TileRows>& rows);
 
   // Accounts for what the wave has written.
-  void after(std::uint32_t wave, std::uint32_t iteration);
+  void after(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows);
 
   // Returns what rank 0 lacks of a buffer after that number of iterations.
   [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;

@@ -101,6 +101,33 @@ class Ranks(Programs):
                         self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
                         self.assertEqual(report["ranks"]["messages"], (40 - 1) * (ranks - 1) * 2)
 
+    def test_deep_halos_make_the_same_bytes(self) -> None:
+        self.file("lean.cl", """kernel void lean(global const float* in, global float* out, int width, int height) {
+          const int x = get_global_id(0), y = get_global_id(1), i = y * width + x;
+          if (y >= 3 && y < height - 1) out[i] = 0.4f * in[i] + 0.35f * in[i - 3 * width] + 0.25f * in[i + width];
+        }""")
+        shape = {"type": "f32", "shape": [96, 40]}
+        lean = {"buffers": {"in": {**shape, "init": {"random": {"seed": 1, "low": 0, "high": 9}}, "output": "lean.npy"},
+                            "out": {**shape, "init": {"random": {"seed": 2, "low": 0, "high": 9}}}},
+                "ops": {"lean": {"source": "lean.cl"}},
+                "waves": [{"op": "lean", "global_size": [40, 96], "local_size": [8, 4],
+                           "args": [{"buffer": "in", "rows": 3}, {"buffer": "out", "rows": 0}, {"i32": 40}, {"i32": 96}]}],
+                "repeat": 11, "swap": [["in", "out"]]}
+        for name, cases in (("heat", ((3, 2), (2, 5))), ("life", ((4, 3),)), ("jacobi", ((2, 3),)), ("lean", ((2, 2), (3, 3), (4, 5)))):
+            program = lean if name == "lean" else self.example(name, None if name == "jacobi" else 23)
+            self.file("program.json", json.dumps(program))
+            self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
+            alone = self.outputs(program)
+            for ranks, depth in cases:
+                with self.subTest(name=name, ranks=ranks, depth=depth):
+                    result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth))
+                    self.check(result, 0)
+                    self.assertEqual(self.outputs(program), alone)
+                    report = parse(result.stdout)["ranks"]
+                    self.assertEqual(report["halo_depth"], depth)
+                    if name == "heat":  # of both plates, once in `depth` iterations
+                        self.assertEqual(report["messages"], (22 // depth) * (ranks - 1) * 2 * (2 if depth > 2 else 1))
+
     def test_ranks_of_vertices_have_the_same_bytes(self) -> None:
         self.file("graph.json", json.dumps({"graph": {"generate": {"rmat": {"scale": 10, "edge_factor": 8, "seed": 3}}, "undirected": True},
                                             "algorithm": "pagerank", "outputs": {"ranks": "ranks.npy"}}))

@@ -137,7 +137,7 @@ struct Together {
 
 constexpr std::chrono::hours never{1};
 
-Together run_together(const CompiledProgram& compiled, int size) {
+Together run_together(const CompiledProgram& compiled, int size, std::uint32_t halo_depth = 1) {
   const auto all = ranks::in_process(size);
   Together together{.runs = std::vector<RankRun>(static_cast<std::size_t>(size)),
                     .split = split_job(compiled.written, static_cast<std::uint32_t>(size))};
@@ -147,8 +147,9 @@ Together run_together(const CompiledProgram& compiled, int size) {
       const auto device = session();
       const auto first = first_contents(*device, compiled.written, 0);
       Monitor monitor;
-      auto run = run_on_ranks(*device, compiled.written, together.split, compiled.schedule.storage, *first,
-                              *all[static_cast<std::size_t>(rank)], never, monitor);
+      auto run =
+          run_on_ranks(*device, compiled.written, together.split, compiled.schedule.storage, *first,
+                       *all[static_cast<std::size_t>(rank)], never, monitor, {.halo_depth = halo_depth});
       CHECK(run);
       together.runs[static_cast<std::size_t>(rank)] = run ? std::move(*run) : RankRun();
     });
@@ -184,7 +185,8 @@ constexpr const char* ops =
     R"("counted":{"source":"ops.cl"},"least":{"source":"ops.cl"},)"
     R"("grid":{"source":"ops.cl"},"grouped":{"source":"grouped.cl"}})";
 
-std::string random_document(Numbers& numbers) {
+// With `reaching`, all waves are cut, and rows that they read are known.
+std::string random_document(Numbers& numbers, bool reaching = false) {
   const std::uint32_t height = 3 + numbers.below(30);
   const std::uint32_t width = 4 + numbers.below(5);
   const std::uint32_t n = height * width;
@@ -204,7 +206,7 @@ std::string random_document(Numbers& numbers) {
     const std::string line = fmt::format(R"("global_size":[{}],"local_size":[{}])", n, local);
     const std::string value = fmt::format(R"({{"u32":{}}})", n);
     waves += waves.empty() ? "" : ",";
-    switch (numbers.below(8)) {
+    switch (reaching ? 4 + numbers.below(4) : numbers.below(8)) {
     case 0: waves += wave_text("far", names[a], names[b], line, value, phase); break;
     case 1: waves += wave_text("mirrored", names[a], names[b], line, value, phase); break;
     case 2: waves += wave_text("grouped", names[a], names[b], line, value, phase); break;
@@ -234,7 +236,7 @@ std::string random_document(Numbers& numbers) {
   }
   const std::string swap = numbers.chance(50) ? R"(,"swap":[["p","q"]])" : R"(,"swap":[["p","q"],["q","r"]])";
   return fmt::format(R"({{"buffers":{{{}}},{},"waves":[{}],"repeat":{}{}}})", buffers, ops, waves,
-                     1 + numbers.below(4), numbers.chance(60) ? swap : "");
+                     1 + numbers.below(reaching ? 14 : 4), numbers.chance(60) ? swap : "");
 }
 
 } // namespace
@@ -270,6 +272,60 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
   }
   CHECK(cut > 300 / tidegate::test::scale); // otherwise the test shows little
   CHECK(sent > 10'000 / tidegate::test::scale);
+}
+
+TEST_CASE("deep halos make the same bytes with fewer messages") {
+  const std::uint64_t seed = engine::test::seed();
+  std::size_t deep = 0;
+  std::uint64_t messages = 0, messages_of_1 = 0;
+  for (std::uint64_t i = 0; i < 200 / tidegate::test::scale; ++i) {
+    Numbers numbers(seed + i);
+    const std::string json = random_document(numbers, true);
+    CAPTURE(seed + i);
+    CAPTURE(json);
+    const Compiled compiled(json);
+    const HostContents alone = run_alone(*compiled.program);
+    const int size = 2 + static_cast<int>(numbers.below(4));
+    CAPTURE(size);
+    for (const std::uint32_t depth : {1U, 2U, 3U, 5U}) {
+      CAPTURE(depth);
+      const Together together = run_together(*compiled.program, size, depth);
+      REQUIRE(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+      deep += together.runs.front().halo_depth == 5 ? 1 : 0;
+      for (const RankRun& run : together.runs) {
+        CHECK(run.halo_depth == together.runs.front().halo_depth);
+        messages += depth == 5 ? run.traffic.messages : 0;
+        messages_of_1 += depth == 1 ? run.traffic.messages : 0;
+      }
+    }
+  }
+  CHECK(deep > 100 / tidegate::test::scale); // otherwise the test shows little
+  CHECK(messages < messages_of_1);
+}
+
+TEST_CASE("a depth of K exchanges halos once in K iterations") {
+  const std::string sizes = R"("global_size":[256],"local_size":[8])";
+  const Compiled compiled(
+      fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":12,"swap":[["p","q"]]}})",
+                  buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
+                  wave_text("near", "p", "q", sizes, R"({"u32":256})")));
+  const HostContents alone = run_alone(*compiled.program);
+  for (const auto& [depth, exchanges] : {std::pair{1U, 11U}, {2U, 5U}, {3U, 3U}, {5U, 2U}, {20U, 0U}}) {
+    CAPTURE(depth);
+    const Together together = run_together(*compiled.program, 4, depth);
+    CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+    std::uint64_t messages = 0;
+    for (const RankRun& run : together.runs) {
+      messages += run.traffic.messages;
+    }
+    CHECK(messages == exchanges * 3 * 2); // over three borders, in both directions
+  }
+  const Compiled far(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":3,"swap":[["p","q"]]}})",
+                                 buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
+                                 wave_text("far", "p", "q", sizes, R"({"u32":256})")));
+  const RankRun shallow = std::move(run_together(*far.program, 2, 4).runs.front());
+  CHECK(shallow.halo_depth == 1);
+  CHECK(shallow.halo_reason == "which rows of \"p\" wave 0 (far) reads is not known");
 }
 
 TEST_CASE("halos alone are sent, and only where a later wave reads them") {
