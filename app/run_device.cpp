@@ -3,11 +3,14 @@
 #include "app/ranks.hpp"
 #include "app/run.hpp"
 #include "app/terminal.hpp"
+#include "core/files.hpp"
 #include "engine/strategy.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
 #include <fmt/format.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdio>
@@ -24,6 +27,33 @@ static SelfTest self_test_of(const engine::RunOptions& options) {
                                                                            : SelfTest::kept;
 }
 
+// Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it finds
+// PoCL. Empty if it has not, or runs on another host.
+static std::string replaced_drivers() {
+  constexpr std::string_view variable = "OCL_ICD_FILENAMES";
+  const char* const own = std::getenv(variable.data());
+  if (own == nullptr || std::string_view(own).find("pocl") == std::string_view::npos) {
+    return {};
+  }
+  constexpr std::size_t most = std::size_t{1} << 20U;
+  pid_t process = ::getppid();
+  for (int parents = 0; process > 1 && parents < 8; ++parents) {
+    const std::string folder = fmt::format("/proc/{}/", process);
+    const std::string environment = '\0' + read_all(folder + "environ", most).value_or("") + '\0';
+    const std::size_t begin = environment.find('\0' + std::string(variable) + '=');
+    if (begin != std::string::npos) {
+      const std::string given = environment.c_str() + begin + variable.size() + 2;
+      if (!given.empty() && given != own) {
+        return given;
+      }
+    }
+    const std::string status = read_all(folder + "status", most).value_or("");
+    const std::size_t parent = status.find("PPid:");
+    process = parent == std::string::npos ? 0 : std::atoi(status.c_str() + parent + 5);
+  }
+  return {};
+}
+
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
 static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const device::DeviceList& list,
                                                  std::string_view selectors) {
@@ -36,6 +66,14 @@ static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const de
                                                plural(devices.size(), "device")),
                         .fix = "start as many ranks on a host as it has devices, or list them: --device 0,1",
                         .pointer = {}};
+  }
+  if (const std::string drivers = replaced_drivers(); !drivers.empty()) {
+    settings.device_warning = engine::Warning{
+        .message =
+            fmt::format("mpirun has replaced OCL_ICD_FILENAMES={}, so its devices are missing", drivers),
+        .fix = fmt::format("state it for each rank: mpirun -n {} env OCL_ICD_FILENAMES={} tidegate run …",
+                           place.size, drivers),
+        .pointer = {}};
   }
   return device_of(devices, place);
 }

@@ -304,6 +304,15 @@ class Ranks(Programs):
         self.check(result, 4)
         self.assertIn("-DTIDEGATE_MPI=ON", result.stderr)
 
+    def test_drivers_that_mpirun_has_replaced_are_named(self) -> None:
+        self.example("heat", 2)
+        begin = ("env", "OCL_ICD_FILENAMES=libother.so", *MPIRUN, "-n", "2", "env", "OCL_ICD_FILENAMES=libpocl.so.2")
+        ran = subprocess.run([*begin, binary(), "run", "program.json"], cwd=self.folder, env={**os.environ, **environment()},
+                             capture_output=True, text=True, timeout=60)
+        warning = parse(ran.stdout)["warnings"][-1]
+        self.assertEqual(warning["message"], "mpirun has replaced OCL_ICD_FILENAMES=libother.so, so its devices are missing")
+        self.assertIn("mpirun -n 2 env OCL_ICD_FILENAMES=libother.so tidegate run", warning["fix"])
+
     def test_devices_lists_each_rank_once(self) -> None:
         result = self.mpirun(3, "devices")
         self.check(result, 0)
