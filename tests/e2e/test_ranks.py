@@ -292,10 +292,12 @@ class Ranks(Programs):
                            (("--strategy", "barrier"), "a --strategy other than plain")):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
-        self.example("queue")
-        result = self.mpirun(2, "run", "program.json")
-        self.check(result, 3)
-        self.assertIn("a queue, cannot run on several ranks yet", result.stderr)
+        for name, what in (("queue", "a queue, "), ("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),
+                           ("search", 'the list of hits "found" ')):
+            self.example(name)
+            result = self.mpirun(2, "run", "program.json")
+            self.check(result, 3)
+            self.assertIn(f"{what}cannot run on several ranks yet", result.stderr)
 
     def test_without_the_module_the_error_says_how_to_build_it(self) -> None:
         self.example("heat")
