@@ -449,7 +449,8 @@ void check_items(const engine::RunReport& report, Sums& sums) {
                  "executed_items is", counted.executed_items);
       const std::uint64_t accounted = counted.executed_items + queue.items_remaining;
       const std::uint64_t known = counted.given_items + counted.published_items;
-      sums.hold(done ? accounted == known : accounted >= known, // items of later iterations remain, not yet given
+      sums.hold(done ? accounted == known
+                     : accounted >= known, // items of later iterations remain, not yet given
                 pointer + "publishing/executed_items",
                 fmt::format("executed_items and items_remaining are together {}, and given_items and "
                             "published_items are {}",

@@ -315,6 +315,9 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       if (tg_queue_goes_on(at.stage, arena)) {
         continue;
       }
+      if (tg_queue_failed(at.stage, arena)) { // the host ends the run here
+        break;
+      }
     }
 #endif
     if (TG_HAS_BEFORE && at.stage + 1 == repeat_begin) {

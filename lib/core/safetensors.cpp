@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -45,6 +46,14 @@ Result<void> read_at(const Descriptor& file, const std::string& path, std::uint6
     offset += count;
   }
   return {};
+}
+
+// Bits of an element: the first number in the type's name. 0 where it has none, such as BOOL.
+std::uint64_t bits_of(std::string_view type) {
+  const std::size_t begin = std::min(type.find_first_of("0123456789"), type.size());
+  std::uint64_t bits = 0;
+  std::from_chars(type.data() + begin, type.data() + type.size(), bits);
+  return bits;
 }
 
 // The names that are most like the one that is not there.
@@ -109,8 +118,15 @@ Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, cons
                 .shape = {},
                 .offset = length_bytes + length + begin,
                 .bytes = end - begin};
+  std::uint64_t bits = bits_of(tensor.type);
+  bool fits = true;
   for (const auto& extent : entry["shape"].GetArray()) {
     tensor.shape.push_back(extent.GetUint64());
+    fits = !__builtin_mul_overflow(bits, tensor.shape.back(), &bits) && fits;
+  }
+  if (bits_of(tensor.type) != 0 && (!fits || (bits + 7) / 8 != tensor.bytes)) {
+    return tl::unexpected(no_safetensors(path, fmt::format("{} has {}, and its shape and dtype need others",
+                                                           in_quotes(name), plural(tensor.bytes, "byte"))));
   }
   return tensor;
 }

@@ -602,7 +602,9 @@ private:
         "  const tg_item nowhere = {{{{1}}}};\n"
         "  {}(nowhere, tg_queue_of(stage, arena), {}u, {}, {});\n}}\n"
         "static bool tg_queue_goes_on(uint stage, global uchar* arena) {{\n"
-        "  return tg_queue_of(stage, arena)[{}] != 0;\n}}\n",
+        "  return tg_queue_of(stage, arena)[{}] != 0;\n}}\n"
+        "static bool tg_queue_failed(uint stage, global uchar* arena) {{\n"
+        "  return tg_queue_of(stage, arena)[{}] != {};\n}}\n",
         by_stage("false", [](std::uint32_t) { return std::string("true"); }),
         by_stage("0ul",
                  [&](std::uint32_t wave) {
@@ -612,7 +614,7 @@ private:
         by_stage("0u",
                  [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
         by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
-        static_cast<int>(TG_QUEUE_MORE));
+        static_cast<int>(TG_QUEUE_MORE), static_cast<int>(TG_QUEUE_END), static_cast<int>(TG_QUEUE_DRAINED));
   }
 
   // Emits how stages of one wave with active tiles are walked at barriers. Groups that wait for others by their tiles

@@ -302,7 +302,8 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
                        .fix = fmt::format("{}; no output was written",
                                           waits && own_kernels
                                               ? "look for a loop without an end in the program's kernels"
-                                              : "give --max-wall-time more")};
+                                          : interrupted ? "run it again"
+                                                        : "give --max-wall-time more")};
 }
 
 namespace {

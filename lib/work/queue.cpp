@@ -351,7 +351,8 @@ public:
     add_functions(combinations);
     if (spec_.runs_ahead && rings() > 1) {
       return failure(ErrorCode::bad_queue, "the queue runs ahead, and its items have several priorities",
-                     "give all its ops one priority, or leave runs_ahead out", pointer_ + "/runs_ahead");
+                     "give all its ops one priority and publish without stating one, or leave runs_ahead out",
+                     pointer_ + "/runs_ahead");
     }
     define(fmt::format("{}u", std::bit_ceil(capacity_)));
     TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));

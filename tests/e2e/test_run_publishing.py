@@ -413,7 +413,7 @@ class Refused(Publishing):
         self.refused(good, "bad_queue /waves/0/queue/capacity: the queue begins with 2 items and has a capacity of 1; give it a "
                      "capacity of 2 or more, for what its ops publish too", capacity=1)
         self.refused(good.replace("PUBLISH(op", "PUBLISH_AT(1, op"), "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and its items "
-                     "have several priorities; give all its ops one priority, or leave runs_ahead out", runs_ahead=True)
+                     "have several priorities; give all its ops one priority and publish without stating one, or leave runs_ahead out", runs_ahead=True)
         self.refused(head.replace(", tidegate_publisher publisher", "") + tail, "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and "
                      "none of its ops publishes items; leave runs_ahead out", runs_ahead=True)
         self.refused(good, "out_of_range /waves/0/queue/capacity: the queue has a capacity of 134217729; give 134217728 at most",

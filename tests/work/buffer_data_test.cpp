@@ -403,7 +403,9 @@ TEST_CASE("tensors of another type are converted on request") {
   const TemporaryFolder folder;
   const std::string header =
       R"({"wide":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},"brain":{"dtype":"BF16","shape":[2],)"
-      R"("data_offsets":[16,20]},"eight":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[20,22]}})";
+      R"("data_offsets":[16,20]},"eight":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[20,22]},)"
+      R"("huge":{"dtype":"F64","shape":[8589934592,8589934592,2],"data_offsets":[0,16]},)"
+      R"("short":{"dtype":"BF16","shape":[2,3],"data_offsets":[16,20]}})";
   const std::array<double, 2> wide{0.1, -2.5};
   const std::array<std::uint16_t, 2> brain{0x3fc0, 0xc120}; // 1.5 and -10
   const std::uint64_t length = header.size();
@@ -427,6 +429,11 @@ TEST_CASE("tensors of another type are converted on request") {
   CHECK(values<std::uint16_t>(*converted("brain", ElementType::u16, false)) ==
         std::vector<std::uint16_t>{0x3fc0, 0xc120});
   CHECK(converted("wide", ElementType::i32).error().message.starts_with("element 0: 0.1 is no integer"));
+  for (const std::string& tensor : {std::string("huge"), std::string("short")}) {
+    CHECK(converted(tensor.c_str(), ElementType::u16, false)
+              .error()
+              .message.starts_with("no .safetensors file: \"" + tensor + "\" has "));
+  }
   CHECK(converted("eight", ElementType::f32).error().message == "elements of F8_E4M3 cannot be converted");
   CHECK(
       converted("wide", ElementType::f32, false).error().fix ==
