@@ -212,7 +212,8 @@ CommandModel run_command() {
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
            written_file_option("--report", options.page, {"html", "htm"},
                                "Write the run as one HTML page: plan, timeline, memory, reasons"),
-           file_option("--emit-kernel", options.emit_kernel, "Write the generated kernel"),
+           file_option("--emit-kernel", options.emit_kernel,
+                       "Write the generated kernel; with --stress that of its last run"),
            format_option(settings->format),
            output_option(settings->output),
            short_flag("-q", "--quiet", settings->quiet, "Print nothing but errors: no warnings, no progress"),
@@ -244,7 +245,24 @@ Result<void> read_text(RunSettings& settings) {
   return {};
 }
 
+// The program for an algorithm and a graph is none of the user's: its places are the graph's file and options.
+static void place_in_command(Error& error, const RunSettings& settings) {
+  const std::string pointer = error.pointer.value_or("");
+  if (!error.source) {
+    error.source = pointer.starts_with("/sources") ? "--source" : display_name(settings.graph);
+    error.line = error.column = std::nullopt;
+  }
+  error.pointer.reset();
+  for (Error& other : error.others) {
+    place_in_command(other, settings);
+  }
+}
+
 Error at_program(Error error, const RunSettings& settings) {
+  if (!settings.graph.empty()) {
+    place_in_command(error, settings);
+    return error;
+  }
   if (settings.changed) { // lines of the text are not those of the file
     error.source = error.source.value_or(display_name(settings.program));
     return error;

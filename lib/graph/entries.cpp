@@ -84,7 +84,9 @@ Wording expected(std::string_view what, std::string_view word, const EntryRules&
           word.find('"') != std::string_view::npos ? "write numbers without quotes"
           : rules.rows ? "give each vertex a line with its neighbours, as the header says"
           : commas && rules.separator == '\0' ? "write blanks where the commas are"
-                                              : "give an edge on each line, as the header says"};
+          : rules.ends == EntryRules().ends // a list of edges, without a header
+              ? "give an edge on each line, with the columns of the first one"
+              : "give an edge on each line, as the header says"};
 }
 
 std::string_view name_of_separator(char separator) {

@@ -41,7 +41,7 @@ TEST_CASE("the first edge determines the columns of the others") {
   };
   CHECK(std::get<std::vector<std::uint32_t>>(weights("0 1 5\n1 0 6\n")) == std::vector<std::uint32_t>{5, 6});
   CHECK(std::get<std::vector<float>>(weights("0 1 5.0\n1 0 6\n")) == std::vector<float>{5, 6});
-  constexpr const char* fix = "\n  fix: give an edge on each line, as the header says";
+  constexpr const char* fix = "\n  fix: give an edge on each line, with the columns of the first one";
   CHECK(refusal("a.wel", "0 1 5\n1 0\n") ==
         std::string("tidegate: a.wel:2:4: error: expected the value, got the end of the line [bad_graph]") +
             fix);
