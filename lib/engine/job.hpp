@@ -107,6 +107,8 @@ struct HitsDifference {
 struct ProgramHits {
   HitsReport report;       // before a run
   std::uint32_t width = 1; // elements of a hit
+  // Elements that kernels write of it: 3 of 4 where all write vectors of 3. Known once all arguments are.
+  std::shared_ptr<std::uint32_t> written = std::make_shared<std::uint32_t>(0);
   std::function<HitsReport(std::span<const std::byte> contents)> count = {};
   // Compares the hits in any order; of lists without room for all hits, only their numbers.
   std::function<HitsDifference(std::span<const std::byte> expected, std::span<const std::byte> found)>

@@ -32,6 +32,7 @@ using Bytes = std::span<const std::byte>;
 struct Shape {
   ElementType type = ElementType::u32;
   std::uint32_t width = 1;
+  std::shared_ptr<const std::uint32_t> written = {}; // of ProgramHits
 
   [[nodiscard]] std::uint64_t hit_bytes() const { return std::uint64_t{width} * element_bytes(type); }
   // The first hit is element `header() / hit_bytes()` of an array of hits.
@@ -52,8 +53,16 @@ std::uint64_t appended(Bytes list) {
   return words[TG_HITS_COUNT] + words[TG_HITS_MORE] + (std::uint64_t{words[TG_HITS_MORE + 1]} << 32U);
 }
 
-Bytes kept(Bytes list, const Shape& shape, std::uint64_t capacity) {
-  return list.subspan(shape.header(), std::min(appended(list), capacity) * shape.hit_bytes());
+// The hits that had room; 0 in elements that no kernel writes.
+std::vector<std::byte> kept(Bytes list, const Shape& shape, std::uint64_t capacity) {
+  const Bytes hits = list.subspan(shape.header(), std::min(appended(list), capacity) * shape.hit_bytes());
+  std::vector<std::byte> result(hits.begin(), hits.end());
+  const std::size_t size = element_bytes(shape.type);
+  for (std::size_t i = 3 * size; shape.width == 4 && *shape.written == 3 && i < result.size();
+       i += 4 * size) {
+    std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(i), size, std::byte{});
+  }
+  return result;
 }
 
 // Integers whose order is that of the elements: signed integers start at the lowest, and floats are in their total
@@ -216,7 +225,7 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
     }
     hits.report.capacity = *capacity;
   }
-  const Shape shape{.type = spec.type, .width = spec.width};
+  const Shape shape{.type = spec.type, .width = spec.width, .written = hits.written};
   const std::uint64_t capacity = hits.report.capacity;
   hits.count = [report = hits.report](Bytes contents) {
     HitsReport counted = report;
@@ -239,7 +248,7 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
   };
   if (list.output) {
     list.write = [shape, capacity, path = *list.output, sort = spec.sorted](Bytes contents) {
-      const Bytes hits_found = kept(contents, shape, capacity);
+      const std::vector<std::byte> hits_found = kept(contents, shape, capacity);
       const std::vector<std::uint64_t> rows{hits_found.size() / element_bytes(shape.type) / shape.width,
                                             shape.width};
       const auto dimensions = std::span(rows).first(shape.width == 1 ? 1 : 2);
@@ -273,6 +282,8 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
   const auto arithmetic = opencl_c::arithmetic_type(layout->name);
   if (layout->bytes == shape.hit_bytes() &&
       (!arithmetic || element_type_of(arithmetic->scalar) == shape.type)) {
+    std::uint32_t& written = *list.hits->written;
+    written = std::max(written, arithmetic ? arithmetic->width : shape.width);
     return {};
   }
   return refused(
@@ -285,10 +296,12 @@ Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Par
 std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Parameter& output) {
   const auto type = opencl_c::arithmetic_type(output.type);
   const Shape shape{.type = list.type, .width = list.hits->width};
-  return type && element_type_of(type->scalar) == shape.type && type->bytes() == shape.hit_bytes()
-             ? ""
-             : fmt::format("appends to the list {} with hits of {}, its parameter {} points to {}",
-                           in_quotes(list.name), text(shape), in_quotes(output.name), output.type);
+  if (type && element_type_of(type->scalar) == shape.type && type->bytes() == shape.hit_bytes()) {
+    *list.hits->written = std::max(*list.hits->written, type->width);
+    return "";
+  }
+  return fmt::format("appends to the list {} with hits of {}, its parameter {} points to {}",
+                     in_quotes(list.name), text(shape), in_quotes(output.name), output.type);
 }
 
 std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits) {
