@@ -48,7 +48,8 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   std::set<std::string> assumed;
   const AnswerMacros answer =
       device != nullptr ? ask_compiler(*device, options.cache_folder) : assume_macros(assumed);
-  const FileCheck files = options.compile.dry_run ? FileCheck::none : FileCheck::reachable;
+  const bool keeps = !options.compile.dry_run && !options.check_bounds && !options.check_halos; // its outputs
+  const FileCheck files = keeps ? FileCheck::reachable : FileCheck::none;
   TIDEGATE_TRY(Job job, resolve(program, folder, answer, options.scope, files, options.compile.tuning, {},
                                 queue_groups(device)));
   job.assumed_macros = {assumed.begin(), assumed.end()};
