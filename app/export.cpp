@@ -43,9 +43,10 @@ CommandModel export_command() {
   const auto settings = std::make_shared<RunSettings>();
   const auto force = std::make_shared<bool>(false);
   engine::RunOptions& options = settings->options;
-  OptionModel folder =
-      file_option("-o", options.export_folder,
-                  "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing");
+  OptionModel folder = file_option(
+      "-o", options.export_folder,
+      "Folder for kernel.cl, program.h, main.c, a Makefile and data/; made if missing. The run that compares "
+      "it also writes the program's outputs");
   folder.names.push_back("--output");
   return {
       .options =
