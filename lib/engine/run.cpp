@@ -77,6 +77,9 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
   const auto told = [&emitted](RunReport report) {
+    for (WrittenFile& kernel : emitted) { // --stress may have written another one
+      kernel = written_file(kernel.file, kernel.what);
+    }
     report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());
     return report;
   };
@@ -120,6 +123,8 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     TIDEGATE_TRY(CompiledProgram next, compile(prepared->compiled.written, device, compile_options));
     next.strategy.reason = why;
     prepared = std::make_shared<Prepared>(std::move(next));
+    emitted.clear();
+    TIDEGATE_CHECK(write_kernel(options, prepared->compiled.source.source, emitted));
     executed = execute(*prepared, *device, options, monitor);
   }
   if (!executed) {

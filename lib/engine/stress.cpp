@@ -3,6 +3,7 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "engine/execute.hpp"
+#include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -98,6 +99,12 @@ public:
       report.failure = failure_of(std::move(trial), seed);
     }
     monitor_.deadline = deadline_;
+    std::vector<WrittenFile> written;
+    const auto kernel =
+        last_ == nullptr ? Result<void>() : write_kernel(options_, last_->compiled.source.source, written);
+    if (!kernel) {
+      throw device::Refused{kernel.error()};
+    }
     return report;
   }
 
@@ -177,6 +184,7 @@ private:
 
   Trial run_variant(Variant& variant, Strategy strategy, std::uint64_t seed) {
     const RandomNumbers numbers(seed);
+    last_ = &variant;
     CompiledProgram& compiled = variant.compiled;
     compiled.tables.words.back() = numbers.bits(0);
     Residency residency{.resident = variant.resident};
@@ -281,6 +289,7 @@ private:
   Monitor& monitor_;
   const Order usual_;
   std::map<Strategy, std::unique_ptr<Variant>> variants_;
+  const Variant* last_ = nullptr; // that ran, as --emit-kernel writes it
 };
 
 } // namespace

@@ -213,10 +213,13 @@ TEST_CASE("stress runs persistent launches whose tiles change places, and a seed
   CHECK(!run.wrote_outputs());
   run.options.stress_runs = 1;
   CHECK(run_document(run, document(1))->stress->failure->variation == failure.variation);
+  run.options.emit_kernel = run.folder.file("kernel.cl");
   run.options.stress_seed = 3;
   const auto counters = run_document(run, document(1));
   CHECK(counters->stress->failure->kind == StressKind::counters);
   CHECK(counters->stress->failure->seed == 3);
+  CHECK(tidegate::test::contents(run.options.emit_kernel).find("tg_shuffled") !=
+        std::string::npos); // of the run under stress
 }
 
 TEST_CASE("each order of tiles has every tile once") {
