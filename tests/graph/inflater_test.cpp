@@ -51,7 +51,7 @@ TEST_CASE("members are inflated one after the other, with zeros after them or no
   MESSAGE("seed " << seed);
   std::mt19937 rng(seed);
   const TemporaryFolder folder;
-  for (const int count : {0, 1, 100, 20000}) {
+  for (const int count : {0, 1, 100, 5000}) {
     for (const int level : {0, 1, 6, 9}) {
       for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FIXED, Z_HUFFMAN_ONLY}) {
         const std::string text = lines(rng, count), more = lines(rng, count);
@@ -79,7 +79,7 @@ TEST_CASE("a member with a wrong bit is refused, or gives the same text") {
   std::mt19937 rng(seed);
   const TemporaryFolder folder;
   int read = 0;
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 500; ++i) {
     const std::string text = lines(rng, 1 + static_cast<int>(rng() % 60));
     std::string packed = gzip_member(text, static_cast<int>(rng() % 10), Z_DEFAULT_STRATEGY);
     const std::size_t at = 2 + rng() % (packed.size() - 2);
@@ -90,5 +90,5 @@ TEST_CASE("a member with a wrong bit is refused, or gives the same text") {
     CHECK((!found || *found == text + text)); // some header bits have no effect
     read += found ? 1 : 0;
   }
-  CHECK(read < 200);
+  CHECK(read < 50);
 }

@@ -556,13 +556,12 @@ TEST_CASE("text without bounds ends in an error") {
     doubling += fmt::format("#define a{} a{} a{} {}\n", i, i + 1, i + 1, long_name);
   }
   CHECK(refusal(doubling + "a0") == "65:1: " + too_much);
-  if (tidegate::test::scale > 1) {
-    return; // a minute under sanitizers
+  if (tidegate::test::scale == 1) { // a minute under sanitizers
+    CHECK(refusal(strings + repeated("d(", 60) + "x" + repeated(")", 60)).ends_with(too_much));
+    // One call with many copies of a long argument.
+    CHECK(refusal("#define f(x) " + repeated("x ", 100000) + "\nf(" + repeated("y ", 100000) + ")") ==
+          "2:1: " + too_much);
   }
-  CHECK(refusal(strings + repeated("d(", 60) + "x" + repeated(")", 60)).ends_with(too_much));
-  // One call with many copies of a long argument.
-  CHECK(refusal("#define f(x) " + repeated("x ", 100000) + "\nf(" + repeated("y ", 100000) + ")") ==
-        "2:1: " + too_much);
 }
 
 TEST_CASE("includes without bounds end in an error") {
@@ -590,8 +589,8 @@ TEST_CASE("nesting without bounds ends in an error or is no problem") {
   CHECK(text_of("#define f(x) x\n" + repeated("f(", 200) + "1" + repeated(")", 200)) == "1");
   CHECK(text_of(repeated("#if 1\n", 10000) + "x\n" + repeated("#endif\n", 10000)) == "x");
   std::string chain;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     chain += fmt::format("#define a{} a{}\n", i, i + 1);
   }
-  CHECK(text_of(chain + "a0") == "a20000");
+  CHECK(text_of(chain + "a0") == "a5000");
 }
