@@ -58,18 +58,18 @@ TEST_CASE("files of all formats are read in parts") {
     }
     metis += "\n";
   }
-  for (const auto& [name, text] :
+  for (const auto& file :
        {std::pair{"list.txt", list}, {"reals.txt", reals}, {"a.mtx", matrix}, {"a.graph", metis}}) {
     for (const WeightUse weights : {WeightUse::ignored, WeightUse::as_given, WeightUse::f32}) {
       for (std::uint32_t parts = 2; parts < 5; ++parts) {
-        CAPTURE(name);
+        CAPTURE(file.first);
         CAPTURE(parts);
         LoadOptions options{
             .weights = weights,
             .undirected = parts == 3,
             .build = {.in_rows = true, .threads = 2, .parts = 1, .cut_by_in_rows = parts == 4},
             .block_bytes = 512};
-        const std::string path = folder.write(name, text);
+        const std::string path = folder.write(file.first, file.second);
         auto whole = load_graph(path, options);
         REQUIRE(whole);
         const bool shares = weights == WeightUse::f32;
