@@ -324,6 +324,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
   for (std::size_t i = begin; i < end; ++i) {
     const Stage& stage = schedule_.stages[i];
     if (stage.plain) {
+      const Position before = outcome_.reached;
       ++monitor_.in_flight; // before: the first launch on a CPU is waited for
       const bool drained = plain_->launch(stage.waves.front(), iteration, deadline(),
                                           times_.event(static_cast<std::uint32_t>(i), iteration));
@@ -333,6 +334,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
       launched(i, iteration);
       if (!drained) {
         outcome_.status = RunStatus::queue_failed;
+        outcome_.reached = before; // the stage has not ended
         return false;
       }
       monitor_.deadline = deadline();

@@ -131,7 +131,11 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot) {
   const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
-  TIDEGATE_TRY(const policy::LaunchDecision decision, policy::decide(program.policy, request));
+  auto decided = policy::decide(program.policy, request);
+  if (!decided && decided.error().code == ErrorCode::device_out_of_memory) {
+    decided.error().fix = "raise device_memory_budget_bytes, or make buffers smaller";
+  }
+  TIDEGATE_TRY(const policy::LaunchDecision decision, std::move(decided));
   return Recommendation{
       .launch = decision.recommendation,
       .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
