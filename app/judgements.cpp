@@ -240,7 +240,7 @@ std::optional<NpyArray> read_output(const engine::WrittenFile& written, const st
   }
   const auto output_time = std::filesystem::last_write_time(path, unknown);
   const auto report_time = std::filesystem::last_write_time(report, unknown);
-  if (!unknown && output_time > report_time) { // by a later run
+  if (unknown || output_time > report_time) { // by a later run, or perhaps: standard input has no time
     return {};
   }
   const auto text = read_all(written.file, written.bytes);

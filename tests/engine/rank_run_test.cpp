@@ -310,7 +310,9 @@ TEST_CASE("a depth of K exchanges halos once in K iterations") {
                   buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
                   wave_text("near", "p", "q", sizes, R"({"u32":256})")));
   const HostContents alone = run_alone(*compiled.program);
-  for (const auto& [depth, exchanges] : {std::pair{1U, 11U}, {2U, 5U}, {3U, 3U}, {5U, 2U}, {20U, 0U}}) {
+  for (const auto& expected : {std::pair{1U, 11U}, {2U, 5U}, {3U, 3U}, {5U, 2U}, {20U, 0U}}) {
+    const std::uint32_t depth = expected.first;
+    const std::uint32_t exchanges = expected.second;
     CAPTURE(depth);
     const Together together = run_together(*compiled.program, 4, depth);
     CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
