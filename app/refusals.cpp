@@ -38,7 +38,7 @@ Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) 
     bool of_frontier = false;
   };
   const std::array<Option, 17> foreign{{
-      {options.halo_depth != 1, "--halo-depth"},
+      {options.halo_depth != 0, "--halo-depth"},
       {options.stress_runs != 0, "--stress"},
       {!options.export_folder.empty(), "export"},
       {options.compile.mode.has_value(), "--mode"},

@@ -199,7 +199,7 @@ CommandModel run_command() {
            flag("--check-halos", options.check_halos,
                 "Instead: hold accesses against the stated halos; no outputs"),
            count_option("--halo-depth", options.halo_depth,
-                        "On ranks: exchange halos once in N iterations (default 1)"),
+                        "On ranks: exchange halos once in N iterations (default: measured)"),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Touch no device: plan, recommendation, evidence, memory"),

@@ -345,7 +345,8 @@ constexpr Field ranks_fields[] = {
     required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
     required<&RanksReport::bytes_sent>("by all ranks"),
     required<&RanksReport::messages>("of all ranks"),
-    optional<&RanksReport::halo_depth>("iterations of a wave program that one exchange of halos serves"),
+    optional<&RanksReport::halo_depth>(
+        "iterations of a wave program that one exchange of halos serves, stated or measured"),
     optional<&RanksReport::halo_reason>("why it is 1 though --halo-depth asks for more"),
     required<&RanksReport::waves>("how each wave of a wave program runs"),
     required<&RanksReport::buffers>("where each buffer of a wave program is written"),

@@ -32,10 +32,26 @@ public:
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
         rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(settings.outputs),
         trace_spans_(settings.trace_spans), monitor_(monitor), order_(program_order(program)),
-        halos_(program, split, storage, settings.halo_depth), fresh_(program, split, storage) {
+        halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
+        fresh_(program, split, storage) {
     run_.buffer_bytes.resize(program.buffers.size());
-    run_.halo_depth = halos_.depth();
-    run_.halo_reason = halos_.reason();
+    if (settings.halo_depth != 0) {
+      run_.halo_reason = halos_.reason();
+      return;
+    }
+    const bool long_enough = program.iterations >= 4 * (warm_up + depths.size() * stretch);
+    bool splits = false;
+    for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+      splits = splits || split.split(buffer);
+    }
+    const auto repeats = [&program](std::uint32_t wave) {
+      return program.waves[wave].section == Section::each;
+    };
+    const auto first = std::ranges::find_if(order_, repeats);
+    if (halos_.depth() > 1 && splits && long_enough && trace_spans_ == 0 && first != order_.end()) {
+      measured_by_ = *first;
+    }
+    halos_.use(1);
   }
 
   Result<RankRun> run(const HostContents& first) {
@@ -64,6 +80,7 @@ public:
          .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
     device::require(session_.finish(), "running the waves");
     monitor_.in_flight = 0;
+    run_.halo_depth = halos_.depth();
     run_.dispatch_ns = elapsed_ns(start) - std::min(elapsed_ns(start), waves.compile_ns());
     const ranks::Traffic& after = ranks_.traffic();
     run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
@@ -204,12 +221,49 @@ private:
     return {};
   }
 
+  // Runs a stretch of iterations with each depth, and goes on with the one with which the slowest rank was fastest. Called before
+  // an iteration.
+  Result<void> measure_depth(std::uint32_t iteration) {
+    if (iteration != warm_up + times_.size() * stretch) {
+      return {};
+    }
+    device::require(session_.finish(), "running the waves");
+    const auto end = Clock::now();
+    if (times_.size() < depths.size()) {
+      halos_.use(depths[times_.size()]);
+    }
+    if (iteration != warm_up) {
+      times_.back() = elapsed_ns(stretch_began_, end);
+    }
+    if (times_.size() == depths.size()) {
+      TIDEGATE_CHECK(together([&] {
+        return ranks_.reduce(times_, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+      }));
+      const auto best = std::ranges::min_element(times_);
+      constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
+      const bool gains = *best * 100 < times_.front() * (100 - gain_percent);
+      halos_.use(gains ? depths[static_cast<std::size_t>(best - times_.begin())] : 1);
+      measured_by_.reset();
+      return {};
+    }
+    times_.push_back(0);
+    auto met = together([&] { return ranks_.barrier(); });
+    stretch_began_ = Clock::now();
+    return met;
+  }
+
   // Runs this rank's part of a wave. Returns false to end the program.
   bool step(std::uint32_t wave, std::uint32_t iteration) {
     constexpr std::uint64_t launches_between_looks = 64;
     monitor_.iterations = iteration;
     if (failed_ || run_.status != RunStatus::done) {
       return false;
+    }
+    if (measured_by_ == wave) {
+      if (const auto measured = measure_depth(iteration); !measured) {
+        failed_ = measured.error();
+        return false;
+      }
     }
     const std::vector<TileRows> rows = halos_.rows(wave, iteration);
     const auto exchanged = exchange(fresh_.before(wave, iteration, rows),
@@ -317,6 +371,13 @@ private:
   PlainWaves* waves_ = nullptr; // while it runs
   std::uint64_t launches_ = 0;
   std::optional<Error> failed_;
+
+  static constexpr std::array<std::uint32_t, 4> depths{1, 2, 4, 8}; // that are measured
+  static constexpr std::uint32_t warm_up = 8;                       // iterations before that
+  static constexpr std::uint32_t stretch = 16;                      // of each depth
+  std::optional<std::uint32_t> measured_by_; // the first wave of an iteration, while depths are measured
+  std::vector<std::uint64_t> times_;         // of stretches, by depth, ns
+  Clock::time_point stretch_began_;
   RankRun run_;
 };
 

@@ -95,7 +95,8 @@ enum class Outputs : std::uint8_t { whole, in_parts };
 struct RankSettings {
   Outputs outputs = Outputs::whole;
   std::uint64_t trace_spans = 0;
-  std::uint32_t halo_depth = 1; // iterations between two exchanges of halos, where the program allows it
+  // Iterations between two exchanges of halos, where the program allows it; 0: the run measures which is fastest.
+  std::uint32_t halo_depth = 1;
 };
 
 // Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the

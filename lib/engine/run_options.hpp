@@ -51,7 +51,7 @@ struct RunOptions {
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
-  std::uint64_t halo_depth = 1; // of ranks: iterations that one exchange of halos serves
+  std::uint64_t halo_depth = 0; // of ranks: iterations that one exchange of halos serves; 0: measured
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
   std::string trace;             // file for the timeline, which the caller writes; empty: none

@@ -241,8 +241,9 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
 
 DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
                      std::span<const std::vector<std::uint32_t>> storage, std::uint32_t depth)
-    : program_(program), split_(split), storage_(storage), order_(program_order(program)), depth_(depth) {
-  for (std::uint32_t i = 0; depth_ > 1 && i < program.waves.size(); ++i) {
+    : program_(program), split_(split), storage_(storage), order_(program_order(program)),
+      next_depth_(depth) {
+  for (std::uint32_t i = 0; next_depth_ > 1 && i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
     for (const ProgramArgument& argument : wave.arguments) {
       if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer)) {
@@ -250,11 +251,11 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
       }
       const std::string& name = program.buffers[argument.buffer].name;
       if (!split.waves[i].cut()) {
-        depth_ = 1;
+        next_depth_ = 1;
         reason_ =
             fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name));
       } else if (!argument.rows || argument.rows->row_bytes == 0) {
-        depth_ = 1;
+        next_depth_ = 1;
         reason_ =
             fmt::format("which rows of {} {} reads is not known", in_quotes(name), program.wave_text(i));
       }
@@ -312,13 +313,18 @@ DeepHalos::Block DeepHalos::plan(std::uint32_t first_phase) const {
 std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteration) {
   const WaveCut& cut = split_.waves[wave];
   std::vector<TileRows> rows;
-  if (cut.cut() && depth_ > 1 && program_.waves[wave].section == Section::each) {
-    const auto phase = static_cast<std::uint32_t>(iteration / depth_ * depth_ % storage_.size());
-    auto block = blocks_.find(phase);
+  const bool repeats = cut.cut() && program_.waves[wave].section == Section::each;
+  if (repeats && iteration >= begin_ + depth_) {
+    begin_ = iteration;
+    depth_ = next_depth_;
+  }
+  if (repeats && depth_ > 1) {
+    const auto phase = static_cast<std::uint32_t>(begin_ % storage_.size());
+    auto block = blocks_.find({depth_, phase});
     if (block == blocks_.end()) {
-      block = blocks_.emplace(phase, plan(phase)).first;
+      block = blocks_.emplace(std::pair(depth_, phase), plan(phase)).first;
     }
-    return block->second[iteration % depth_][wave];
+    return block->second[iteration - begin_][wave];
   }
   for (std::uint32_t rank = 0; cut.cut() && rank < split_.ranks; ++rank) {
     rows.push_back(own_rows(program_.waves[wave], cut, rank));

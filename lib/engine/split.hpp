@@ -76,7 +76,11 @@ public:
   DeepHalos(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage,
             std::uint32_t depth);
 
-  [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  [[nodiscard]] std::uint32_t depth() const { return next_depth_; }
+
+  // Takes this depth, where the program allows it, from the next exchange of halos on.
+  void use(std::uint32_t depth) { next_depth_ = reason_.empty() ? depth : 1; }
+
   [[nodiscard]] const std::string& reason() const { return reason_; } // why the depth is 1; may be empty
 
   // By rank; empty for a wave that is not cut.
@@ -90,9 +94,12 @@ private:
   const JobSplit& split_;
   std::span<const std::vector<std::uint32_t>> storage_;
   const std::vector<std::uint32_t> order_;
-  std::uint32_t depth_;
+  std::uint32_t depth_ = 0; // of the iterations since begin_
+  std::uint32_t next_depth_;
+  std::uint32_t begin_ = 0;
   std::string reason_;
-  std::map<std::uint32_t, Block> blocks_; // by the phase of their first iteration
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Block>
+      blocks_; // by depth, and phase of the first iteration
 };
 
 // Bytes that one rank sends to another.

@@ -303,6 +303,24 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
   CHECK(messages < messages_of_1);
 }
 
+TEST_CASE("without a depth the run measures which is fastest, and all ranks take that") {
+  const std::string sizes = R"("global_size":[256],"local_size":[8])";
+  const Compiled compiled(
+      fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":300,"swap":[["p","q"]]}})",
+                  buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
+                  wave_text("near", "p", "q", sizes, R"({"u32":256})")));
+  const HostContents alone = run_alone(*compiled.program);
+  const Together together = run_together(*compiled.program, 3, 0);
+  CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+  std::uint64_t messages = 0;
+  for (const RankRun& run : together.runs) {
+    CHECK(run.halo_depth == together.runs.front().halo_depth);
+    CHECK(run.halo_depth <= 8);
+    messages += run.traffic.messages;
+  }
+  CHECK(messages < 4 * 299); // of a depth of 1 alone: stretches of 2, 4 and 8 took fewer
+}
+
 TEST_CASE("a depth of K exchanges halos once in K iterations") {
   const std::string sizes = R"("global_size":[256],"local_size":[8])";
   const Compiled compiled(
