@@ -269,7 +269,9 @@ Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtim
   const ScratchFolder scratch;
   const std::string log = (scratch.path / "log").string();
   TIDEGATE_CHECK(write_file(scratch.path / "oclgrind.icd", runtime + '\n'));
-  std::vector<std::string> whole{"env",
+  std::vector<std::string> whole{"setpriv", // ends it with this process
+                                 "--pdeathsig=KILL",
+                                 "env",
                                  "--chdir=" + folder,
                                  "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
                                  "OCL_ICD_FILENAMES=",
