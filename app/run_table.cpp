@@ -235,6 +235,9 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
                         plural(queue.aged_promotions, "aged promotion"));
   }
+  if (queue.ageing_reason) {
+    text += fmt::format(" ({})", *queue.ageing_reason);
+  }
   return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
                                                 : text;
 }

@@ -442,6 +442,8 @@ constexpr Field queue_report_fields[] = {
     required<&QueueReport::requeue_count>("requeues of all items"),
     required<&QueueReport::aged_promotions>("runs of items ahead of their priority because of their age"),
     required<&QueueReport::max_priority_age>("longest wait of an item, in rounds"),
+    optional<&QueueReport::ageing_reason>(
+        "why items ran ahead of their priority though the recommendation's age_priority_work is false, or none did though it is true"),
     optional<&QueueReport::fault>("the item that failed"),
     optional<&QueueReport::publishing>("items of all iterations as the device counted them, if ops publish"),
 };

@@ -453,6 +453,14 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
     queue.requeue_count = outcome.accounting.requeue_count;
     queue.aged_promotions = outcome.accounting.aged_promotions;
     queue.max_priority_age = outcome.accounting.max_priority_age;
+    const bool aged = queue.aged_promotions != 0;
+    if (program.waves[outcome.wave].in_rounds() && aged != report.recommendation.age_priority_work) {
+      const std::string threshold = plural(program.waves[outcome.wave].queue->age_threshold, "round");
+      queue.ageing_reason =
+          aged ? fmt::format("items waited {} or longer; the recommendation is made before any item waits",
+                             threshold)
+               : fmt::format("no item waited {}", threshold);
+    }
     if (outcome.counts) {
       queue.publishing = PublishingReport{.given_items = outcome.counts->given,
                                           .published_items = outcome.counts->published,

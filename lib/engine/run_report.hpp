@@ -338,6 +338,8 @@ struct QueueReport {
   std::uint64_t requeue_count = 0;
   std::uint64_t aged_promotions = 0;
   std::uint32_t max_priority_age = 0;
+  std::optional<std::string>
+      ageing_reason; // why it aged items and the recommendation did not, or the reverse
   std::optional<QueueFaultReport> fault;
   std::optional<PublishingReport> publishing;
 };

@@ -136,6 +136,8 @@ class Drain(Queues):
                 self.assertEqual(self.output("seen.npy"), seen)
                 self.assertEqual(self.output("squares.npy"), answers)
                 self.assertEqual({key: report["queues"][0][key] for key in queue}, queue)
+                aged = queue["aged_promotions"] > 0
+                self.assertEqual("ageing_reason" in report["queues"][0], aged != report["recommendation"]["age_priority_work"])
                 self.assertEqual((report["deduped_items"], report["items_remaining"]), (queue["deduped_items"], 0))
                 self.assertEqual(report["output_parity"]["equal"], True)
                 accounting = {key: report["priority"][key] for key in Serial(1).accounting()}
