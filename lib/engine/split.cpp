@@ -369,7 +369,7 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
     for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
-      // What a wave writes of its own rows, the rank has in any case; of others' rows it may keep some bytes.
+      // A rank has its own rows and may write them. A row of another rank that it writes may keep some bytes, which it needs.
       if (cut.cut() && (rows[rank].begin == rows[rank].end ||
                         (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {
         continue;

@@ -256,8 +256,8 @@ Result<std::unique_ptr<Ranks>> begin() {
   if (launched().size <= 1) {
     return nullptr;
   }
-  // mpirun kills the process that waits for this one, after a gentler signal that a rank inside of MPI may not come to look
-  // at. Nothing is left behind where files can be made without a name.
+  // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI does not
+  // look at it. Outputs have no name until they are whole, so a killed rank leaves no file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Open MPI loads modules that expect its symbols among those of the process.
   void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);

@@ -239,6 +239,14 @@ std::string random_document(Numbers& numbers, bool reaching = false) {
                      1 + numbers.below(reaching ? 14 : 4), numbers.chance(60) ? swap : "");
 }
 
+// A wave of 256 work-items that repeats, from one buffer to the other.
+std::string repeated_wave(const std::string& op, int repeat) {
+  return fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":{},"swap":[["p","q"]]}})",
+                     buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
+                     wave_text(op, "p", "q", R"("global_size":[256],"local_size":[8])", R"({"u32":256})"),
+                     repeat);
+}
+
 } // namespace
 
 TEST_CASE("random programs make the same bytes on any number of ranks") {
@@ -304,11 +312,7 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
 }
 
 TEST_CASE("without a depth the run measures which is fastest, and all ranks take that") {
-  const std::string sizes = R"("global_size":[256],"local_size":[8])";
-  const Compiled compiled(
-      fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":300,"swap":[["p","q"]]}})",
-                  buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
-                  wave_text("near", "p", "q", sizes, R"({"u32":256})")));
+  const Compiled compiled(repeated_wave("near", 300));
   const HostContents alone = run_alone(*compiled.program);
   const Together together = run_together(*compiled.program, 3, 0);
   CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
@@ -322,11 +326,7 @@ TEST_CASE("without a depth the run measures which is fastest, and all ranks take
 }
 
 TEST_CASE("a depth of K exchanges halos once in K iterations") {
-  const std::string sizes = R"("global_size":[256],"local_size":[8])";
-  const Compiled compiled(
-      fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":12,"swap":[["p","q"]]}})",
-                  buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
-                  wave_text("near", "p", "q", sizes, R"({"u32":256})")));
+  const Compiled compiled(repeated_wave("near", 12));
   const HostContents alone = run_alone(*compiled.program);
   for (const auto& expected : {std::pair{1U, 11U}, {2U, 5U}, {3U, 3U}, {5U, 2U}, {20U, 0U}}) {
     const std::uint32_t depth = expected.first;
@@ -340,9 +340,7 @@ TEST_CASE("a depth of K exchanges halos once in K iterations") {
     }
     CHECK(messages == exchanges * 3 * 2); // over three borders, in both directions
   }
-  const Compiled far(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":3,"swap":[["p","q"]]}})",
-                                 buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops,
-                                 wave_text("far", "p", "q", sizes, R"({"u32":256})")));
+  const Compiled far(repeated_wave("far", 3));
   const RankRun shallow = std::move(run_together(*far.program, 2, 4).runs.front());
   CHECK(shallow.halo_depth == 1);
   CHECK(shallow.halo_reason == "which rows of \"p\" wave 0 (far) reads is not known");

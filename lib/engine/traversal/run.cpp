@@ -146,7 +146,7 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
   return {};
 }
 
-// As above, of results whose element 0 is that of vertex `first`: each rank has those of its own vertices.
+// Writes the outputs together with all ranks, each the results of its own vertices; element 0 of them is that of `first`.
 Result<void> write_in_parts(const graphs::FrontierProgram& program, const std::string& folder,
                             const TraversalResults& results, std::uint32_t first, const RankPart& part,
                             ElementType value_type, ranks::Ranks& ranks,
