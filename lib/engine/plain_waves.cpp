@@ -118,7 +118,7 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
                                    .to = memory[storage[phase][what.to]]});
         continue;
       }
-      if (spec.in_rounds() || (spec.queue && way == QueueWay::check)) {
+      if (spec.in_rounds() || (spec.queue && way != QueueWay::drain)) {
         queues_.emplace(std::pair(wave, phase),
                         QueueRounds(session, programs, program, wave, memory, storage[phase], way));
         continue;

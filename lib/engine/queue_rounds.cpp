@@ -244,7 +244,7 @@ bool QueueRounds::out_of_time(Clock::time_point deadline) const {
 
 bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
   compile_ns_before_ = compile_ns_;
-  return way_ == QueueWay::drain                  ? drain(deadline, event)
+  return way_ != QueueWay::check                  ? drain(deadline, event)
          : program_.waves[wave_].queue->publishes ? check_publishing(deadline, event)
                                                   : check(deadline, event);
 }
@@ -253,6 +253,9 @@ bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
   const engine::NdRange& range = program_.waves[wave_].range;
   while (true) {
     launch(drain_, range.global[0], range.local[0], std::exchange(event, nullptr));
+    if (!program_.waves[wave_].in_rounds()) {
+      return read_word(session_, state_, 0, TG_QUEUE_FAULT) == 0;
+    }
     launch(turn_, 1, 1, nullptr);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
     download(session_, state_, 0, std::as_writable_bytes(std::span(state)));

@@ -22,6 +22,7 @@ class PlainPrograms;
 // Ways in which ordinary launches run a wave's items.
 enum class QueueWay : std::uint8_t {
   drain, // published, in rounds by priority
+  ranks, // the same on several ranks, which find out at once that items failed
   check, // as given, one per work-item, or one after another if ops publish: the reference for the other way
 };
 

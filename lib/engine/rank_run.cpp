@@ -62,7 +62,7 @@ public:
     const auto filling = Clock::now();
     memory_ = allocate_apart(session_, program_);
     fill_apart(session_, program_, first, memory_);
-    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {});
+    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::ranks);
     waves_ = &waves;
     device::require(session_.finish(), "filling the buffers");
     run_.upload_ns = elapsed_ns(filling);
@@ -74,10 +74,19 @@ public:
     const ranks::Traffic before = ranks_.traffic();
     const auto start = Clock::now();
     run_.trace = RankTrace(trace_spans_);
-    run_.iterations = run_wave_by_wave(
+    const std::uint32_t iterations = run_wave_by_wave(
         program_, order_, storage_,
-        {.run = [&](std::uint32_t wave, std::uint32_t iteration) { return step(wave, iteration); },
+        {.run =
+             [&](std::uint32_t wave, std::uint32_t iteration) {
+               const bool goes_on = step(wave, iteration);
+               if (!goes_on) {
+                 run_.ended_before = wave;
+                 run_.iterations = iteration;
+               }
+               return goes_on;
+             },
          .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
+    run_.iterations = run_.ended_before ? run_.iterations : iterations;
     device::require(session_.finish(), "running the waves");
     monitor_.in_flight = 0;
     run_.halo_depth = halos_.depth();
@@ -89,8 +98,9 @@ public:
     if (failed_) {
       return tl::unexpected(std::move(*failed_));
     }
+    monitor_.begin(Activity::reading);
+    run_.queues = queue_outcomes();
     if (run_.status == RunStatus::done) {
-      monitor_.begin(Activity::reading);
       TIDEGATE_CHECK(read_outputs());
     }
     return std::move(run_);
@@ -279,7 +289,12 @@ private:
         waves_->set_range(wave, part_of(program_.waves[wave].range, rows[rank_]));
       }
       monitor_.in_flight = 1;
-      waves_->launch(wave, iteration, deadline_);
+      if (!waves_->launch(wave, iteration, limit())) {
+        if (!out_of_time()) {
+          run_.status = RunStatus::queue_failed;
+        }
+        return false;
+      }
       if (run_.trace.on()) {
         device::require(session_.finish(), "running the waves");
         run_.trace.worked(wave, iteration);
@@ -311,6 +326,14 @@ private:
     run_.until_value.assign(value.begin(), value.end());
     run_.until_met = same_value(program_, run_.until_value);
     out_of_time();
+  }
+
+  [[nodiscard]] std::vector<QueueOutcome> queue_outcomes() const {
+    Arena arena;
+    for (const device::Buffer& memory : memory_) {
+      arena.parts.push_back({.memory = memory});
+    }
+    return QueueStates(session_, program_, arena).read();
   }
 
   Result<void> read_outputs() {
@@ -425,15 +448,24 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
                             .fix = split.waves[wave].fix});
   }
   for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-    report.buffers.push_back(buffer_report(program, split, buffer, run.buffer_bytes[buffer]));
+    if (!program.buffers[buffer].pointer.empty()) { // the others belong to queues
+      report.buffers.push_back(buffer_report(program, split, buffer, run.buffer_bytes[buffer]));
+    }
   }
   return report;
 }
 
 // Where a run that has ended is in its schedule.
-Position end_of(const Schedule& schedule, std::uint32_t iterations) {
+Position end_of(const Schedule& schedule, const RankRun& run) {
   const auto end = static_cast<std::uint32_t>(schedule.stages.size());
-  return {.iteration = iterations,
+  if (run.ended_before) {
+    const auto stage = std::ranges::find_if(schedule.stages, [&run](const Stage& one) {
+      return std::ranges::find(one.waves, *run.ended_before) != one.waves.end();
+    });
+    return {.iteration = run.iterations,
+            .stage = static_cast<std::uint32_t>(stage - schedule.stages.begin())};
+  }
+  return {.iteration = run.iterations,
           .stage = schedule.repeat_end == end ? static_cast<std::uint32_t>(schedule.repeat_begin) : end};
 }
 
@@ -498,7 +530,8 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   outcome.status = run.status;
   outcome.iterations = run.iterations;
   outcome.until_met = run.until_met;
-  outcome.reached = end_of(compiled.schedule, run.iterations);
+  outcome.reached = end_of(compiled.schedule, run);
+  executed.run.queues = run.queues;
   outcome.dispatch_ns = run.dispatch_ns;
   outcome.calls = session->calls()->since(calls_before);
   executed.run.calls = outcome.calls;
@@ -648,12 +681,8 @@ Result<void> check_rankable(const Job& program) {
   };
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
-    const std::string pointer = program.wave_pointer(i);
-    if (wave.queue) {
-      return refused(program.wave_text(i) + ", a queue,", pointer);
-    }
     if (wave.active) {
-      return refused(program.wave_text(i) + " with active tiles", pointer);
+      return refused(program.wave_text(i) + " with active tiles", program.wave_pointer(i));
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {

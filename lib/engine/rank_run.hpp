@@ -6,6 +6,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/execute.hpp"
 #include "engine/job.hpp"
+#include "engine/queue_rounds.hpp"
 #include "engine/split.hpp"
 #include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
@@ -14,6 +15,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,8 +75,11 @@ struct OutputInParts {
 };
 
 struct RankRun {
-  RunStatus status = RunStatus::done; // or deadline, interrupted
+  RunStatus status = RunStatus::done; // or deadline, interrupted, queue_failed
   std::uint32_t iterations = 0;
+  std::optional<std::uint32_t>
+      ended_before; // the wave of the next iteration that is not done, of a run that ended early
+  std::vector<QueueOutcome> queues;
   bool until_met = false;
   std::vector<std::byte> until_value; // after the last iteration
   HostContents outputs;               // of rank 0, but those in parts; others have room without contents

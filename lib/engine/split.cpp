@@ -82,7 +82,7 @@ private:
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
     if (!wave.users_kernel) {
-      return whole("it is a fill or a copy");
+      return whole(wave.queue ? "it is a queue" : "it is a fill or a copy");
     }
     const std::uint32_t rows = wave.range.groups[outermost(wave.range)];
     if (rows < 2) {

@@ -17,6 +17,7 @@ import unittest
 from pathlib import Path
 
 from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
+import test_run_queues
 from test_run import Programs, environment
 
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
@@ -127,6 +128,50 @@ class Ranks(Programs):
                     self.assertEqual(report["halo_depth"], depth)
                     if name == "heat":  # of both plates, once in `depth` iterations
                         self.assertEqual(report["messages"], (22 // depth) * (ranks - 1) * 2 * (2 if depth > 2 else 1))
+
+    def test_queues_make_the_same_bytes_and_counts(self) -> None:
+        counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "priority", "queues")
+        for name, sizes in (("queue", (2, 4)), ("quadrature", (2,)), ("queens", (4,)), ("quadtree", (2,))):
+            program = self.example(name)
+            self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
+            alone, report_alone = self.outputs(program), parse((self.folder / "report.json").read_text())
+            for ranks in sizes:
+                with self.subTest(name=name, ranks=ranks):
+                    result = self.mpirun(ranks, "run", "program.json", "--verify")
+                    self.check(result, 0)
+                    report = parse(result.stdout)
+                    self.assertTrue(report["output_parity"]["equal"])
+                    self.assertEqual(self.outputs(program), alone)
+                    self.assertEqual({key: report.get(key) for key in counted}, {key: report_alone.get(key) for key in counted})
+                    self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]], [(False, "it is a queue")])
+
+    def test_random_queues_have_the_oracles_bytes_and_counts(self) -> None:
+        self.file("queue.cl", test_run_queues.OPS)
+        seed = random.randrange(10**6)
+        for number, ranks in enumerate((2, 3, 4)):
+            with self.subTest(seed=seed, number=number):
+                document, seen, squares, queue = test_run_queues.Drain.random_program(self, random.Random(seed + number))
+                self.file("program.json", json.dumps(document))
+                result = self.mpirun(ranks, "run", "program.json", *(("--verify",) if number == 0 else ()))
+                self.check(result, 0)
+                self.assertEqual((self.output("seen.npy"), self.output("squares.npy")), (seen, squares))
+                report = parse(result.stdout)["queues"][0]
+                self.assertEqual({key: report[key] for key in queue}, queue)
+
+    def test_a_queue_that_fails_is_reported_once_as_by_one_process(self) -> None:
+        self.file("queue.cl", test_run_queues.OPS)
+        for document in (test_run_queues.Ends.checked_program(self, [0, 1, 2, 9, 0, 0]), test_run_queues.Ends.waiting(self, most_stalled_rounds=6)):
+            self.file("program.json", json.dumps(document))
+            alone = self.mpirun(1, "run", "program.json", "--strategy", "plain")
+            self.check(alone, 1)
+            result = self.mpirun(3, "run", "program.json")
+            self.check(result, 1)
+            errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
+            self.assertEqual(errors[0], alone.stderr.splitlines()[0])
+            self.assertEqual(len(errors), 1, result.stderr)
+            self.assertFalse((self.folder / "out.npy").exists())
+            counted = ("status", "items_processed", "items_remaining", "queues")
+            self.assertEqual({key: parse(result.stdout)[key] for key in counted}, {key: parse(alone.stdout)[key] for key in counted})
 
     def test_ranks_of_vertices_have_the_same_bytes(self) -> None:
         self.file("graph.json", json.dumps({"graph": {"generate": {"rmat": {"scale": 10, "edge_factor": 8, "seed": 3}}, "undirected": True},
@@ -292,7 +337,7 @@ class Ranks(Programs):
                            (("--strategy", "barrier"), "a --strategy other than plain")):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
-        for name, what in (("queue", "a queue, "), ("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),
+        for name, what in (("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),
                            ("search", 'the list of hits "found" ')):
             self.example(name)
             result = self.mpirun(2, "run", "program.json")
