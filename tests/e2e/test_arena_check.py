@@ -1,17 +1,18 @@
-"""tidegate check arena: a right layout passes, and whatever is changed in it is found and named.
+"""tidegate check arena: a right layout passes, and what is changed in it is found and named.
+
+tests/planning/arena_check_test.cpp has a corruption of every kind; here are those of fields that only the document has.
 
 Run with TIDEGATE=/absolute/path/to/tidegate python3 test_arena_check.py
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import random
 import unittest
 
 import support
-from planning_support import SEED, U64, Planning, arena_figures, buffer, layout_problem, lifetimes, scaled
+from planning_support import SEED, Planning, arena_figures, buffer, layout_problem, lifetimes, scaled
 from support import Document, parse, run
 
 # Alive together: a and 7, 7 and "7". The empty one overlaps nothing.
@@ -40,44 +41,13 @@ class ArenaCheck(Planning):
         with self.subTest(message):
             self.inconsistent(self.check(plan, given, *options), message)
 
-    def moved(self, offsets: dict[int, int]) -> Document:
-        """The plan of FULL with other offsets for some buffers, and every figure following them."""
-        given = [placed["offset"] for placed in self.plan["buffers"]]
-        return {**self.plan, **arena_figures(FULL, [offsets.get(i, at) for i, at in enumerate(given)])}
-
 
 class EveryField(ArenaCheck):
     def test_right_plans(self) -> None:
         for plan, given in ((self.plan, FULL), (self.searched, ALIGNED), (self.greedy, ALIGNED)):
             self.assertEqual(self.check(plan, given).rc, 0)
-
-    def test_figures(self) -> None:
-        for value in (8, 6, 0, U64):
-            self.found({**self.plan, "height_bytes": value},
-                       f"the stated height is {value} bytes, but the topmost buffer ends at 7")
-            self.found({**self.plan, "lower_bound_bytes": value},
-                       f"the stated lower bound is {value} bytes, but at most 7 bytes are alive at one moment")
-
-    def test_optimality(self) -> None:
-        self.found({**self.plan, "optimal": False},
-                   "the height meets the lower bound of 7 bytes and the plan is not called optimal")
-        for proof in ("none", "exhausted_search"):
-            self.found({**self.plan, "proof": proof}, f"the proof is {proof} instead of meets_bound")
-        self.found({**self.plan, "gave_up": True},
-                   "the plan is called optimal and the search is said to have given up")
-        unproved = "the plan is called optimal, but its height of 9 bytes is above the lower bound of 2 bytes and no "
-        self.found({**self.greedy, "optimal": True}, unproved, ALIGNED)
-        self.found({**self.searched, "proof": "meets_bound"}, unproved, ALIGNED)
-        self.found({**self.searched, "proof": "none"}, unproved, ALIGNED)
-        self.found({**self.searched, "optimal": False}, "the proof is exhausted_search instead of none",
-                   ALIGNED)
-        self.found({**self.searched, "gave_up": True}, "the search is said to have given up", ALIGNED)
-
-    def test_an_exhausted_search_has_nodes(self) -> None:
-        self.inconsistent(self.check({**self.searched, "search_nodes": 0}, ALIGNED), "search")
-
-    def test_without_a_capacity_only_the_lowest_layout_ends_the_search(self) -> None:
-        self.inconsistent(self.check({**self.greedy, "gave_up": False}, ALIGNED), "gave")
+        self.found({**self.plan, "height_bytes": 8}, "the stated height is 8 bytes, but the topmost buffer ends at 7")
+        self.found({**self.searched, "proof": "none"}, "the plan is called optimal, but its height of 9 bytes", ALIGNED)
 
     def test_every_key_counts(self) -> None:
         for key in self.plan:
@@ -99,30 +69,6 @@ class Buffers(ArenaCheck):
 
     def test_order_is_free(self) -> None:
         self.assertEqual(self.check({**self.plan, "buffers": self.plan["buffers"][::-1]}).rc, 0)
-
-    def test_offsets(self) -> None:
-        at = [placed["offset"] for placed in self.plan["buffers"]]
-        self.assertEqual(at[0] + at[1], 4 if at[0] else 3)  # one above the other
-        self.found(self.moved({0: at[1]}), "buffers 0 and 1 are alive together at 1 and share bytes: ")
-        self.found(self.moved({1: 0, 2: 2}), "share bytes")
-        self.found(self.moved({2: 9}), "buffer 2 is at offset 9, which is not a multiple of its alignment 2")
-        for offset in (U64 - 2, U64):
-            self.found({**self.moved({0: offset}), "height_bytes": U64},
-                       f"buffer 0 at offset {offset} with 3 bytes ends above 64 bits")
-        self.found(self.moved({3: 8}), "buffer 3 of 0 bytes is at offset 8, above the height of 7 bytes")
-        higher = self.moved({0: 100})
-        self.assertEqual(self.check({**higher, "gave_up": True}).rc, 0)
-        self.found({**higher, "gave_up": True, "height_bytes": 7},
-                   "the stated height is 7 bytes, but the topmost buffer ends at 103")
-
-    def test_every_offset_counts(self) -> None:
-        for i, placed in enumerate(self.plan["buffers"]):
-            for offset in {placed["offset"] + 1, placed["offset"] + 100}:
-                buffers = copy.deepcopy(self.plan["buffers"])
-                buffers[i]["offset"] = offset
-                if i == 3 and offset <= 7:
-                    continue  # the empty buffer may lie anywhere below the height
-                self.found({**self.plan, "buffers": buffers}, "buffer")
 
     def test_random_layouts(self) -> None:
         """Offsets change at random and all figures follow; what overlaps or is not aligned is judged here too."""
@@ -158,14 +104,6 @@ class Premises(ArenaCheck):
         self.found(self.plan, "the height of 7 bytes is above the capacity of 6 bytes", {**FULL, "capacity_bytes": 6})
         self.assertEqual(self.check(self.plan, {**FULL, "capacity_bytes": 6}, "--capacity", "1KiB").rc, 0)
         self.assertEqual(self.check(self.plan, FULL, "--capacity", "x").rc, 2)
-
-    def test_other_lifetimes(self) -> None:
-        longer = lifetimes(buffer("a", 0, 5, 3), *FULL["buffers"][1:])
-        self.found(self.plan, "are alive together at 2 and share bytes", longer)
-        never = lifetimes(buffer("a", 2, 2, 3), *FULL["buffers"][1:])
-        self.found(self.plan, "buffer 0 is never alive", never)
-        odd = lifetimes(buffer("a", 0, 2, 3, 3), *FULL["buffers"][1:])
-        self.found(self.plan, "the alignment 3 of buffer 0 is not a power of two", odd)
 
     def test_pipes(self) -> None:
         file = self.file("lifetimes.json", FULL)

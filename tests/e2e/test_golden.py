@@ -45,33 +45,17 @@ class Recommend(unittest.TestCase):
     def test_recommend(self) -> None:
         check_stream(self, ["recommend"], cases_of("recommend", document_of, recommendation_line))
 
-    def test_previous_topology_as_an_option(self) -> None:
-        groups: dict[str, list[Case]] = {}
-        for case in cases_of("recommend", document_of, recommendation_line):
-            document = dict(case.document)
-            if previous := document.pop("previous_topology", None):
-                groups.setdefault(previous, []).append(Case(case.name, document, case.expect))
-        self.assertEqual(len(groups), 6, "the vectors name every topology as the previous one")
-        for previous, cases in groups.items():
-            with self.subTest(previous):
-                check_stream(self, ["recommend", "--previous-topology", previous], cases)
-
-    def test_policy_as_a_file(self) -> None:
-        groups: dict[str, list[Case]] = {}
-        for case in cases_of("recommend", document_of, recommendation_line):
-            document = dict(case.document)
-            if policy := document.pop("policy", None):
-                groups.setdefault(json.dumps(policy), []).append(
-                    Case(case.name, document, case.expect))
-        self.assertTrue(groups, "the vectors hold policies")
-        largest = sorted(groups, key=lambda policy: -len(groups[policy]))[:5]
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "policy.json")
-            for policy in largest:
-                path.write_text(policy, encoding="utf-8")
-                with self.subTest(policy):
-                    check_stream(self, ["recommend", "--policy", str(path)], groups[policy])
-
+    def test_options_in_place_of_keys(self) -> None:
+        """The policy and the previous topology of a vector that has both, given as options."""
+        case = next(case for case in cases_of("recommend", document_of, recommendation_line)
+                    if {"policy", "previous_topology"} <= case.document.keys())
+        document = dict(case.document)
+        previous, policy = document.pop("previous_topology"), json.dumps(document.pop("policy"))
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            file.write(policy)
+            file.flush()
+            check_stream(self, ["recommend", "--previous-topology", previous, "--policy", file.name],
+                         [Case(case.name, document, case.expect)])
 
 
 class StreamOfMixedLines(unittest.TestCase):
