@@ -123,10 +123,8 @@ void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
                    bounds.violations.empty() ? "nothing was written" : "WRITTEN",
                    bounds.simulator.empty() ? "; Oclgrind, which finds reads too, is not installed" : "")});
   for (const engine::BoundsViolation& violation : bounds.violations) {
-    rows.push_back(
-        {"", fmt::format("{} wrote {} {}, {} bytes away, iteration {}", violation.wave,
-                         engine::side_names[static_cast<std::size_t>(violation.side)],
-                         in_quotes(violation.buffer), violation.distance_bytes, violation.iteration)});
+    rows.push_back({"", fmt::format("{} wrote {}, in iteration {}", violation.wave,
+                                    engine::place_text(violation), violation.iteration)});
   }
   for (const engine::SimulatorFinding& finding : bounds.findings) {
     rows.push_back({"  oclgrind", fmt::format("{}:{}: {} ({}, {})", finding.file, finding.line,
@@ -139,13 +137,13 @@ std::string spread_text(std::string_view what, double least, double median, doub
                      short_time_text(most));
 }
 
-// Names the rounds that are far from the others, at most three.
 void add_traced(std::optional<bool> traced, Rows& rows) {
   if (traced.value_or(false)) {
     rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
   }
 }
 
+// Names the rounds that are far from the others, at most three.
 void add_outliers(std::string_view what, const std::vector<double>& rounds, double median,
                   const std::vector<std::uint32_t>& outliers, Rows& rows) {
   constexpr std::size_t most = 3;

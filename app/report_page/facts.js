@@ -174,8 +174,10 @@ function showBounds(report, box) {
     return;
   }
   for (const found of report.bounds.violations) {
-    fill(box, element("p", {class: "bad"}, `${found.wave} wrote ${found.side} `, quoted(found.buffer),
-      `, ${found.distance_bytes} bytes away, in iteration ${found.iteration}`));
+    const place = found.side === "before" ? `${plural(found.distance_bytes, "byte")} before the start of `
+      : `${plural(found.distance_bytes + 1, "byte")} past the end of `;
+    fill(box, element("p", {class: "bad"}, `${found.wave} wrote ${place}`, quoted(found.buffer),
+      `, in iteration ${found.iteration}`));
   }
   for (const found of report.bounds.findings) {
     fill(box, element("p", {class: "bad"}, `${found.file}:${found.line}: ${found.message} (${found.kernel})`));

@@ -48,13 +48,13 @@ void write_guard(const device::Session& session, const device::Buffer& arena, st
 
 // Returns the distance from the buffer's edge to the nearest changed byte of the guard at `begin`.
 std::optional<std::uint64_t> changed(const device::Session& session, const device::Buffer& arena,
-                                     std::uint64_t begin, bool behind) {
+                                     std::uint64_t begin, bool after) {
   std::vector<std::byte> guard(guard_bytes);
   download(session, arena, begin, guard);
   for (std::uint64_t i = 0; i < guard_bytes; ++i) {
-    const std::uint64_t at = behind ? i : guard_bytes - 1 - i;
+    const std::uint64_t at = after ? i : guard_bytes - 1 - i;
     if (guard[at] != pattern(begin + at)) {
-      return behind ? at : guard_bytes - at;
+      return after ? at : guard_bytes - at;
     }
   }
   return {};
@@ -101,14 +101,14 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
     if (memory.offsets[i] == no_guards) {
       continue;
     }
-    for (const bool behind : {false, true}) {
+    for (const bool after : {false, true}) {
       const std::uint64_t begin =
-          behind ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - guard_bytes;
-      if (const auto distance = changed(session, memory.arena, begin, behind)) {
+          after ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - guard_bytes;
+      if (const auto distance = changed(session, memory.arena, begin, after)) {
         found.push_back({.wave = program.wave_text(wave),
                          .iteration = iteration,
                          .buffer = program.buffers[i].name,
-                         .side = behind ? Side::behind : Side::before,
+                         .side = after ? Side::after : Side::before,
                          .distance_bytes = *distance});
       }
     }

@@ -101,26 +101,26 @@ Result<std::optional<std::uint64_t>> arena_capacity(const Job& program, std::uin
                                                     std::uint64_t budget_bytes,
                                                     const device::DeviceInfo* device) {
   const std::uint64_t images = image_bytes(program);
-  const std::uint64_t beside =
+  const std::uint64_t others =
       table_bytes > ~std::uint64_t{0} - images ? ~std::uint64_t{0} : table_bytes + images;
   std::uint64_t capacity = budget_bytes;
-  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - beside) {
-    capacity = std::min(capacity, device->max_allocation_bytes + beside);
+  if (device != nullptr && device->max_allocation_bytes <= ~std::uint64_t{0} - others) {
+    capacity = std::min(capacity, device->max_allocation_bytes + others);
   }
   if (capacity == 0) {
     return std::nullopt;
   }
-  if (capacity <= beside) {
+  if (capacity <= others) {
     return tl::unexpected(Error{
         .code = ErrorCode::arena_over_capacity,
         .message = fmt::format("{} alone take {} of device memory, the budget is {}",
                                images == 0 ? "descriptors and counters" : "images, descriptors and counters",
-                               bytes_text(beside), bytes_text(capacity)),
+                               bytes_text(others), bytes_text(capacity)),
         .fix = "raise device_memory_budget_bytes",
-        .required_bytes = beside,
+        .required_bytes = others,
         .capacity_bytes = capacity});
   }
-  return capacity - beside;
+  return capacity - others;
 }
 
 Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& plan,

@@ -26,7 +26,7 @@ enum class QueueWay : std::uint8_t {
   check, // as given, one per work-item, or one after another if ops publish: the reference for the other way
 };
 
-// Why a queue ended with items left.
+// The error of a queue that ended with items left.
 struct QueueFailure {
   ErrorCode code = ErrorCode::queue_fault; // or queue_stalled, requeue_queue_full, publish_queue_full
   std::uint64_t item = 0;                  // index in the given order; unspecified for requeue_queue_full

@@ -167,12 +167,8 @@ Error bounds_error(const BoundsReport& bounds) {
                      "the report's bounds have all that was found"};
   if (!bounds.violations.empty()) {
     const BoundsViolation& violation = bounds.violations.front();
-    const std::string where =
-        violation.side == Side::behind
-            ? fmt::format("{} past the end of", plural(violation.distance_bytes + 1, "byte"))
-            : fmt::format("{} before the start of", plural(violation.distance_bytes, "byte"));
-    error.message = fmt::format("{} writes {} {}, in iteration {}", violation.wave, where,
-                                in_quotes(violation.buffer), violation.iteration);
+    error.message = fmt::format("{} writes {}, in iteration {}", violation.wave, place_text(violation),
+                                violation.iteration);
   }
   if (!bounds.findings.empty()) {
     const SimulatorFinding& finding = bounds.findings.front();

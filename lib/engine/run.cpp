@@ -76,7 +76,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
-  const auto told = [&emitted](RunReport report) {
+  const auto with_kernel = [&emitted](RunReport report) {
     for (WrittenFile& kernel : emitted) { // --stress may have written another one
       kernel = written_file(kernel.file, kernel.what);
     }
@@ -84,7 +84,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     return report;
   };
   if (options.compile.dry_run) {
-    return told(report_of_plan(compiled, elapsed_ns(start)));
+    return with_kernel(report_of_plan(compiled, elapsed_ns(start)));
   }
 
   // Runs on the device; another thread reports a kernel that does not come back.
@@ -101,7 +101,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
       TIDEGATE_TRY(bounds.findings, run_in_simulator(simulator, compiled.written.folder, options.this_command,
                                                      options.program_text));
     }
-    return told(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
+    return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
   if (options.check_halos) {
     TIDEGATE_TRY(const HaloReport halos, check_halos(compiled, *device, options, monitor));
@@ -130,7 +130,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   if (!executed) {
     return tl::unexpected(explained(std::move(executed.error()), monitor));
   }
-  return told(report_of_run(prepared->compiled, *executed, *device, options, elapsed_ns(start)));
+  return with_kernel(report_of_run(prepared->compiled, *executed, *device, options, elapsed_ns(start)));
 }
 
 } // namespace tidegate::engine

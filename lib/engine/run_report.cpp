@@ -1,6 +1,7 @@
 #include "engine/run_report.hpp"
 
 #include "engine/compile.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,12 @@ BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::
 }
 
 } // namespace
+
+std::string place_text(const BoundsViolation& violation) {
+  const bool after = violation.side == Side::after;
+  return fmt::format("{} {} {}", plural(violation.distance_bytes + (after ? 1 : 0), "byte"),
+                     after ? "past the end of" : "before the start of", in_quotes(violation.buffer));
+}
 
 ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
   const engine::Job& program = compiled.written;

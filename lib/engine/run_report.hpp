@@ -201,17 +201,20 @@ struct BaselineReport {
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
 };
 
-enum class Side : std::uint8_t { before, behind };
-inline constexpr std::array<std::string_view, 2> side_names{"before", "behind"};
+enum class Side : std::uint8_t { before, after };
+inline constexpr std::array<std::string_view, 2> side_names{"before", "behind"}; // in documents
 
 // A wave that wrote outside a buffer.
 struct BoundsViolation {
   std::string wave;
   std::uint64_t iteration = 0;
   std::string buffer;
-  Side side = Side::behind;
+  Side side = Side::after;
   std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: adjacent to the buffer
 };
+
+// Says where it wrote: 4 bytes past the end of "sums".
+std::string place_text(const BoundsViolation& violation);
 
 // An access that Oclgrind reports.
 struct SimulatorFinding {
@@ -486,7 +489,7 @@ struct DeviceReport {
   std::string driver_version;
 };
 
-// What every run reports, of a wave program or of a traversal.
+// The part of a report that wave programs and traversals have in common.
 struct ReportHead {
   std::optional<Identifier> id; // of the request, in a stream
   RunStatus status = RunStatus::done;
