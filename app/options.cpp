@@ -143,7 +143,7 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
       }
     }
     Error error{.message = fmt::format("there is no setting {}", in_quotes(key)),
-                .fix = "`tidegate run --help-settings` lists the settings"};
+                .fix = "`tidegate schema run_settings` lists the settings"};
     error.nearest = nearest_name(key, known);
     return tl::unexpected(std::move(error));
   };
@@ -171,15 +171,6 @@ OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
           .repeats = true,
           .meaning = "Value of one of the program's parameters",
           .take = take};
-}
-
-std::string settings_help(std::string_view command, const std::vector<OptionModel>& settings) {
-  std::string text = fmt::format("Settings of {}, each given as --set KEY=VALUE:\n", command);
-  for (const OptionModel& setting : settings) {
-    text += fmt::format("\n  {}={}\n{}", setting.names.front(), setting.value,
-                        render_table({{"     ", setting.meaning}}, text_width(100)));
-  }
-  return text;
 }
 
 OptionModel positional(std::string value, OptionModel option) {

@@ -93,9 +93,8 @@ OptionModel choice_option(std::string name, Target& target, std::span<const std:
   return index_option(std::move(name), choose, names, std::move(meaning));
 }
 
-// --set: KEY=VALUE for one of these, as often as wanted; and the text that lists them.
+// --set: KEY=VALUE for one of these, as often as wanted.
 OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning);
-std::string settings_help(std::string_view command, const std::vector<OptionModel>& settings);
 
 // The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
 OptionModel positional(std::string value, OptionModel option);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -17,39 +16,6 @@
 #include <utility>
 
 namespace tidegate::app {
-
-Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier) {
-  const engine::RunOptions& options = settings.options;
-  const auto& strategy = options.compile.strategy;
-  struct Refused {
-    bool given;
-    std::string_view what;
-  };
-  const auto own = frontier ? engine::Strategy::launch : engine::Strategy::plain;
-  const std::array<Refused, 9> refused{{
-      {settings.stream, "--stream"},
-      {options.compare_rounds != 0, "--compare"},
-      {options.stress_runs != 0, "--stress"},
-      {options.check_bounds, "--check-bounds"},
-      {options.check_halos, "--check-halos"},
-      {!options.export_folder.empty(), "export"},
-      {settings.by_wave, "--by-wave"},
-      {!options.emit_kernel.empty(), "--emit-kernel"},
-      {strategy && *strategy != own,
-       frontier ? "a --strategy other than launch" : "a --strategy other than plain"},
-  }};
-  const auto found = std::ranges::find(refused, true, &Refused::given);
-  if (found != refused.end()) {
-    return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} does not work on several ranks yet", found->what),
-                   "leave it out, or run the program in one process, without mpirun");
-  }
-  if (settings.program == standard_stream) {
-    return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
-                   "give the program as a file that all ranks can read");
-  }
-  return {};
-}
 
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors) {

@@ -1,4 +1,4 @@
-// `mpirun -n N tidegate`: which device each rank takes, what ranks cannot do yet, and how they end together.
+// `mpirun -n N tidegate`: which device each rank takes, and how they end together.
 #pragma once
 #include "app/run.hpp"
 #include "ranks/ranks.hpp"
@@ -9,9 +9,6 @@
 #include <vector>
 
 namespace tidegate::app {
-
-// Refuses options and programs that only one process takes. Error: invalid_usage.
-Result<void> refuse_for_ranks(const RunSettings& settings, bool frontier);
 
 // Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select. Error: as
 // select_devices().

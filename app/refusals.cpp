@@ -1,5 +1,6 @@
-// Options of `tidegate run` that do not go together, or not with this kind of program.
+// The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
 #include "app/run.hpp"
+#include "app/serve.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -7,9 +8,76 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::app {
+namespace {
 
+// Where an option has no effect.
+enum Limit : unsigned {
+  needs_end = 1,   // unless the program runs to its end
+  needs_times = 2, // without --compare
+  one_run = 4,     // in a stream
+  one_process = 8, // on several ranks
+};
+
+struct Rule {
+  std::string_view name;
+  bool given = false;
+  unsigned limits = 0;
+  std::string_view not_for_graphs{}; // the reason
+  std::string_view not_for_waves{};  // the reason
+};
+
+constexpr std::string_view no_halos = "graphs have no halos";
+constexpr std::string_view no_tiles = "they have no tiles";
+
+std::vector<Rule> rules(const RunSettings& settings) {
+  const engine::RunOptions& options = settings.options;
+  const engine::CompileOptions& compile = options.compile;
+  return {
+      {"--dry-run", compile.dry_run, one_run},
+      {"--check-bounds", options.check_bounds, needs_end | one_run | one_process,
+       "no kernel of the user writes to memory"},
+      {"--check-halos", options.check_halos, needs_end | one_run | one_process, no_halos},
+      {"--verify", options.verify, needs_end},
+      {"--compare", options.compare_rounds != 0, needs_end | one_process},
+      {"--stress", options.stress_runs != 0, needs_end | one_process,
+       "each wave waits for all of the previous one, so no other order is possible"},
+      {"--require-convergence", settings.require_convergence, needs_end | one_run},
+      {"--baseline", !settings.baseline.empty(), needs_times | one_run},
+      {"--export-markdown", !settings.export_markdown.empty(), needs_times | one_run},
+      {"--export-csv", !settings.export_csv.empty(), needs_times | one_run},
+      {"--halo-depth", options.halo_depth != 0, 0, no_halos},
+      {"export", !options.export_folder.empty(), one_process,
+       "the kernel needs a graph that tidegate lays out on the device"},
+      {"--mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
+      {"--plan", settings.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
+      {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
+       "each wave waits for all of the previous one"},
+      {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
+      {"--trace", !options.trace.empty(), one_run},
+      {"--report", !options.page.empty(), one_run},
+      {"--by-wave", settings.by_wave, one_process},
+      {"--emit-kernel", !options.emit_kernel.empty(), one_run | one_process},
+      {"an algorithm with a graph", !settings.graph.empty(), one_run},
+      {"--stream", settings.stream, one_process},
+      {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
+      {"--set promote", compile.promote.has_value(), 0, "they have one op"},
+      {"--set side-by-side", settings.side_by_side != 0, 0, no_tiles},
+      {"--set order", compile.mapping.has_value(), 0, no_tiles},
+      {"--set measure", !settings.measure, 0, "they have no candidates to time"},
+      {"--set force-topology",
+       options.traversal.force_topology.has_value(),
+       0,
+       {},
+       "only graphs have topologies"},
+      {"--set group-size", settings.group_size != 0, 0, {}, "they state their work-groups"},
+      {"--set alone-up-to", settings.alone_up_to.has_value(), 0, {}, "they have no frontier"},
+  };
+}
+
+// Refuses two outputs on standard output.
 Result<void> refuse_two_outputs(const RunSettings& settings) {
   const std::array<std::pair<std::string_view, std::string_view>, 3> outputs{
       {{settings.options.trace, "the trace"},
@@ -30,59 +98,69 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
   return {};
 }
 
-Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier) {
-  const engine::RunOptions& options = settings.options;
-  struct Option {
-    bool given;
-    std::string_view name;
-    bool of_frontier = false;
-  };
-  const std::array<Option, 17> foreign{{
-      {options.halo_depth != 0, "--halo-depth"},
-      {options.stress_runs != 0, "--stress"},
-      {!options.export_folder.empty(), "export"},
-      {options.compile.mode.has_value(), "--mode"},
-      {settings.plan.has_value(), "--plan"},
-      {options.compile.fp_contract_off, "--set fp-contract"},
-      {options.check_bounds, "--check-bounds"},
-      {options.check_halos, "--check-halos"},
-      {options.compile.promote.has_value(), "--set promote"},
-      {settings.side_by_side != 0, "--set side-by-side"},
-      {options.compile.mapping.has_value(), "--set order"},
-      {options.compile.strategy == engine::Strategy::counters, "--strategy counters"},
-      {options.compile.strategy == engine::Strategy::plain, "--strategy plain"},
-      {!settings.measure, "--set measure"},
-      {options.traversal.force_topology.has_value(), "--set force-topology", true},
-      {settings.group_size != 0, "--set group-size", true},
-      {settings.alone_up_to.has_value(), "--set alone-up-to", true},
-  }};
-  for (const Option& option : foreign) {
-    if (option.given && option.of_frontier != frontier) {
-      return failure(ErrorCode::invalid_usage,
-                     fmt::format("{} is for {} programs, and this is a {} program", option.name,
-                                 frontier ? "wave" : "frontier", frontier ? "frontier" : "wave"),
-                     "leave it out");
+} // namespace
+
+Result<void> check_options(const RunSettings& settings) {
+  const engine::CompileOptions& compile = settings.options.compile;
+  if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
+    return failure(ErrorCode::invalid_usage,
+                   "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
+                   "owners of runs of tiles",
+                   "give --set order=blocked or serpentine, or --strategy barrier");
+  }
+  const std::string_view instead = compile.dry_run                 ? "--dry-run"
+                                   : settings.options.check_bounds ? "--check-bounds"
+                                   : settings.options.check_halos  ? "--check-halos"
+                                                                   : "";
+  for (const Rule& rule : rules(settings)) {
+    if (!rule.given) {
+      continue;
+    }
+    if ((rule.limits & needs_end) != 0 && !instead.empty() && rule.name != instead) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} has no effect with {}, which runs no program to its end", rule.name, instead),
+          "leave one of the two out");
+    }
+    if ((rule.limits & needs_times) != 0 && settings.options.compare_rounds == 0) {
+      return failure(ErrorCode::invalid_usage, fmt::format("{} needs times", rule.name),
+                     "give --compare 9, too");
+    }
+    if ((rule.limits & one_run) != 0 && settings.stream) {
+      return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", rule.name),
+                     "leave --stream or the other out");
     }
   }
-  return {};
+  if (settings.fail_slower && settings.baseline.empty()) {
+    return failure(ErrorCode::invalid_usage, "--fail-slower needs a run to compare with",
+                   "give --baseline REPORT, too");
+  }
+  TIDEGATE_CHECK(refuse_stream(settings.stream, settings.format));
+  return refuse_two_outputs(settings);
 }
 
-Result<void> refuse_idle_options(const engine::RunOptions& options, bool require_convergence) {
-  const std::string_view instead = options.compile.dry_run ? "--dry-run"
-                                   : options.check_bounds  ? "--check-bounds"
-                                   : options.check_halos   ? "--check-halos"
-                                                           : "";
-  for (const auto& [given, name] :
-       {std::pair(options.verify, "--verify"), std::pair(options.compare_rounds != 0, "--compare"),
-        std::pair(options.stress_runs != 0, "--stress"),
-        std::pair(require_convergence, "--require-convergence"),
-        std::pair(options.compile.dry_run && options.check_bounds, "--check-bounds"),
-        std::pair(options.compile.dry_run && options.check_halos, "--check-halos")}) {
-    if (given && !instead.empty()) {
-      return failure(ErrorCode::invalid_usage,
-                     fmt::format("{} has no effect with {}, which runs no program to its end", name, instead),
-                     fmt::format("leave one of the two out"));
+Result<void> check_options_for(const RunSettings& settings, bool frontier) {
+  const auto own = frontier ? engine::Strategy::launch : engine::Strategy::plain;
+  std::vector<Rule> all = rules(settings);
+  all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
+                 settings.options.compile.strategy.value_or(own) != own, one_process});
+  for (const Rule& rule : all) {
+    const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
+    if (rule.given && !why.empty()) {
+      return failure(
+          ErrorCode::invalid_usage,
+          fmt::format("{} does not apply to {} programs: {}", rule.name, frontier ? "frontier" : "wave", why),
+          "leave it out");
     }
+    if (rule.given && (rule.limits & one_process) != 0 && settings.ranks) {
+      return failure(ErrorCode::invalid_usage,
+                     fmt::format("{} does not work on several ranks yet", rule.name),
+                     "leave it out, or run the program in one process, without mpirun");
+    }
+  }
+  if (settings.ranks && settings.program == standard_stream) {
+    return failure(ErrorCode::invalid_usage, "standard input reaches rank 0 alone",
+                   "give the program as a file that all ranks can read");
   }
   return {};
 }

@@ -102,8 +102,7 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
           }};
 }
 
-// The keys of --set: what few runs need.
-static std::vector<OptionModel> run_settings(RunSettings& settings) {
+std::vector<OptionModel> run_settings(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   return {
       switch_option(
@@ -160,7 +159,6 @@ static std::vector<OptionModel> run_settings(RunSettings& settings) {
 CommandModel run_command() {
   const auto settings = std::make_shared<RunSettings>();
   engine::RunOptions& options = settings->options;
-  const std::vector<OptionModel> keys = run_settings(*settings);
   return {
       .options =
           {device_option(settings->selector,
@@ -205,8 +203,8 @@ CommandModel run_command() {
                 "Touch no device: plan, recommendation, evidence, memory"),
            duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
                            "End the run without outputs after this: 10s, 2m (default 60s)"),
-           settings_option(keys, "Change a setting that few runs need, such as slice=150ms"),
-           flag("--help-settings", settings->help_settings, "Print the settings that --set takes and exit"),
+           settings_option(run_settings(*settings),
+                           "Change a setting; `tidegate schema run_settings` lists them"),
            flag("--by-wave", options.compile.trace,
                 "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
@@ -228,12 +226,7 @@ CommandModel run_command() {
                                                         "Graph, if it is bfs, reach, sssp, cc or pagerank"))},
       .examples = {{"Compared with plain launches, and timed:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
-      .run = [settings, keys]() -> Result<ExitCode> {
-        if (settings->help_settings) {
-          return write_text("-", settings_help("tidegate run", keys));
-        }
-        return run_program(*settings);
-      }};
+      .run = [settings] { return run_program(*settings); }};
 }
 
 // tidegate run: from what its options say to a report and an exit code.
@@ -666,18 +659,8 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   TIDEGATE_TRY(settings.text, graph_program(settings));
   engine::RunOptions& options = settings.options;
   options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
-  if (options.check_bounds && options.check_halos) {
-    return failure(ErrorCode::invalid_usage, "--check-bounds and --check-halos cannot be combined",
-                   "give one of them at a time");
-  }
-  if (options.compile.strategy == engine::Strategy::counters &&
-      options.compile.mapping == engine::TileMapping::strided) {
-    return failure(ErrorCode::invalid_usage,
-                   "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
-                   "owners of runs of tiles",
-                   "give --set order=blocked or serpentine, or --strategy barrier");
-  }
-  TIDEGATE_CHECK(refuse_idle_options(options, settings.require_convergence));
+  settings.by_wave = options.compile.trace;
+  TIDEGATE_CHECK(check_options(settings));
   if (options.check_bounds || options.check_halos) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;
@@ -690,21 +673,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  settings.by_wave = options.compile.trace;
   options.compile.trace |= !options.trace.empty() || !options.page.empty();
-  TIDEGATE_CHECK(refuse_two_outputs(settings));
-  for (const auto& [given, option] : {std::pair(!settings.baseline.empty(), "--baseline"),
-                                      std::pair(!settings.export_markdown.empty(), "--export-markdown"),
-                                      std::pair(!settings.export_csv.empty(), "--export-csv")}) {
-    if (given && options.compare_rounds == 0) {
-      return failure(ErrorCode::invalid_usage, fmt::format("{} needs times", option),
-                     "give --compare 9, too");
-    }
-  }
-  if (settings.fail_slower && settings.baseline.empty()) {
-    return failure(ErrorCode::invalid_usage, "--fail-slower needs a run to compare with",
-                   "give --baseline REPORT, too");
-  }
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
   }
@@ -766,9 +735,8 @@ static Result<ExitCode> run_here(RunSettings& settings) {
     TIDEGATE_CHECK(read_text(settings));
   }
   const bool frontier = is_frontier_program(settings.text);
-  TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+  TIDEGATE_CHECK(check_options_for(settings, frontier));
   if (settings.ranks) {
-    TIDEGATE_CHECK(refuse_for_ranks(settings, frontier));
     options.compile.strategy = engine::Strategy::plain;
     options.compile.promote = engine::Promotion::none;
   }

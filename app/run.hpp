@@ -51,7 +51,6 @@ struct RunSettings {
   bool no_cache = false;
   bool measure = true;
   std::uint32_t crashes = 0; // of the driver while an earlier process of this run tried candidates
-  bool help_settings = false;
   bool quiet = false;
   bool verbose = false;
   std::string_view format{};         // empty: a table on a terminal, else JSON
@@ -89,14 +88,14 @@ Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor);
 
-// Refuses options that mean something to the other kind of programs alone.
-Result<void> refuse_foreign_options(const RunSettings& settings, bool frontier);
+// Refuses options that do not go together. Error: invalid_usage.
+Result<void> check_options(const RunSettings& settings);
 
-// Refuses options that a dry run or a check of accesses does not act on. Error: invalid_usage.
-Result<void> refuse_idle_options(const engine::RunOptions& options, bool require_convergence);
+// Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
+Result<void> check_options_for(const RunSettings& settings, bool frontier);
 
-// Refuses two outputs on standard output. Error: invalid_usage.
-Result<void> refuse_two_outputs(const RunSettings& settings);
+// The keys of --set, which change these settings.
+std::vector<OptionModel> run_settings(RunSettings& settings);
 
 // The folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);

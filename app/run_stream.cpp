@@ -33,27 +33,6 @@ struct ReadProgram {
   ordered_json json;
 };
 
-// Refuses options that are meant for a single run or write something other than a report.
-Result<void> refuse_in_stream(const RunSettings& settings) {
-  const engine::RunOptions& options = settings.options;
-  for (const auto& [given, option] :
-       {std::pair(settings.plan.has_value(), "--plan"), std::pair(options.check_bounds, "--check-bounds"),
-        std::pair(options.check_halos, "--check-halos"), std::pair(options.compile.dry_run, "--dry-run"),
-        std::pair(!options.trace.empty(), "--trace"), std::pair(!options.page.empty(), "--report"),
-        std::pair(!options.emit_kernel.empty(), "--emit-kernel"),
-        std::pair(!settings.graph.empty(), "an algorithm with a graph"),
-        std::pair(settings.require_convergence, "--require-convergence"),
-        std::pair(!settings.baseline.empty(), "--baseline"),
-        std::pair(!settings.export_markdown.empty(), "--export-markdown"),
-        std::pair(!settings.export_csv.empty(), "--export-csv")}) {
-    if (given) {
-      return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", option),
-                     "leave --stream or the other out");
-    }
-  }
-  return refuse_stream(true, settings.format);
-}
-
 class RunStream {
 public:
   RunStream(const RunSettings& settings, device::SharedFlag& ran) : settings_(settings), ran_(ran) {
@@ -82,7 +61,7 @@ public:
     RunSettings settings = settings_;
     TIDEGATE_CHECK(read_program_of(request, settings));
     const bool frontier = is_frontier_program(settings.text);
-    TIDEGATE_CHECK(refuse_foreign_options(settings, frontier));
+    TIDEGATE_CHECK(check_options_for(settings, frontier));
     engine::Monitor monitor;
     monitor.before_kernels = [this] { ran_.set(); };
     const auto abandon = [&request](auto report) { // the device has not come back, so this ends the process
@@ -213,7 +192,6 @@ private:
 } // namespace
 
 Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran) {
-  TIDEGATE_CHECK(refuse_in_stream(settings));
   hint_at_terminal(std::string(standard_stream));
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(settings.output));

@@ -3,6 +3,7 @@
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/options.hpp"
+#include "app/run.hpp"
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
@@ -144,6 +145,41 @@ void allow_parameters(Json& schema) {
   }
 }
 
+constexpr std::string_view settings_name = "run_settings";
+constexpr std::string_view settings_title = "settings of tidegate run, each given as --set KEY=VALUE";
+constexpr std::string_view settings_id = "urn:tidegate:schema:run_settings:1";
+
+std::vector<OptionModel> all_settings() {
+  RunSettings unused;
+  return run_settings(unused);
+}
+
+std::string settings_schema() {
+  Json properties = Json::object();
+  for (const OptionModel& setting : all_settings()) {
+    Json& property = properties[setting.names.front()];
+    property = {{"description", setting.meaning}, {"type", "string"}};
+    if (!setting.choices.empty()) {
+      property["enum"] = setting.choices;
+    }
+  }
+  Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+              {"$id", settings_id},
+              {"title", settings_name},
+              {"description", settings_title}};
+  schema.update(object_schema(std::move(properties), {}));
+  return schema.dump(2) + "\n";
+}
+
+std::string settings_reference() {
+  std::string text = fmt::format("{} (input): {}\n", settings_name, settings_title);
+  for (const OptionModel& setting : all_settings()) {
+    text += fmt::format("\n  {}={}\n{}", setting.names.front(), setting.value,
+                        render_table({{"     ", setting.meaning}}, text_width(100)));
+  }
+  return text;
+}
+
 // The bytes committed as schemas/KIND.schema.json.
 std::string json_schema(const Document& document) {
   Json properties = Json::object();
@@ -270,6 +306,10 @@ SchemaList list() {
                             .direction = document->direction == Direction::input ? "input" : "output",
                             .id = schema_id(*document)});
   }
+  list.schemas.push_back({.name = std::string(settings_name),
+                          .title = std::string(settings_title),
+                          .direction = "input",
+                          .id = std::string(settings_id)});
   return list;
 }
 
@@ -291,14 +331,17 @@ Result<ExitCode> run_schema(const SchemaSettings& settings) {
   if (settings.name.empty()) {
     return write_document(settings.output, settings.format, list(), list_table);
   }
+  const bool table = is_table(settings.format, settings.output);
+  if (settings.name == settings_name) {
+    return write_text(settings.output, table ? settings_reference() : settings_schema());
+  }
   const auto document = find_document(settings.name);
   if (!document) {
     Error error = document.error();
     error.code = ErrorCode::invalid_usage; // the name stands on the command line
     return tl::unexpected(std::move(error));
   }
-  return write_text(settings.output, is_table(settings.format, settings.output) ? reference_text(**document)
-                                                                                : json_schema(**document));
+  return write_text(settings.output, table ? reference_text(**document) : json_schema(**document));
 }
 
 } // namespace
@@ -307,12 +350,15 @@ CommandModel schema_command() {
   const auto settings = std::make_shared<SchemaSettings>();
   OptionModel name = text_option("", "", settings->name, "Document type; none lists them");
   name.choices = document_kinds();
+  name.choices.emplace_back(settings_name);
   return {
       .options = {format_option(settings->format), output_option(settings->output)},
       .positionals = {positional("[NAME]", std::move(name))},
       .examples = {{"Everything that may stand in a program:", "tidegate schema wave_program --format table"},
                    {"For an editor that completes and checks:",
-                    "tidegate schema wave_program -o program.schema.json"}},
+                    "tidegate schema wave_program -o program.schema.json"},
+                   {"The settings of `tidegate run --set KEY=VALUE`:",
+                    "tidegate schema run_settings --format table"}},
       .run = [settings] { return run_schema(*settings); }};
 }
 

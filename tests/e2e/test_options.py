@@ -106,7 +106,7 @@ class Documents(unittest.TestCase):
     def test_help_of_run_fits_on_a_screen(self) -> None:
         lines = run("run", "--help").stdout.splitlines()
         self.assertLessEqual((len(lines), max(map(len, lines))), (50, 100))
-        settings = run("run", "--help-settings")
+        settings = run("schema", "run_settings", "--format", "table")
         self.assertEqual((settings.rc, settings.stderr), (0, ""))
         self.assertIn("\n  slice=TIME\n       How long one persistent launch should take at most: 150ms,", settings.stdout)
         self.assertLessEqual(max(map(len, settings.stdout.splitlines())), 100)
