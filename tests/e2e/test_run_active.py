@@ -1,5 +1,5 @@
 """tidegate run: waves that run only the tiles whose flag is set, beside an evaluation in Python: flags of both types in one to
-three dimensions, flags that other waves write in each iteration, and every way in which such a wave is refused.
+three dimensions, and flags that other waves write in each iteration.
 """
 
 from __future__ import annotations
@@ -172,32 +172,6 @@ class Reported(Active):
                 wrong["active"][0]["choices"][at][field] = value
                 path = self.file("report.json", json.dumps(wrong))
                 self.assertNotEqual(run("check", str(path)).rc, 0)
-
-
-class Refused(Active):
-    def refused(self, document: Document, *lines: str) -> None:
-        path = self.file("program.json", json.dumps(document))
-        result = run("check", str(path), env=environment())
-        self.assertEqual(result.rc, 3, result.stderr)
-        for line in lines:
-            self.assertIn(line, unplaced(result.stderr))
-
-    def test_refused(self) -> None:
-        self.refused(self.active([1] * 15), 'error: "flags" has 15 elements of u8, the wave has 16 work-groups [invalid_program]\n',
-                     "at: /waves/0/active/buffer\n  fix: give it one element of u8 or u32 for each work-group")
-        wrong = self.active([1] * 16)
-        wrong["buffers"]["flags"] = buffer("f32", 16, init={"fill": 1})
-        self.refused(wrong, '"flags" has 16 elements of f32, the wave has 16 work-groups [invalid_program]\n')
-        unknown = self.active([1] * 16)
-        unknown["waves"][0]["active"] = {"buffer": "flag"}
-        self.refused(unknown, 'error: there is no buffer "flag" [unknown_name]\n', 'fix: did you mean "flags"?')
-        own = self.active([1] * 16, "u32")
-        own["waves"][0]["args"][0] = {"buffer": "flags"}
-        self.refused(own, 'error: the wave writes its own flags "flags" [invalid_program]\n',
-                     "fix: write the next flags into another buffer, and swap the two")
-        fill = self.active([1] * 16)
-        fill["waves"][0] = {"fill": {"buffer": "out"}, "active": {"buffer": "flags"}}
-        self.refused(fill, "error: a wave that fills or copies has no active [invalid_program]\n")
 
 
 del Programs, Active

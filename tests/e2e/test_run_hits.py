@@ -1,5 +1,5 @@
 """tidegate run: lists of hits, whose contents Python computes again: exact room, too little of it in each of the three ways,
-none found, several lists, queue ops, repetition; and every way in which a list is refused.
+none found, several lists, queue ops, repetition. tests/app/transcripts/kinds.txt has what is refused.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ kernel void structures(global struct pair* list) {
   TIDEGATE_HIT(list, hit);
 }
 kernel void signs(global int* list) { TIDEGATE_HIT(list, (int)get_global_id(0) - 4); }
-kernel void read(global const uint* list) {}
-kernel void number(uint list) {}
 """
 QUEUE = """
 uint squares(global const uint* in, global uint* out, uint i) {
@@ -245,54 +243,6 @@ class Overflow(Hits):
             self.assertNotIn("hits", report["hits"][0])
             self.assertEqual(report["telemetry"]["hit_capacity"], capacity)
             self.sound(report)
-
-
-class Refused(Hits):
-    def refused(self, document: Document, *lines: str, code: int = 3) -> None:
-        path = self.file("program.json", json.dumps(document))
-        result = run("check", str(path), env=environment())
-        self.assertEqual(result.rc, code, result.stderr)
-        text = unplaced(result.stderr)
-        for line in lines:
-            self.assertIn(line, text)
-
-    def changed(self, args: list[Any], op: str = "multiples", **found: Any) -> Document:
-        return program({"in": buffer(count=64, init={"iota": {}})}, wave(op, *args, size=64, local=64), hits={"found": hits(**found)})
-
-    def test_names(self) -> None:
-        self.refused(self.changed(["in", 7, {"hits": "fuond"}]), 'error: there is no list of hits "fuond" [unknown_name]\n',
-                     'at: /waves/0/args/2/hits\n  fix: did you mean "found"?')
-        self.refused(self.changed(["in", 7, {"hits": "in"}]), 'error: "in" is a buffer, and no list of hits [invalid_program]\n')
-        self.refused(self.changed(["in", 7, {"buffer": "found"}]), 'error: "found" is a list of hits, and no buffer [invalid_program]\n',
-                     'fix: kernels append to it: {"hits": "found"}')
-        document = self.changed(["in", 7, {"hits": "found"}])
-        document["buffers"]["found"] = buffer()
-        self.refused(document, 'error: a buffer and a list of hits are both called "found" [duplicate_name]\n')
-
-    def test_arguments(self) -> None:
-        self.refused(self.changed([{"hits": "found"}], "number"),
-                     'the argument is the list of hits "found", the kernel\'s parameter is "uint list" [argument_mismatch]\n', 'fix: give {"u32": …}')
-        self.refused(self.changed([{"hits": "found"}], "read"),
-                     'parameter is "global const uint* list" [argument_mismatch]\n', "fix: let the kernel take a pointer to what it may change")
-        self.refused(self.changed(["in", 7, {"hits": "found"}], type_="f32"),
-                     'a hit of the list "found" is f32, 4 bytes, the kernel\'s parameter is "global uint* found" with elements of 4 bytes [argument_mismatch]\n',
-                     "fix: give the list the type of the parameter, and its width")
-        self.refused(self.changed([{"hits": "found"}], "structures", width=4), 'is 4 of u32, 16 bytes, the kernel\'s parameter is "global struct pair* list" with elements of 12 bytes')
-        self.refused(self.changed(["in", 7, {"hits": "found", "halo": 1}]), "a halo needs a buffer [invalid_program]\n")
-        self.refused(self.changed(["in", 7, {"hits": "found", "access": "write"}]), "access needs a buffer [invalid_program]\n")
-        self.refused(self.changed(["in", 7, {"hits": "found", "u32": 1}]), "an argument needs exactly one value, this one has 2 [invalid_program]\n")
-
-    def test_capacities(self) -> None:
-        self.refused(self.changed(["in", 7, {"hits": "found"}], capacity=0), "/hits/found/capacity")
-        self.refused(self.changed(["in", 7, {"hits": "found"}], width=0), "/hits/found/width")
-        endless = {**self.changed(["in", 7, {"hits": "found"}]), "until": {"buffer": "in", "equals": 1}}
-        self.refused(endless, "its capacity cannot be derived: the program repeats without a bound [invalid_program]\n", "fix: give it a capacity, or the program a repeat")
-        self.refused(self.changed(["in", 7, {"hits": "found"}], expected_hits_per_item=2**32 - 1),
-                     "hit_capacity does not fit its integer type [overflow]\n", "at: /hits/found\n", code=1)
-        self.refused(self.changed(["in", 7, {"hits": "found"}], output="in.npy") | {"buffers": {"in": buffer(count=64, init={"iota": {}}, output="in.npy")}}, "in.npy")
-
-    def test_outside(self) -> None:
-        self.refused(self.changed(["in", 7, {"hits": "found"}], output="../found.npy"), "[outside_folder]")
 
 
 del Programs

@@ -1,5 +1,5 @@
 """tidegate run: queues whose ops publish items, next to a serial queue in Python that runs the same items one after another;
-identical items, priorities and requeues, rings that are exactly long enough or full, and every refusal.
+identical items, priorities and requeues, rings that are exactly long enough or full.
 """
 
 from __future__ import annotations
@@ -383,47 +383,7 @@ class Examples(Programs):
         self.assertLess(self.output("quadtree/work.npy")[0], 256 * 256 // 3)
 
 
-class Refused(Publishing):
-    def refused(self, source: str, *lines: str, options: Document | None = None, **queue: Any) -> None:
-        """`check` says so, without a device."""
-        self.file("queue.cl", source)
-        document = queue_program({"op": queue_op(), "other": queue_op(), "plain": {"source": "plain.cl"}, **(options or {})},
-                                 {"in": buffer(), "out": buffer(output="out.npy"), "real": buffer("f32")},
-                                 [(0, 0, 1, 0), (0, 0, 1, 1)], queue=queue)
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        result = run("check", str(self.file("program.json", json.dumps(document))), env=environment())
-        answer = parse(result.stdout)["documents"][0]
-        errors = [answer["error"], *answer.get("others", [])] if "error" in answer else []
-        self.assertEqual([f"{error['code']} {error.get('pointer') or error.get('line')}: {error['message']}; {error['fix']}"
-                          for error in errors], list(lines))
-
-    def test_refused(self) -> None:
-        head = "uint op(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"
-        tail = "return TIDEGATE_DONE; }\nuint other(global const uint* in, global uint* out, uint i) { return TIDEGATE_DONE; }\n"
-        good = head + "TIDEGATE_PUBLISH(op, in, out, i + 1);" + tail
-        self.refused(good)
-        self.refused(head + "TIDEGATE_PUBLISH(opp, in, out, 1);\nTIDEGATE_PUBLISH(op, im, 7, 1);\nTIDEGATE_PUBLISH(plain, in, out, 1);\n"
-                     "TIDEGATE_PUBLISH(other, in, real, 1);\n" + tail,
-                     'unknown_name 2: the queue lists no op "opp"; name one of its list ops',
-                     'unknown_name 3: the queue lists no buffer "im"; name one of its list buffers',
-                     'unknown_name 3: the queue lists no buffer "7"; name one of its list buffers',
-                     'not_a_queue_op 4: "plain" is no queue op; name an op with "queue": true',
-                     'argument_mismatch 5: TIDEGATE_PUBLISH runs "other" on the buffer "real" of f32, its parameter "out" points to uint; '
-                     "give a buffer of u32, or change the op's parameter")
-        self.refused(good, "bad_queue /waves/0/queue/capacity: the queue begins with 2 items and has a capacity of 1; give it a "
-                     "capacity of 2 or more, for what its ops publish too", capacity=1)
-        self.refused(good.replace("PUBLISH(op", "PUBLISH_AT(1, op"), "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and its items "
-                     "have several priorities; give all its ops one priority and publish without stating one, or leave runs_ahead out", runs_ahead=True)
-        self.refused(head.replace(", tidegate_publisher publisher", "") + tail, "bad_queue /waves/0/queue/runs_ahead: the queue runs ahead, and "
-                     "none of its ops publishes items; leave runs_ahead out", runs_ahead=True)
-        self.refused(good, "out_of_range /waves/0/queue/capacity: the queue has a capacity of 134217729; give 134217728 at most",
-                     capacity=2**27 + 1)
-        self.refused(good, 'invalid_program /waves/0/queue: the queue runs "op" and "other", which differ in their source or options; '
-                     "include both in one source, or give each a wave", options={"other": queue_op(options="-DA")})
-        self.refused("uint op(global const uint* in, global uint* out, uint i, uint j) { return TIDEGATE_DONE; }" + tail.split("\n", 1)[1],
-                     'argument_mismatch 1: "op" is no function that runs one item of a queue; write uint op(global const T* in, '
-                     "global U* out, uint param)")
-
+class Unused(Publishing):
     def test_not_used(self) -> None:
         """A queue that lists no op that publishes may use a file that has one."""
         self.file("queue.cl", "uint op(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"

@@ -1,5 +1,5 @@
 """tidegate run: waves of work items, beside a serial queue in Python that knows every item by itself; from the program,
-from lines of JSON and from 16 bytes an item; and every way in which a queue is refused or ends early.
+from lines of JSON and from 16 bytes an item; and every way in which a queue ends early.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unittest
 from typing import Any
 
 from support import EXAMPLES, Document, parse, run, unplaced
-from test_run import Programs, buffer, device, environment, wave
+from test_run import Programs, buffer, device, wave
 
 OPS = """
 uint count(global const uint* wanted, global uint* seen, uint i) {
@@ -34,7 +34,6 @@ uint raise(global const uint* in, global uint* flags, uint i) {
   flags[0] = 1;
   return TIDEGATE_DONE;
 }
-uint wrong(global const uint* in, uint i) { return TIDEGATE_DONE; }
 """
 Item = tuple[int, int, int, int]
 KEYS = ("op_handle", "input_handle", "output_handle", "param")
@@ -341,90 +340,10 @@ class Ends(Queues):
             self.assertEqual((report["status"], report["items_remaining"], report["queues"][0]["items_remaining"]), ("deadline", 3, 3))
 
 
-class Refused(Queues):
-    def refused(self, document: Document, *lines: str) -> None:
-        """Told by `check` without a device."""
-        path = self.file("program.json", json.dumps(document))
-        result = run("check", str(path), env=environment())
-        self.assertEqual(result.rc, 3, result.stderr)
-        document = parse(result.stdout)["documents"][0]
-        errors = [document["error"], *document.get("others", [])]
-        self.assertEqual([f"{error['code']} {error.get('pointer', '')}: {error['message']}; {error['fix']}"
-                          for error in errors], list(lines))
-
-    def square(self, *items: Item, **queue: Any) -> Document:
-        return queue_program({"square": queue_op(), "plain": {"source": "plain.cl"}},
-                             {"in": buffer(), "out": buffer(output="out.npy"), "real": buffer("f32")},
-                             list(items), queue=queue)
-
-    def test_items(self) -> None:
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        handles = "that the queue lists, from 0 on"
-        self.refused(
-            self.square((0, 0, 1, 0), (2, 0, 1, 0), (0, 3, 4, 0), (1, 0, 1, 0), (0, 2, 1, 7)),
-            "invalid_item /waves/0/queue: item 1 has the op_handle 2, the queue lists 2 ops; handles count the "
-            f"ops {handles}",
-            "invalid_item /waves/0/queue: item 2 has the input_handle 3, the queue lists 3 buffers; handles count the "
-            f"buffers {handles}",
-            "invalid_item /waves/0/queue: item 2 has the output_handle 4, the queue lists 3 buffers; handles count the "
-            f"buffers {handles}",
-            'not_a_queue_op /waves/0/queue: item 3 has the op_handle 1, and "plain" is no queue op; give the handle of an '
-            'op with "queue": true',
-            'argument_mismatch /waves/0/queue: item 4 runs "square" on the buffer "real" of f32, its parameter "in" points '
-            "to uint; give a buffer of u32, or change the op's parameter")
-        self.refused(self.square(), "bad_queue /waves/0/queue: the queue has no items; give one at least, or leave the "
-                     "wave out")
-        self.refused(self.square((0, 0, 1, 0), file="items.bin"),
-                     "invalid_program /waves/0/queue: a queue needs exactly one of items and file, this one has 2; give one "
-                     "of them")
-
-    def test_lists(self) -> None:
-        document = self.square((0, 0, 1, 0))
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        queue = document["waves"][0]["queue"]
-        queue["buffers"] = ["in", "ot", "real"]
-        self.refused(document, 'unknown_name /waves/0/queue/buffers/1: there is no buffer "ot"; did you mean "out"?')
-        queue["buffers"] = ["in", "in", "real"]
-        self.refused(document, 'duplicate_name /waves/0/queue/buffers/1: the queue lists the buffer "in" twice; one handle is '
-                     "enough for a buffer")
-        del queue["buffers"]
-        result = self.run_document(document)
-        self.assertEqual((result.rc, "missing_key" in result.stderr, '"buffers"' in result.stderr), (3, True, True), result.stderr)
-
-    def test_files(self) -> None:
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        document = self.square()
-        fix = '; write {"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}'
-        good = '{"op_handle":0,"input_handle":0,"output_handle":1,"param":0}'
-        for name, text, message in (
-                ("a.bin", b"12345", "bad_queue /waves/0/queue/file: 5 bytes are no whole number of items of 16 bytes; "
-                 "write op_handle, input_handle, output_handle and param as u32, or give the file the ending .ndjson if it "
-                 "holds lines of JSON"),
-                ("a.ndjson", good + "\n[1]", "bad_queue : expected an object, got an array" + fix),
-                ("b.ndjson", good.replace("1", "-1"),
-                 "bad_queue : -1 is outside the range 0 to 4294967295" + fix),
-                ("c.ndjson", good.replace("param", "parm"), 'bad_queue : unknown key "parm"' + fix),
-                ("d.jsonl", good.replace(',"param":0', ""), 'bad_queue : missing key "param"' + fix),
-                ("e.jsonl", good.replace("input", "output"), 'bad_queue : duplicate key "output_handle"' + fix)):
-            self.file(name, text)
-            document["waves"][0]["queue"] = {"ops": ["square", "plain"], "buffers": ["in", "out", "real"], "file": name}
-            with self.subTest(name):
-                self.refused(document, message)
-
-    def test_written_over(self) -> None:
-        document = self.square((0, 0, 1, 0))
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        self.file("out.npy", struct.pack("<4I", 0, 0, 1, 0))
-        document["waves"][0]["queue"] = {"ops": ["square"], "buffers": ["in", "out"], "file": "out.npy"}
-        result = self.run_document(document)
-        self.assertEqual(result.rc, 3)
-        self.assertIn(f'the output of buffer "out" would overwrite a file of work items, {self.folder}/out.npy',
-                      result.stderr)
-
+class Sources(Queues):
     def test_source(self) -> None:
         """What only the device's compiler sees stands in the user's file, or in one that it includes."""
-        document = self.square((0, 0, 1, 0))
-        del document["ops"]["plain"], document["waves"][0]["queue"]["ops"][1]
+        document = queue_program({"square": queue_op()}, {"in": buffer(), "out": buffer(output="out.npy")}, [(0, 0, 1, 0)])
         signature = "uint square(global const uint* in, global uint* out, uint i)"
         undeclared = "use of undeclared identifier 'unknown'"
         for text, place, message in (
@@ -438,26 +357,6 @@ class Refused(Queues):
                     result = self.run_document(document, "--strategy", strategy)
                     self.assertEqual(result.rc, 3, result.stderr)
                     self.assertRegex(result.stderr, f"^tidegate: {self.folder}/{place}: error: {message} \\[kernel_source\\]")
-
-    def test_ops(self) -> None:
-        self.file("other.cl", OPS)
-        document = self.square((0, 0, 1, 0), (1, 0, 1, 0))
-        document["ops"]["plain"] = queue_op("other.cl", kernel="square")
-        self.refused(document, 'invalid_program /waves/0/queue: the queue runs "square" and "plain", which differ in '
-                     "their source or options; include both in one source, or give each a wave")
-        document["ops"]["plain"] = queue_op(kernel="missing")
-        self.refused(document, 'unknown_name /ops/plain/kernel: there is no function "missing" in queue.cl; write uint '
-                     "missing(global const T* in, global U* out, uint param)")
-        document["ops"]["plain"] = queue_op(kernel="wrong")
-        self.refused(document, 'argument_mismatch : "wrong" is no function that runs one item of a queue; write uint '
-                     "wrong(global const T* in, global U* out, uint param)")
-        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
-        document["ops"]["plain"] = {"source": "plain.cl", "pure": True}
-        document["waves"] = [wave("square", "in")]
-        self.refused(document, "invalid_program /ops/plain/pure: pure is only for queue ops; leave it out, "
-                     'or give "queue": true',
-                     'invalid_program /waves/0/op: "square" is a queue op, and no kernel; give it to a queue: '
-                     '"queue": {"ops": …}')
 
 
 if __name__ == "__main__":
