@@ -3,7 +3,6 @@
 
 #include "app/arena.hpp"
 #include "app/command_line.hpp"
-#include "app/judgements.hpp"
 #include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"

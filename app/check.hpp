@@ -4,9 +4,11 @@
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "engine/traversal/documents.hpp"
+#include "work/documents.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>
+#include <tidegate/policy/documents.hpp>
 
 #include <optional>
 #include <string>
@@ -52,5 +54,14 @@ documents::GraphReport check_graphs(const std::vector<std::string>& files);
 
 // A table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphReport& report, bool colour);
+
+// Each returns every fault with its pointer. Errors: incomplete_evidence, inconsistent_evidence, invalid_plan, outputs_differ.
+Result<void> judge(const documents::LaunchRecommendationDocument& document);
+Result<void> judge(const documents::FrontierMemoryPlan& document);
+Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
+Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
+// Reports are also held against the outputs that they name, unless these were written after the report's `file`.
+Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
+Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
 
 } // namespace tidegate::app

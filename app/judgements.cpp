@@ -1,7 +1,6 @@
 // Checks documents for faults that their schemas cannot express: incomplete evidence, invalid plans, wrong sums.
-#include "app/judgements.hpp"
-
 #include "app/arena.hpp"
+#include "app/check.hpp"
 #include "app/plan.hpp"
 #include "core/files.hpp"
 #include "core/npy.hpp"

@@ -1,8 +1,7 @@
 // `tidegate recommend`: a launch request becomes a launch recommendation, as a document or in words.
-#include "app/recommend.hpp"
-
 #include "app/command_line.hpp"
 #include "app/options.hpp"
+#include "app/run.hpp"
 #include "app/serve.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"

@@ -17,6 +17,7 @@
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
+#include <tidegate/policy/launch_request.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -112,5 +113,9 @@ bool is_frontier_program(std::string_view json);
 
 // One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
+
+// Make the request of the next launch from what a run measured.
+policy::LaunchRequest next_request(const documents::RunReportDocument& document);
+policy::LaunchRequest next_request(const traversal::FrontierReport& report);
 
 } // namespace tidegate::app

@@ -6,6 +6,7 @@
 // The header is a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (3,), }, padded
 // with spaces and a newline. All of it is untrusted input.
 #pragma once
+#include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <array>
@@ -145,5 +146,21 @@ inline constexpr std::array<std::string_view, 11> scalar_names{
 
 // The element type of an OpenCL C scalar: f32 for "float".
 std::optional<ElementType> element_type_of(std::string_view scalar);
+
+// A tensor in a .safetensors file.
+struct Tensor {
+  std::string type; // F32, BF16, I64, …
+  std::vector<std::uint64_t> shape;
+  std::uint64_t offset = 0; // in the file
+  std::uint64_t bytes = 0;
+};
+
+// Finds a tensor by its name. Errors: cannot_read; bad_array for a file that is none or is cut off, and for a name that it
+// does not have.
+Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, const std::string& name);
+
+// Reads the tensor's bytes, as many as `contents` has. Error: cannot_read.
+Result<void> read_tensor(const Descriptor& file, const std::string& path, const Tensor& tensor,
+                         std::span<std::byte> contents);
 
 } // namespace tidegate

@@ -1,5 +1,6 @@
-#include "core/safetensors.hpp"
-
+// Tensors in a .safetensors file: the length of a header in 8 bytes, a header of JSON, and the tensors' bytes.
+// Source: the format's description by its authors, Hugging Face.
+#include "core/npy.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_arguments.hpp"
-#include "engine/wait_check.hpp"
+#include "engine/launch_tables.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

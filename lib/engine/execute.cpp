@@ -3,7 +3,6 @@
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
 #include "engine/device_images.hpp"
-#include "engine/export.hpp"
 #include "engine/report.hpp"
 #include "engine/source_errors.hpp"
 #include <tidegate/core/error.hpp>

@@ -1,7 +1,7 @@
-#include "engine/export.hpp"
-
+// A compiled program as a folder that needs neither tidegate nor its JSON.
 #include "core/files.hpp"
 #include "device/kernels.hpp"
+#include "engine/execute.hpp"
 #include "engine/kernel_arguments.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/text.hpp>

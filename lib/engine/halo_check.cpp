@@ -1,7 +1,10 @@
-#include "engine/halo_check.hpp"
-
+// Checks on a device that waves stay within the halos that the program states. The program runs wave by wave,
+// as plain launches of kernels that report every subscript (lib/opencl_c/accesses.hpp). The earlier
+// wave of a dependency records the tiles that touched each element, and the later wave checks that they are
+// near enough.
 #include "core/npy.hpp"
 #include "device/kernels.hpp"
+#include "engine/bounds.hpp"
 #include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/generate.hpp"

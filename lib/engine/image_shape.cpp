@@ -1,5 +1,5 @@
 // Type names and size rules of OpenCL images.
-#include "engine/image_shape.hpp"
+#include "engine/job.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #pragma once
 #include "core/files.hpp"
 #include "core/npy.hpp"
+#include "device/image_format.hpp"
 #include "engine/active.hpp"
-#include "engine/image_shape.hpp"
 #include "engine/progression.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -371,5 +371,15 @@ planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes);
 // Refuses outputs that would replace inputs or each other, of the program and of the command line (`files`):
 // see refuse_overwriting().
 Result<void> keep_inputs(const Job& job, FileUses files);
+
+// Parameter type that takes the image: "image2d_t", "image2d_depth_t" for depth formats.
+std::string_view type_name(const ImageShape& shape);
+
+// "rgba_unorm8 of 640 x 480", with layers "… in 4 layers".
+std::string describe(const ImageShape& shape);
+
+// Shape of the array in a file, slowest dimension first: layers or depth, height, width, and channels if
+// several.
+std::vector<std::uint64_t> array_shape(const ImageShape& shape);
 
 } // namespace tidegate::engine

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace tidegate::engine {
@@ -113,5 +114,13 @@ LaunchTables make_tables(const Job& program, const Schedule& schedule, const Mem
                          const Synchronization& synchronization, Mode mode, Cases cases,
                          std::size_t most_cases = most_cases_of_all,
                          const std::vector<std::uint32_t>& hot = {});
+
+// Tracks what each group knows of the others. Returns the first violation as a sentence, or an empty string:
+// - a wait for a later step, or for one that no group announces: it would never end;
+// - an arrival at the barrier too many or too few;
+// - a tile that conflicts with an earlier tile of a group that it has not waited for;
+// - waves of one stage that conflict.
+std::string wait_violation(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
+                           const LaunchTables& tables, TileMapping mapping, std::uint32_t groups);
 
 } // namespace tidegate::engine

@@ -5,7 +5,6 @@
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "engine/dispatch.hpp"
-#include "engine/stress.hpp"
 
 #include <fmt/format.h>
 

@@ -75,4 +75,11 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
             BuiltProgram& built, const HostContents& first, const HostContents& outputs,
             const DispatchLimits& limits, const RunOptions& options, Monitor& monitor);
 
+// Compares each run with `expected`, the outputs of plain launches in the program's order, and ends with the first that
+// differs. Throws device::Refused.
+StressReport run_under_stress(const device::Session& session, const device::DeviceInfo& device,
+                              const Job& program, const HostContents& first, const HostContents& expected,
+                              Reference& reference, std::chrono::steady_clock::time_point deadline,
+                              const RunOptions& options, Monitor& monitor);
+
 } // namespace tidegate::engine

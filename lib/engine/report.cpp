@@ -4,7 +4,6 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/monitor.hpp"
-#include "engine/progress.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>

@@ -3,11 +3,14 @@
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
+#include "engine/queue_rounds.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
+#include "engine/slices.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -71,5 +74,41 @@ WrittenFile written_file(const std::string& file, std::string what);
 // Writes the source of the generated kernel if the options name a file for it.
 Result<void> write_kernel(const RunOptions& options, std::string_view source,
                           std::vector<WrittenFile>& written);
+
+struct WaveProgress {
+  std::uint64_t items = 0;     // of one run of the wave
+  std::uint64_t in_all = 0;    // of all its runs in the program, and those that ops published
+  std::uint64_t processed = 0; // of these
+  std::uint64_t runs = 0;      // that are complete
+  std::uint64_t partial = 0;   // processed items of the run after them
+  bool counted = false;        // `processed` by the device, as ops publish items
+};
+
+// By wave as written: the progress of a run that is complete.
+std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
+
+// Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a persistent
+// launch and whose queues have these states. Without states it is what the host knows.
+std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
+                                      std::uint32_t workers, std::span<const QueueOutcome> queues);
+
+// Lanes that had an item, divided by those that ran, in basis points: the work-items of launches, or those of all work-groups in
+// each turn of a persistent launch with `workers` of them.
+std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
+                            std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues);
+
+// The rules that each group of waves derives from: its own, and those of all their ancestors, also in earlier
+// iterations, whose memory they read.
+struct Lineage {
+  std::vector<std::uint32_t> regions; // by group in order of execution: bit n stands for rule n
+  // Iterations that are listed; the others are like the last ones listed, of their swap phase.
+  std::uint64_t iterations = 0;
+  std::uint64_t items = 0; // processed items that derive from a rule
+};
+
+// Empty if no wave has rules. `storage[phase][buffer]` is the buffer whose memory a buffer uses.
+Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
+                      const std::vector<std::vector<std::uint32_t>>& storage,
+                      std::span<const WaveProgress> progress);
 
 } // namespace tidegate::engine

@@ -7,7 +7,6 @@
 #include "engine/bounds.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
-#include "engine/halo_check.hpp"
 #include "engine/rank_run.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/error.hpp>

@@ -1,8 +1,18 @@
-#include "engine/stress.hpp"
-
+// Runs of a program under stress: what a missing dependency, a halo that is too small or a race leaves to chance is made
+// to come out differently, in runs that a seed repeats.
+//
+//   seed % 4 = 1   plain launches of the waves in another order that the dependencies allow: in reverse (seed % 8 = 1) or
+//                  shuffled
+//              2   one launch with barriers, whose work-groups (of another number, with another tile mapping) run
+//                  their tiles of a stage in another order and pause before some of them
+//              3   likewise with counters
+//              0   a launch per group of waves, with its tiles in another order
+//
+// A kind that the program or the device does not admit is replaced by the next one.
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "engine/execute.hpp"
+#include "engine/proof.hpp"
 #include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 

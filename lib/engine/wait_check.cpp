@@ -1,4 +1,7 @@
-#include "engine/wait_check.hpp"
+// Checks the waits of a persistent launch independently: simulates its stages, iteration by iteration, for
+// the given number of work-groups. The tiles of a group and its waits follow the kernels' source; conflicts
+// follow from the bytes that tiles access and from the dependencies that the program states.
+#include "engine/launch_tables.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include "device/monitor.hpp"
 #include "engine/report.hpp"
 #include "tune/statistics.hpp"
-#include "tune/traversal_bench.hpp"
 #include "tune/workbench.hpp"
 #include <tidegate/core/error.hpp>
 

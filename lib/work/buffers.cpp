@@ -1,7 +1,6 @@
 // Converts numbers exactly or refuses them, and fills buffers by rules or from files.
 #include "core/files.hpp"
 #include "core/npy.hpp"
-#include "core/safetensors.hpp"
 #include "work/contents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>

@@ -1,5 +1,5 @@
 // Reports held against the outputs that they name.
-#include "app/judgements.hpp"
+#include "app/check.hpp"
 #include "core/npy.hpp"
 #include "temporary_folder.hpp"
 

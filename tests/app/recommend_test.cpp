@@ -1,5 +1,5 @@
 // The next request that `recommend --from` makes of a report.
-#include "app/recommend.hpp"
+#include "app/run.hpp"
 
 #include <doctest/doctest.h>
 

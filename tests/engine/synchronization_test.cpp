@@ -4,7 +4,6 @@
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/synchronization.hpp"
-#include "engine/wait_check.hpp"
 
 #include <doctest/doctest.h>
 

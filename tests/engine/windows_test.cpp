@@ -3,7 +3,7 @@
 #include "../opencl_c/source_support.hpp"
 #include "../program_support.hpp"
 #include "../test_scale.hpp"
-#include "engine/halo_check.hpp"
+#include "engine/bounds.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/window.hpp"
 #include "work/resolve.hpp"

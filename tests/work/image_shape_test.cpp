@@ -1,5 +1,5 @@
 // Image formats, and the shapes that size, layers and format determine.
-#include "engine/image_shape.hpp"
+#include "engine/job.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,6 @@
 
 #include "core/duration.hpp"
 #include "engine/traversal/kernel_layout.hpp"
-#include "engine/traversal/timeline.hpp"
 
 #include <fmt/format.h>
 

@@ -9,12 +9,12 @@
 #include "engine/kept.hpp"
 #include "engine/rank_run.hpp"
 #include "engine/report.hpp"
+#include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/outcome.hpp"
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/rank_run.hpp"
 #include "engine/traversal/resident.hpp"
 #include "engine/traversal/setup.hpp"
-#include "engine/traversal/timeline.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

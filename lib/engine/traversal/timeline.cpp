@@ -1,4 +1,5 @@
-#include "engine/traversal/timeline.hpp"
+// When the waves of a traced traversal ran: the device's clock stamps the rows of the log.
+#include "engine/traversal/dispatch.hpp"
 
 namespace tidegate::traversal {
 
