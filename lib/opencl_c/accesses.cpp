@@ -27,7 +27,7 @@ struct Known {
   enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, address, assignment };
   Kind kind = Kind::unknown;
   std::int64_t number = 0;        // constant: its value; id: the constant added to it
-  const Name* origin = nullptr;   // id: the variable it was read from; null: get_global_id()
+  const Name* origin = nullptr;   // id: the variable or parameter it was read from; null: get_global_id()
   const Name* variable = nullptr; // id: the variable that the expression denotes
   std::size_t parameter = 0;      // pointer, element, address, assignment: the parameter
   std::size_t use = 0;            // pointer: its token; otherwise index into the parameter's uses
@@ -39,15 +39,20 @@ constexpr std::array<std::string_view, 11> assignments{
 
 class BodyReader {
 public:
-  BodyReader(const TranslationUnit& unit, const Function& kernel)
+  BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id)
       : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), at_(body_.begin), end_(body_.end),
-        found_(kernel.parameters.size()) {
+        by_parameter_(id.has_value()), found_(kernel.parameters.size()) {
     for (const Name& name : unit.names) {
       for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
         const TokenRange& range = kernel.parameters[i].tokens;
-        if (kernel.parameters[i].is_pointer && range.begin <= name.token && name.token < range.end &&
-            tokens_[name.token].is(kernel.parameters[i].name.c_str())) {
+        if (name.token < range.begin || name.token >= range.end ||
+            !tokens_[name.token].is(kernel.parameters[i].name.c_str())) {
+          continue;
+        }
+        if (kernel.parameters[i].is_pointer) {
           pointers_[&name] = i;
+        } else if (id == i) {
+          ids_[&name] = {};
         }
       }
     }
@@ -637,7 +642,7 @@ private:
         } while (take(","));
       }
       expect(")");
-      const bool id = name == nullptr && text == "get_global_id" && arguments == 1 &&
+      const bool id = !by_parameter_ && name == nullptr && text == "get_global_id" && arguments == 1 &&
                       argument.kind == Known::Kind::constant && argument.number == 0;
       return id ? Known{.kind = Known::Kind::id} : Known{};
     }
@@ -739,6 +744,7 @@ private:
   const TokenRange body_;
   std::size_t at_;
   const std::size_t end_;
+  const bool by_parameter_; // the id is one
   bool understood_ = true;
   bool returned_ = false;
   std::size_t depth_ = 0;
@@ -751,17 +757,19 @@ private:
 
 } // namespace
 
-std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel) {
+std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
+                                      std::optional<std::size_t> id) {
   const bool named = std::ranges::none_of(kernel.parameters,
                                           [](const Parameter& parameter) { return parameter.name.empty(); });
   // Redefined macros and pragmas can change the meaning of the text.
   const bool known = named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
-  return kernel.body ? BodyReader(unit, kernel).run(known)
+  return kernel.body ? BodyReader(unit, kernel, id).run(known)
                      : std::vector<PointerUses>(kernel.parameters.size());
 }
 
-std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel) {
-  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
+std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
+                                                     std::optional<std::size_t> id) {
+  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel, id);
   std::vector<std::optional<OwnElements>> found(pointers.size());
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];

@@ -6,7 +6,7 @@
 // A strict parser reads the body. It accepts the statements and expressions on its list and gives every
 // occurrence of a pointer a meaning; a body that contains anything else yields no knowledge. An access has a
 // known element only where the subscript is the global id plus constants, and the id comes from a variable
-// that only its declaration sets.
+// that only its declaration sets. Of a function that runs one item, the id is the parameter with the item's number.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -32,7 +32,7 @@ struct PointerUse {
   Kind kind = Kind::escapes;
   std::size_t token = 0;              // the pointer's name
   TokenRange subscript;               // between the brackets; empty for escapes and *pointer
-  std::optional<std::int64_t> offset; // set if the subscript is get_global_id(0) plus this constant
+  std::optional<std::int64_t> offset; // set if the subscript is the id plus this constant
 };
 
 struct PointerUses {
@@ -41,11 +41,12 @@ struct PointerUses {
   std::vector<PointerUse> uses; // in token order
 };
 
-// Returns the uses by parameter, of pointers only. A kernel without a body is not understood.
-std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel);
+// Returns the uses by parameter, of pointers only. A kernel without a body is not understood. The id is
+// get_global_id(0), or the parameter with the index `id`.
+std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
+                                      std::optional<std::size_t> id = {});
 
-// Elements that each work-item accesses through a global pointer: `low` to `high`, relative to its global id
-// in x.
+// Elements that each work-item accesses through a global pointer: `low` to `high`, relative to its id.
 struct OwnElements {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -58,7 +59,8 @@ struct OwnElements {
 // By parameter; empty where a work-item may access any element. The pointee is a scalar or vector of known
 // size. Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit subscript
 // wraps around to an existing element.
-std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel);
+std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
+                                                     std::optional<std::size_t> id = {});
 
 // The first token of a kernel's body, or its closing brace, before which nothing reads memory that changes: all
 // statements before it use pointers only if they are among the parameters `steady`. Work-items do not leave the

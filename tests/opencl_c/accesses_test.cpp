@@ -75,6 +75,24 @@ TEST_CASE("constants added") {
   CHECK(reach("uint i = get_global_id(0); b[i] = a[(n, i)];") == "- 0..0 -");
 }
 
+TEST_CASE("the id may be a parameter, which then no call stands for") {
+  const auto own = [](const std::string& body) {
+    const TranslationUnit unit =
+        parse("uint step(global const float* a, global float* b, uint i) {" + body + "}");
+    std::string text;
+    for (const auto& elements : own_elements(unit, *unit.definition("step"), 2)) {
+      text +=
+          (text.empty() ? "" : " ") + (elements ? fmt::format("{}..{}", elements->low, elements->high) : "-");
+    }
+    return text;
+  };
+  CHECK(own("b[i] = a[i + 2] - a[i - 1]; return 0;") == "-1..2 0..0 -");
+  CHECK(own("const uint j = i; b[j] += a[j]; return 0;") == "0..0 0..0 -");
+  CHECK(own("b[get_global_id(0)] = a[i]; return 0;") == "0..0 - -");
+  CHECK(own("b[i] = a[i]; ++i; return 0;") == "- - -");
+  CHECK(own("{ uint i = 3; b[i] = 1; } b[i] = a[0]; return 0;") == "- - -");
+}
+
 TEST_CASE("a variable that changes, or holds something else") {
   for (const std::string change :
        {"i++;", "++i;", "(i)++;", "--((i));", "i += 4;", "(i) = 3;", "n = (i *= 2);", "uint* p = &i; *p = 3;",
