@@ -323,7 +323,7 @@ TIDEGATE_RECORD(RankReport, rank_fields);
 constexpr Field rank_wave_fields[] = {
     required<&RankWaveReport::wave>("the wave"),
     required<&RankWaveReport::cut>(
-        "whether each rank runs a part of its range; otherwise every rank runs all of it"),
+        "whether each rank runs a part of its range or items; otherwise every rank runs all of it"),
     required<&RankWaveReport::reason>("why it is not cut"),
     required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),
 };

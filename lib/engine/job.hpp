@@ -243,25 +243,42 @@ struct TransferCommand {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
+// Items of one op between the same two buffers, for one work-group (layout: kernels/wave/queue.cl).
+struct QueueTile {
+  std::uint32_t op = 0;
+  std::uint32_t input = 0;
+  std::uint32_t output = 0;
+  std::uint32_t priority = 0;
+  std::uint32_t first = 0;  // position of its first item
+  std::uint32_t count = 0;  // number of items
+  std::uint32_t param = 0;  // param of the first item if they count up, otherwise index of its params
+  std::uint32_t listed = 0; // 1: the params are listed
+};
+
 // The items of a wave that runs one in each lane (kernels/wave/queue.cl). The wave's op is the drain kernel; the
 // next two ops start the next round and check the result.
 struct ProgramQueue {
   std::vector<QueueItem> items;         // as given
   std::vector<std::uint32_t> published; // by position on the device: the item; empty if equal
   std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;            // removed duplicates of pure ops
-  std::uint64_t publish_ns = 0;               // that grouping the items and removing duplicates took
-  std::vector<std::uint32_t> tile_items = {}; // by tile, unless ops publish
-  std::vector<std::string> op_names;          // by handle
-  bool requeues = false;                      // some op can requeue: the wave runs in rounds
-  bool publishes = false;                     // some op can publish items: likewise
-  std::uint32_t state_buffer = 0;             // layout: kernels/wave/queue_state.h
-  std::uint32_t first_buffer = 0;             // first buffer of the program among the arguments
-  std::uint32_t age_threshold = 0;            // rounds, from the policy
+  std::uint64_t deduped_items = 0;   // removed duplicates of pure ops
+  std::uint64_t publish_ns = 0;      // that grouping the items and removing duplicates took
+  std::vector<QueueTile> tiles = {}; // unless ops publish
+  std::uint32_t ids = 0; // if ranks may cut it: the largest param and 1, which are ids of rows (RowReach)
+  std::vector<std::string> op_names; // by handle
+  bool requeues = false;             // some op can requeue: the wave runs in rounds
+  bool publishes = false;            // some op can publish items: likewise
+  std::uint32_t state_buffer = 0;    // layout: kernels/wave/queue_state.h
+  std::uint32_t first_buffer = 0;    // first buffer of the program among the arguments
+  std::uint32_t age_threshold = 0;   // rounds, from the policy
   std::uint32_t capacity = 0; // requeued items that may wait at once; if ops publish, items of any kind
   std::uint32_t most_stalled_rounds = 0;
   std::vector<std::uint32_t> seeds = {}; // if ops publish: the first items, as packed handles and param
   std::uint64_t seen_bytes = 0;          // and the tables of items of pure ops
+
+  [[nodiscard]] std::uint64_t item_at(std::uint32_t position) const {
+    return published.empty() ? position : published[position];
+  }
 };
 
 // A wave that runs only tiles whose flags are set, which another wave counts before it (kernels/wave/count_flags.cl).

@@ -22,7 +22,7 @@ std::uint64_t items_in(const ProgramWave& wave, std::uint64_t begin, std::uint64
   }
   for (std::uint64_t tile = begin; tile < end; ++tile) {
     if (wave.queue) {
-      items += tile < wave.queue->tile_items.size() ? wave.queue->tile_items[tile] : 0;
+      items += tile < wave.queue->tiles.size() ? wave.queue->tiles[tile].count : 0;
       continue;
     }
     const std::array<std::uint64_t, 3> at{tile % range.groups[0], tile / range.groups[0] % range.groups[1],

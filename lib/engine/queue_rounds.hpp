@@ -8,7 +8,9 @@
 #include <tidegate/policy/priority.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -78,6 +80,17 @@ private:
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
+// The items that one of several ranks runs: those with params from `begin` to before `end`. All ranks run the same rounds, decided
+// by what they have counted together.
+struct QueuePart {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::size_t rank = 0;
+  std::size_t ranks = 1;
+  // Adds up the numbers of all ranks, element by element; returns false to end the run.
+  std::function<bool(std::span<std::uint64_t> numbers)> sum;
+};
+
 // One wave that is launched repeatedly until its queue is empty.
 class QueueRounds {
 public:
@@ -87,6 +100,9 @@ public:
   QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
               std::uint32_t wave, const std::vector<device::Buffer>& memory,
               const std::vector<std::uint32_t>& storage, QueueWay way);
+
+  // Runs only these items.
+  void take(const QueuePart& part);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; with `check` also queue_error().
@@ -99,6 +115,7 @@ private:
   void set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory);
   void launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes, device::Event* event);
   bool drain(Clock::time_point deadline, device::Event* event);
+  bool sum_round();
   bool check(Clock::time_point deadline, device::Event* event);
   bool check_publishing(Clock::time_point deadline, device::Event* event);
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
@@ -109,7 +126,11 @@ private:
   const QueueWay way_;
   device::Kernel drain_, turn_, check_;
   device::Buffer state_, items_, closed_, seen_;
-  std::set<const void*> compiled_; // kernels
+  std::size_t drained_lanes_ = 0;     // of a round
+  QueuePart part_;                    // without `sum`: of all
+  std::vector<device::Buffer> own_;   // of a part: arguments of the kernel
+  std::vector<std::uint32_t> places_; // of a part, by position: the position among all published items
+  std::set<const void*> compiled_;    // kernels
   std::uint64_t compile_ns_ = 0;
   std::uint64_t compile_ns_before_ = 0; // before this run
 };

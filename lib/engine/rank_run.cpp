@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -64,6 +65,11 @@ public:
     fill_apart(session_, program_, first, memory_);
     PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::ranks);
     waves_ = &waves;
+    for (const std::uint32_t wave : order_) {
+      if (program_.waves[wave].queue && split_.waves[wave].cut()) {
+        take_items(wave);
+      }
+    }
     device::require(session_.finish(), "filling the buffers");
     run_.upload_ns = elapsed_ns(filling);
 
@@ -262,6 +268,24 @@ private:
     return met;
   }
 
+  void take_items(std::uint32_t wave) {
+    const auto rank = static_cast<std::size_t>(ranks_.rank());
+    const std::vector<std::uint32_t>& begin = split_.waves[wave].begin;
+    waves_->take_items(wave, {.begin = begin[rank],
+                              .end = begin[rank + 1],
+                              .rank = rank,
+                              .ranks = split_.ranks,
+                              .sum = [this, wave](std::span<std::uint64_t> numbers) {
+                                run_.trace.worked(wave, static_cast<std::uint32_t>(monitor_.iterations));
+                                const auto summed = together(
+                                    [&] { return ranks_.reduce(numbers, std::plus<std::uint64_t>()); });
+                                if (!summed) {
+                                  failed_ = summed.error();
+                                }
+                                return summed.has_value();
+                              }});
+  }
+
   // Runs this rank's part of a wave. Returns false to end the program.
   bool step(std::uint32_t wave, std::uint32_t iteration) {
     constexpr std::uint64_t launches_between_looks = 64;
@@ -284,13 +308,14 @@ private:
     }
     const WaveCut& cut = split_.waves[wave];
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
-    if (!cut.cut() || rows[rank_].begin != rows[rank_].end) {
-      if (cut.cut()) {
+    const bool queue = program_.waves[wave].queue != nullptr; // whose rounds all ranks run
+    if (!cut.cut() || queue || rows[rank_].begin != rows[rank_].end) {
+      if (cut.cut() && !queue) {
         waves_->set_range(wave, part_of(program_.waves[wave].range, rows[rank_]));
       }
       monitor_.in_flight = 1;
       if (!waves_->launch(wave, iteration, limit())) {
-        if (!out_of_time()) {
+        if (!failed_ && !out_of_time()) {
           run_.status = RunStatus::queue_failed;
         }
         return false;

@@ -40,6 +40,12 @@ std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {
   return range.offset[d] + std::min<std::uint64_t>(tile_row * range.local[d], range.global[d]);
 }
 
+// The ids that ranks cut: of work-items, or the params of items, each a tile.
+NdRange ids_of(const ProgramWave& wave) {
+  return wave.queue ? NdRange{.global = {wave.queue->ids, 1, 1}, .groups = {wave.queue->ids, 1, 1}}
+                    : wave.range;
+}
+
 std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes) {
   return row > bytes / row_bytes ? bytes : row * row_bytes;
 }
@@ -67,7 +73,9 @@ public:
 
   JobSplit run() {
     split_.waves.resize(program_.waves.size());
-    for (const std::uint32_t wave : section_order(program_.waves)) {
+    std::vector<std::uint32_t> order = section_order(program_.waves);
+    std::ranges::stable_partition(order, [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
+    for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
     }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
@@ -77,32 +85,74 @@ public:
   }
 
 private:
+  static std::span<const ProgramArgument> users_arguments(const ProgramWave& wave) {
+    return std::span(wave.arguments).subspan(wave.queue ? wave.queue->first_buffer : 0);
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
+    const std::uint64_t rows = range.groups[outermost(range)];
+    std::vector<std::uint32_t> begin;
+    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
+      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
+    }
+    return begin;
+  }
+
+  // As another wave has cut a buffer of the queue; otherwise each rank has as many items as any other.
+  [[nodiscard]] std::vector<std::uint32_t> params_of_ranks(const ProgramWave& wave) const {
+    const ProgramQueue& queue = *wave.queue;
+    std::vector<std::uint32_t> begin;
+    for (const ProgramArgument& argument : users_arguments(wave)) {
+      const auto& known = of_set_[split_.swap_set[argument.buffer]];
+      if (argument.access == Access::read || !argument.rows || known.empty()) {
+        continue;
+      }
+      for (const ByteRange& owned : known) {
+        begin.push_back(static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(owned.begin / argument.rows->row_bytes, queue.ids)));
+      }
+      begin.push_back(queue.ids);
+      return begin;
+    }
+    std::vector<std::uint32_t> params;
+    for (std::uint32_t place = 0; place < queue.published_items; ++place) {
+      params.push_back(queue.items[queue.item_at(place)].param);
+    }
+    std::ranges::sort(params);
+    begin.push_back(0);
+    for (std::uint64_t rank = 1; rank < split_.ranks; ++rank) {
+      begin.push_back(params[params.size() * rank / split_.ranks]);
+    }
+    begin.push_back(queue.ids);
+    return begin;
+  }
+
   WaveCut cut(const ProgramWave& wave) {
     const auto whole = [](std::string reason, std::string fix = "") {
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
-    if (!wave.users_kernel) {
-      return whole(wave.queue ? "it is a queue" : "it is a fill or a copy");
+    if (!wave.users_kernel && !wave.queue) {
+      return whole("it is a fill or a copy");
     }
-    const std::uint32_t rows = wave.range.groups[outermost(wave.range)];
-    if (rows < 2) {
+    if (wave.queue && wave.queue->ids == 0) {
+      return whole(wave.queue->publishes ? "its ops publish items" : "an item has a param of 2^31 or more");
+    }
+    if (!wave.queue && wave.range.groups[outermost(wave.range)] < 2) {
       return whole("its outermost dimension has one work-group",
                    "give it smaller work-groups, or exchange its dimensions");
     }
     for (const opencl_c::Token& token : program_.units[program_.ops[wave.op].unit].unit.source.tokens) {
-      if (std::ranges::find(launch_functions, token.text) != launch_functions.end()) {
+      if (!wave.queue && std::ranges::find(launch_functions, token.text) != launch_functions.end()) {
         return whole(
             fmt::format("its source calls {}, which is another number in a part of the range", token.text),
             "use get_global_id, and give sizes as arguments");
       }
     }
-    std::vector<std::uint32_t> begin;
-    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
-      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
-    }
+    std::vector<std::uint32_t> begin = wave.queue ? params_of_ranks(wave) : tile_rows_of_ranks(wave.range);
+    const char* const who = wave.queue ? "an item" : "a work-item";
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
     std::vector<std::uint32_t> combined;
-    for (const ProgramArgument& argument : wave.arguments) {
+    for (const ProgramArgument& argument : users_arguments(wave)) {
       if (!argument.is_memory() || argument.access == Access::read) {
         continue;
       }
@@ -121,22 +171,25 @@ private:
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
-            fmt::format("which elements of {} a work-item writes is not known", name),
-            fmt::format(R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row)",
-                        name));
+            fmt::format("which elements of {} {} writes is not known", name, who),
+            wave.queue
+                ? fmt::format("use {} only at the element of the item's param, in the op itself", name)
+                : fmt::format(
+                      R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row)",
+                      name));
       }
       if (argument.rows->reach != 0) {
-        return whole(fmt::format("a work-item writes or reads {} beyond its own row", name),
+        return whole(fmt::format("{} writes or reads {} beyond its own row", who, name),
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
-      auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
+      auto owned = owned_bytes(ids_of(wave), begin, argument.rows->row_bytes, buffer.bytes);
       const auto& known = of_set_[set];
       if (combined_[set]) {
-        return whole(fmt::format("an earlier wave combines {}", name));
+        return whole(fmt::format("another wave combines {}", name));
       }
       if (!known.empty() && known != owned) {
-        return whole(fmt::format("an earlier wave cuts {} at other rows", name),
-                     "give both waves the same sizes in the outermost dimension");
+        return whole(fmt::format("another wave cuts {} at other rows", name),
+                     wave.queue ? "" : "give both waves the same sizes in the outermost dimension");
       }
       written.emplace_back(set, std::move(owned));
     }
@@ -180,7 +233,8 @@ namespace {
 
 TileRows own_rows(const ProgramWave& wave, const WaveCut& cut, std::uint32_t rank) {
   const std::uint32_t begin = cut.begin[rank], end = cut.begin[rank + 1];
-  return {begin, end, first_id(wave.range, begin), first_id(wave.range, end)};
+  const NdRange ids = ids_of(wave);
+  return {begin, end, first_id(ids, begin), first_id(ids, end)};
 }
 
 ByteRange hull(const ByteRange& a, const ByteRange& b) {
@@ -250,7 +304,10 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
         continue;
       }
       const std::string& name = program.buffers[argument.buffer].name;
-      if (!split.waves[i].cut()) {
+      if (wave.queue && split.waves[i].cut()) {
+        next_depth_ = 1;
+        reason_ = fmt::format("each rank runs its own items of {} alone", program.wave_text(i));
+      } else if (!split.waves[i].cut()) {
         next_depth_ = 1;
         reason_ =
             fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name));

@@ -2,6 +2,7 @@
 #include "work/queue.hpp"
 
 #include "device/kernels.hpp"
+#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
@@ -260,22 +261,61 @@ ProgramBuffer own_buffer(const std::string& title, std::string_view what, const 
           }};
 }
 
+constexpr std::uint64_t most_ids = std::uint64_t{1} << 31U; // and elements, see own_elements()
+
+// The rows that an op touches, as far as its source shows them.
+std::array<std::optional<RowReach>, 2> rows_of(const opencl_c::TranslationUnit& unit,
+                                               const opencl_c::Function& function) {
+  constexpr std::size_t param = 2;
+  const auto own = opencl_c::own_elements(unit, function, param);
+  std::array<std::optional<RowReach>, 2> rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (own[i]) {
+      rows[i] = {.row_bytes = own[i]->element_bytes,
+                 .reach =
+                     static_cast<std::uint64_t>(std::max(std::abs(own[i]->low), std::abs(own[i]->high)))};
+    }
+  }
+  return rows;
+}
+
+// The rows of a buffer that items touch, by their params, if those of all items are known and of the same size.
+std::optional<RowReach> rows_of(std::uint32_t handle, const std::vector<QueueCombination>& combinations,
+                                std::span<const QueueOpHandle> ops, std::uint64_t bytes) {
+  std::optional<RowReach> all;
+  for (const QueueCombination& items : combinations) {
+    for (const auto& [buffer, rows] : {std::pair(items.input, ops[items.op].op->rows[0]),
+                                       std::pair(items.output, ops[items.op].op->rows[1])}) {
+      if (buffer != handle) {
+        continue;
+      }
+      if (!rows || (all && all->row_bytes != rows->row_bytes) || bytes / rows->row_bytes > most_ids) {
+        return {};
+      }
+      all = {.row_bytes = rows->row_bytes, .reach = std::max(rows->reach, all ? all->reach : 0)};
+    }
+  }
+  return all;
+}
+
 // Buffers named by items, in the order of their handles, with the drain's access to each.
 std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& combinations,
-                                          std::span<const QueueOpHandle> ops, std::size_t buffers) {
-  std::vector<std::optional<Access>> accesses(buffers);
+                                          std::span<const QueueOpHandle> ops,
+                                          std::span<const ProgramBuffer> buffers) {
+  std::vector<std::optional<Access>> accesses(buffers.size());
   for (const QueueCombination& items : combinations) {
     auto& input = accesses[items.input];
     input = ops[items.op].op->input.is_const ? input.value_or(Access::read) : Access::read_write;
     accesses[items.output] = Access::read_write;
   }
   std::vector<ProgramArgument> arguments;
-  for (std::uint32_t handle = 0; handle < buffers; ++handle) {
+  for (std::uint32_t handle = 0; handle < buffers.size(); ++handle) {
     if (accesses[handle]) {
       arguments.push_back({.kind = ProgramArgument::Kind::buffer,
                            .buffer = handle,
                            .access = *accesses[handle],
-                           .value = {}});
+                           .value = {},
+                           .rows = rows_of(handle, combinations, ops, buffers[handle].bytes)});
     }
   }
   return arguments;
@@ -346,7 +386,7 @@ public:
     capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(2 * published.published_items, least_default_capacity, most_capacity)));
     TIDEGATE_CHECK(check_capacity(published.published_items));
-    wave.arguments = arguments_of(combinations, ops_, buffers_.size());
+    wave.arguments = arguments_of(combinations, ops_, buffers_);
     TIDEGATE_CHECK(add_buffers(wave.arguments, pointer_, drain_));
     add_functions(combinations);
     if (spec_.runs_ahead && rings() > 1) {
@@ -645,6 +685,7 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
                  .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
                  .output = function->parameters[1],
+                 .rows = rows_of(read.unit, *function),
                  .publishes = function->parameters.size() == 4};
 }
 
@@ -684,7 +725,7 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
     drain.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
   }
   TIDEGATE_CHECK(check_sources(used, pointer));
-  QueueWave wave{.arguments = arguments_of(combinations, ops, buffers.size())};
+  QueueWave wave{.arguments = arguments_of(combinations, ops, buffers)};
   TIDEGATE_CHECK(add_buffers(wave.arguments, pointer, drain));
 
   // Reads the source with requeueing, and again without if the ops never requeue.
@@ -725,18 +766,20 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   wave.range = {
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   wave.op_name = used.front()->name;
+  const std::uint32_t largest = std::ranges::max(items, {}, &QueueItem::param).param;
   wave.queue = {.items = std::move(items),
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
                 .publish_ns = published.publish_ns,
+                .tiles = published.tiles,
+                .ids = largest < most_ids ? largest + 1 : 0,
                 .op_names = op_names_of(ops),
                 .requeues = drain.requeues,
                 .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
                 .age_threshold = age_threshold,
                 .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
                 .most_stalled_rounds = spec.most_stalled_rounds};
-  std::ranges::transform(published.tiles, std::back_inserter(wave.queue.tile_items), &QueueTile::count);
   return wave;
 }
 

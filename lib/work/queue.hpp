@@ -61,17 +61,6 @@ struct CombinedQueue {
 
 CombinedQueue combine_items(std::span<const QueueItem> items);
 
-struct QueueTile { // layout of kernels/wave/queue.cl
-  std::uint32_t op = 0;
-  std::uint32_t input = 0;
-  std::uint32_t output = 0;
-  std::uint32_t priority = 0;
-  std::uint32_t first = 0;  // position of its first item
-  std::uint32_t count = 0;  // number of items
-  std::uint32_t param = 0;  // param of the first item if they count up, otherwise index of its params
-  std::uint32_t listed = 0; // 1: the params are listed
-};
-
 struct PublishedQueue {
   std::uint32_t lanes = 1; // per tile
   std::uint32_t items_per_lane = 1;
@@ -108,6 +97,7 @@ struct QueueOp {
   QueueOpTraits traits;
   opencl_c::Parameter input;
   opencl_c::Parameter output;
+  std::array<std::optional<RowReach>, 2> rows; // of input and output, around the param's; empty: any element
   bool publishes = false;
 };
 

@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import time
 import unittest
@@ -20,6 +21,7 @@ from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
 import test_run_queues
 from test_run import Programs, environment
 
+QUEUES = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
 
 
@@ -143,24 +145,39 @@ class Ranks(Programs):
                     self.assertTrue(report["output_parity"]["equal"])
                     self.assertEqual(self.outputs(program), alone)
                     self.assertEqual({key: report.get(key) for key in counted}, {key: report_alone.get(key) for key in counted})
-                    self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]], [(False, "it is a queue")])
+                    self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]],
+                                     [(True, "") if name == "queue" else (False, "its ops publish items")])
 
     def test_random_queues_have_the_oracles_bytes_and_counts(self) -> None:
-        self.file("queue.cl", test_run_queues.OPS)
+        known = test_run_queues.OPS.replace("{ return count(wanted, seen, i); }",
+                                            "{\n  seen[i] += 1;\n  return seen[i] < wanted[i] ? TIDEGATE_REQUEUE : TIDEGATE_DONE;\n}")
         seed = random.randrange(10**6)
-        for number, ranks in enumerate((2, 3, 4)):
+        for number in range(QUEUES):
+            ranks, cut = 2 + number % 3, number % 3 != 1  # which elements a function writes that gets the pointer is not known
+            self.file("queue.cl", known if cut else test_run_queues.OPS)
             with self.subTest(seed=seed, number=number):
                 document, seen, squares, queue = test_run_queues.Drain.random_program(self, random.Random(seed + number))
                 self.file("program.json", json.dumps(document))
                 result = self.mpirun(ranks, "run", "program.json", *(("--verify",) if number == 0 else ()))
                 self.check(result, 0)
                 self.assertEqual((self.output("seen.npy"), self.output("squares.npy")), (seen, squares))
-                report = parse(result.stdout)["queues"][0]
-                self.assertEqual({key: report[key] for key in queue}, queue)
+                report = parse(result.stdout)
+                self.assertEqual({key: report["queues"][0][key] for key in queue}, queue)
+                self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]],
+                                 [(cut, "" if cut else 'which elements of "seen" an item writes is not known'), (True, "")])
 
     def test_a_queue_that_fails_is_reported_once_as_by_one_process(self) -> None:
         self.file("queue.cl", test_run_queues.OPS)
-        for document in (test_run_queues.Ends.checked_program(self, [0, 1, 2, 9, 0, 0]), test_run_queues.Ends.waiting(self, most_stalled_rounds=6)):
+        self.file("wanted.raw", struct.pack("<6I", 1, 2, 1, 1, 99, 1))
+        stalls = test_run_queues.queue_program(  # item 4 alone, of another rank than the first
+            {"count": test_run_queues.queue_op()},
+            {"wanted": {"type": "u32", "count": 6, "init": {"file": "wanted.raw"}}, "seen": {"type": "u32", "count": 6, "output": "out.npy"}},
+            [(0, 0, 1, i) for i in range(6)], queue={"most_stalled_rounds": 3})
+        fails = test_run_queues.Ends.checked_program(self, [0, 1, 2, 9, 0, 0])
+        every_rank = test_run_queues.queue_program(
+            {"wait": test_run_queues.queue_op()}, {"in": {"type": "u32", "count": 1, "init": {"fill": 0}}, "out": {"type": "u32", "count": 1, "output": "out.npy"}},
+            [(0, 0, 1, 0)], queue={"most_stalled_rounds": 6})
+        for document in (fails, stalls, every_rank):
             self.file("program.json", json.dumps(document))
             alone = self.mpirun(1, "run", "program.json", "--strategy", "plain")
             self.check(alone, 1)

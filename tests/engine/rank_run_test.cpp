@@ -55,6 +55,16 @@ kernel void grid(global const uint* a, global uint* b, uint width, uint height) 
                        (y + 1 < height ? a[(y + 1) * width + x] : 9u);
 }
 )";
+constexpr const char* queue_ops = R"(
+uint own(global const uint* a, global uint* b, uint i) { b[i] += a[i]; return TIDEGATE_DONE; }
+uint twice(global const uint* a, global uint* b, uint i) { b[i] *= 2u; return TIDEGATE_DONE; }
+uint next(global const uint* a, global uint* b, uint i) { b[i] = b[i + 1]; return TIDEGATE_DONE; }
+uint any(global const uint* a, global uint* b, uint i) { b[a[i]] = 1u; return TIDEGATE_DONE; }
+uint again(global const uint* a, global uint* b, uint i, tidegate_publisher publisher) {
+  if (i > 0) TIDEGATE_PUBLISH(again, p, q, i - 1);
+  return TIDEGATE_DONE;
+}
+)";
 constexpr const char* grouped = R"(
 kernel void grouped(global const uint* a, global uint* b, uint n) {
   const uint i = get_global_id(0);
@@ -118,6 +128,7 @@ struct Compiled {
   explicit Compiled(const std::string& json) {
     folder.write("ops.cl", ranked_kernels);
     folder.write("grouped.cl", grouped);
+    folder.write("queue.cl", queue_ops);
     const auto document = documents::decode<WaveProgram>(json);
     REQUIRE(document);
     std::set<std::string> assumed;
@@ -384,4 +395,45 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
       split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
       "its outermost dimension has one work-group");
   CHECK(split(R"({"fill":{"buffer":"p"}})").reason == "it is a fill or a copy");
+}
+
+TEST_CASE("a queue is cut by the params of its items, or the reason says why not") {
+  // Items of an op from p to q, with these params.
+  const auto queue = [](const std::string& op, const std::vector<std::uint32_t>& params,
+                        std::uint32_t output = 1) {
+    std::string items;
+    for (const std::uint32_t param : params) {
+      items += fmt::format(R"({}{{"op_handle":0,"input_handle":0,"output_handle":{},"param":{}}})",
+                           items.empty() ? "" : ",", output, param);
+    }
+    return fmt::format(R"({{"queue":{{"ops":["{}"],"buffers":["p","q"],"items":[{}]}}}})", op, items);
+  };
+  const auto split = [&](const std::string& waves) {
+    std::string queue_op;
+    for (const char* const op : {"own", "twice", "next", "any", "again"}) {
+      queue_op += fmt::format(R"("{}":{{"source":"queue.cl","queue":true}},)", op);
+    }
+    std::string all = ops;
+    all.insert(std::string(R"("ops":{)").size(), queue_op);
+    const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
+                                        buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), all, waves));
+    return split_job(compiled.program->written, 3);
+  };
+  using Begin = std::vector<std::uint32_t>;
+  CHECK(split(queue("own", {9, 4, 60, 2, 3, 1})).waves[0].begin == Begin{0, 3, 9, 61}); // two items each
+  CHECK(split(queue("own", {5})).waves[0].begin == Begin{0, 5, 5, 6});
+  CHECK(split(queue("twice", {1, 1, 1, 1, 2, 1})).waves[0].begin ==
+        Begin{0, 1, 1, 3}); // equal ones on one rank
+  const JobSplit after =
+      split(queue("own", {9, 4, 60, 2, 3, 1}) + "," +
+            wave_text("near", "p", "q", R"("global_size":[64],"local_size":[8])", R"({"u32":64})"));
+  CHECK(after.waves[0].begin == Begin{0, 24, 48, 61}); // as the kernel
+  CHECK(after.owned[1] == std::vector<ByteRange>{{0, 96}, {96, 192}, {192, 256}});
+  CHECK(split(queue("own", {1, 2}, 0)).waves[0].cut());
+  CHECK(split(queue("next", {1, 2})).waves[0].reason == "an item writes or reads \"q\" beyond its own row");
+  const WaveCut any = split(queue("any", {1, 2})).waves[0];
+  CHECK(any.reason == "which elements of \"q\" an item writes is not known");
+  CHECK(any.fix == "use \"q\" only at the element of the item's param, in the op itself");
+  CHECK(split(queue("own", {1, 0x80000000U})).waves[0].reason == "an item has a param of 2^31 or more");
+  CHECK(split(queue("again", {1, 2})).waves[0].reason == "its ops publish items");
 }
