@@ -173,7 +173,9 @@ private:
         return whole(
             fmt::format("which elements of {} {} writes is not known", name, who),
             wave.queue
-                ? fmt::format("use {} only at the element of the item's param, in the op itself", name)
+                ? fmt::format("use {} only at the element of the item's param, in the op itself, or state "
+                              R"("own_row": true for an op that touches only the param's row of its output)",
+                              name)
                 : fmt::format(
                       R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row)",
                       name));

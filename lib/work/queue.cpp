@@ -281,15 +281,17 @@ std::array<std::optional<RowReach>, 2> rows_of(const opencl_c::TranslationUnit& 
 
 // The rows of a buffer that items touch, by their params, if those of all items are known and of the same size.
 std::optional<RowReach> rows_of(std::uint32_t handle, const std::vector<QueueCombination>& combinations,
-                                std::span<const QueueOpHandle> ops, std::uint64_t bytes) {
+                                std::span<const QueueOpHandle> ops, const ProgramBuffer& buffer) {
+  const RowReach row{.row_bytes = buffer.row_bytes == 0 ? element_bytes(buffer.type) : buffer.row_bytes};
   std::optional<RowReach> all;
   for (const QueueCombination& items : combinations) {
-    for (const auto& [buffer, rows] : {std::pair(items.input, ops[items.op].op->rows[0]),
-                                       std::pair(items.output, ops[items.op].op->rows[1])}) {
-      if (buffer != handle) {
+    const QueueOp& op = *ops[items.op].op;
+    for (const auto& [of, rows] :
+         {std::pair(items.input, op.rows[0]), {items.output, op.spec.own_row ? row : op.rows[1]}}) {
+      if (of != handle) {
         continue;
       }
-      if (!rows || (all && all->row_bytes != rows->row_bytes) || bytes / rows->row_bytes > most_ids) {
+      if (!rows || (all && all->row_bytes != rows->row_bytes) || buffer.bytes / rows->row_bytes > most_ids) {
         return {};
       }
       all = {.row_bytes = rows->row_bytes, .reach = std::max(rows->reach, all ? all->reach : 0)};
@@ -315,7 +317,7 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
                            .buffer = handle,
                            .access = *accesses[handle],
                            .value = {},
-                           .rows = rows_of(handle, combinations, ops, buffers[handle].bytes)});
+                           .rows = rows_of(handle, combinations, ops, buffers[handle])});
     }
   }
   return arguments;

@@ -408,15 +408,17 @@ TEST_CASE("a queue is cut by the params of its items, or the reason says why not
     }
     return fmt::format(R"({{"queue":{{"ops":["{}"],"buffers":["p","q"],"items":[{}]}}}})", op, items);
   };
-  const auto split = [&](const std::string& waves) {
+  const auto split = [&](const std::string& waves, std::uint32_t width = 1) {
     std::string queue_op;
     for (const char* const op : {"own", "twice", "next", "any", "again"}) {
       queue_op += fmt::format(R"("{}":{{"source":"queue.cl","queue":true}},)", op);
     }
+    queue_op += R"("row":{"source":"queue.cl","kernel":"any","queue":true,"own_row":true},)";
     std::string all = ops;
     all.insert(std::string(R"("ops":{)").size(), queue_op);
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
-                                        buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), all, waves));
+                                        buffer_text("p", 64, 1, 1), buffer_text("q", 64, width, 2), all,
+                                        waves));
     return split_job(compiled.program->written, 3);
   };
   using Begin = std::vector<std::uint32_t>;
@@ -433,7 +435,11 @@ TEST_CASE("a queue is cut by the params of its items, or the reason says why not
   CHECK(split(queue("next", {1, 2})).waves[0].reason == "an item writes or reads \"q\" beyond its own row");
   const WaveCut any = split(queue("any", {1, 2})).waves[0];
   CHECK(any.reason == "which elements of \"q\" an item writes is not known");
-  CHECK(any.fix == "use \"q\" only at the element of the item's param, in the op itself");
+  CHECK(any.fix ==
+        "use \"q\" only at the element of the item's param, in the op itself, or state \"own_row\": true "
+        "for an op that touches only the param's row of its output");
+  CHECK(split(queue("row", {9, 4, 60, 2, 3, 1}), 5).owned[1] ==
+        std::vector<ByteRange>{{0, 60}, {60, 180}, {180, 1280}}); // rows of 20 bytes
   CHECK(split(queue("own", {1, 0x80000000U})).waves[0].reason == "an item has a param of 2^31 or more");
   CHECK(split(queue("again", {1, 2})).waves[0].reason == "its ops publish items");
 }
