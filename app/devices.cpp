@@ -6,6 +6,7 @@
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
 #include "core/files.hpp"
+#include "core/kept_files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/isolation.hpp"
@@ -15,20 +16,15 @@
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <string_view>
-#include <utility>
-
-#define XXH_INLINE_ALL
-#include <fmt/format.h>
-#include <xxhash.h>
-
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -44,7 +40,7 @@ std::filesystem::path cache_file(const device::DeviceInfo& device, const std::st
   }
   const std::string key =
       device_key(device) + tool_version + '\n' + device::kernel_source("common/self_test.cl");
-  return folder / fmt::format("device-{:016x}.json", XXH3_64bits(key.data(), key.size()));
+  return folder / ("device-" + hash_of(key) + ".json");
 }
 
 // A damaged entry must not become a launch that hangs.
@@ -61,15 +57,6 @@ std::optional<device::DeviceProfile> cached_profile(const std::filesystem::path&
   constexpr std::size_t most = std::size_t{1} << 20U;
   const auto text = read_all(file.string(), most);
   return text ? kept_profile(*text, device) : std::nullopt;
-}
-
-void keep(const device::DeviceProfile& profile, const std::filesystem::path& file) {
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  if (!error) {
-    // A folder that cannot be written to costs the next run a self-test and nothing else.
-    (void)write_text(file.string(), documents::encode(profile) + '\n');
-  }
 }
 
 // Prints the trials, a row each.
@@ -181,7 +168,7 @@ Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_ver
     profile = std::move(*measured);
     // A busy machine can make a trial fail: the next run tries again.
     if (!file.empty() && plausible(*profile, device)) {
-      keep(*profile, file);
+      (void)keep_file(file, documents::encode(*profile) + '\n');
     }
   }
   device.megakernel.supported = profile->ordering.has_value();

@@ -9,6 +9,7 @@
 #include "app/terminal.hpp"
 #include "core/duration.hpp"
 #include "core/files.hpp"
+#include "core/kept_files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
@@ -25,12 +26,10 @@
 #include <tidegate/graph/load.hpp>
 #include <tidegate/policy/documents.hpp>
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -62,13 +61,6 @@ std::string verdict_text(const KnobReport& knob) {
   return {};
 }
 
-std::string hash_of(const device::DeviceInfo& device, std::string_view program_key) {
-  std::string key = device_key(device);
-  key += program_key;
-  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-}
-
 } // namespace
 
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key) {
@@ -76,7 +68,7 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   if (folder.empty()) {
     return {};
   }
-  const std::string name = "tuned-" + hash_of(device, program_key);
+  const std::string name = "tuned-" + hash_of(device_key(device).append(program_key));
   return {.profile = folder / (name + ".profile.json"),
           .policy = folder / (name + ".policy.json"),
           .difference = folder / (name + ".difference.json"),
@@ -134,7 +126,7 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
     const auto written = std::filesystem::last_write_time(path, unknown).time_since_epoch().count();
     key += fmt::format("{} {} {}", path.string(), bytes, written);
   }
-  return cache.empty() ? cache : cache / ("checked-" + hash_of(device, key));
+  return cache.empty() ? cache : cache / ("checked-" + hash_of(device_key(device) + key));
 }
 
 void forget_tuned(const TunedFiles& kept) {
@@ -166,21 +158,15 @@ void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
   auto profile = read_as<device::DeviceProfile>(kept.profile.string());
   if (profile) { // else the next run measures anyway
     profile->tuning.active_tiles_bps = bps;
-    (void)write_text(kept.profile.string(), documents::encode(*profile) + '\n');
+    (void)keep_file(kept.profile, documents::encode(*profile) + '\n');
   }
 }
 
 // Stores both in the user's folder, where take_tuning() finds them. Returns false if they cannot be written.
 static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                        const policy::LaunchPolicy& policy) {
-  if (kept.profile.empty()) {
-    return false;
-  }
-  std::error_code unwritable;
-  std::filesystem::create_directories(kept.profile.parent_path(), unwritable);
-  // An unwritable folder is no error: the next runs only cannot reuse the result.
-  return write_text(kept.profile.string(), documents::encode(profile) + '\n') &&
-         write_text(kept.policy.string(), documents::encode(policy) + '\n');
+  return keep_file(kept.profile, documents::encode(profile) + '\n') &&
+         keep_file(kept.policy, documents::encode(policy) + '\n');
 }
 
 // Writes a file with everything that a bug report about differing outputs needs. Errors: of writing.
@@ -278,12 +264,10 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
                  : first.compared
                      ? "not equal to plain launches"
                      : "not compared: plain launches cannot run, or take longer than measure-budget";
-  const std::filesystem::path file = stated_file(settings, device, key);
-  std::error_code unwritable;
-  std::filesystem::create_directories(file.parent_path(), unwritable);
-  first.kept = !file.empty() && write_text(file.string(), first.equal      ? equal_before
-                                                          : first.compared ? unequal_before
-                                                                           : std::string_view(first.reason));
+  first.kept =
+      keep_file(stated_file(settings, device, key), first.equal      ? equal_before
+                                                    : first.compared ? unequal_before
+                                                                     : std::string_view(first.reason));
   return {.report = first,
           .warning = first.compared && !first.equal ? std::optional(difference_warning(first, "", of_stated))
                                                     : std::nullopt};
@@ -357,8 +341,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
   // If the budget ended this first run, the next run continues it with the kernels that are already built. This happens once.
   std::error_code unwritable;
   const bool went_on = std::filesystem::remove(files.unfinished, unwritable);
-  const bool goes_on = !found->complete && !found->different && !files.unfinished.empty() && !went_on &&
-                       write_text(files.unfinished.string(), "");
+  const bool goes_on = !found->complete && !found->different && !went_on && keep_file(files.unfinished, "");
   if (!goes_on && found->report.compared && found->report.measured) {
     device::DeviceProfile profile = device->profile.value_or(
         device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});

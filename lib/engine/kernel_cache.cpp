@@ -1,6 +1,7 @@
 #include "engine/kernel_cache.hpp"
 
 #include "core/files.hpp"
+#include "core/kept_files.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -88,8 +89,7 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
     key += '\n';
   }
   key += std::to_string(dynamic_local_bytes);
-  const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-  return folder / fmt::format("kernel-{:016x}{:016x}.bin", hash.high64, hash.low64);
+  return folder / ("kernel-" + hash_of(key) + ".bin");
 }
 
 std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
@@ -120,11 +120,7 @@ void write_entry(const device::Session& session, const device::DeviceInfo& devic
     }
   }
   const std::string entry = encode_entry({.resident_groups = resident, .binary = std::move(binary)});
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  if (auto output = Output::open(path.string()); output && output->write(entry)) {
-    (void)output->commit();
-  }
+  (void)keep_file(path, entry);
 }
 
 // Returns the program, if the driver can, assembled for few work-groups a compute unit. Without that statement NVIDIA's assembler saves

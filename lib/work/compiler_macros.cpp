@@ -1,15 +1,14 @@
 #include "work/compiler_macros.hpp"
 
 #include "core/files.hpp"
+#include "core/kept_files.hpp"
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/macros.hpp"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -152,18 +151,11 @@ Answers read_answers(const std::filesystem::path& path) {
 }
 
 void write_answers(const std::filesystem::path& path, const Answers& answers) {
-  if (path.empty()) {
-    return;
-  }
   std::string text = "tidegate macros 1\n";
   for (const auto& [question, answer] : answers) {
     text += fmt::format("{} {}\n{}\n", question.is_condition ? "condition" : "name", question.text, answer);
   }
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  if (auto output = Output::open(path.string()); output && output->write(text + "end\n")) {
-    (void)output->commit();
-  }
+  (void)keep_file(path, text + "end\n");
 }
 
 // A compiler: a device with options.
@@ -177,8 +169,7 @@ public:
                                       device.opencl_version, device.driver_version, options_}) {
         key += part + '\n';
       }
-      const XXH128_hash_t hash = XXH3_128bits(key.data(), key.size());
-      entry_ = folder / fmt::format("macros-{:016x}{:016x}.txt", hash.high64, hash.low64);
+      entry_ = folder / ("macros-" + hash_of(key) + ".txt");
       answers_ = read_answers(entry_);
     }
   }

@@ -3,6 +3,7 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
+#include "core/kept_files.hpp"
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "device/monitor.hpp"
@@ -238,18 +239,6 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   return first;
 }
 
-// Notes for later runs that the program's result is right here; a folder that cannot be written costs them
-// another check.
-bool keep_checked(const std::filesystem::path& file) {
-  if (file.empty()) {
-    return false;
-  }
-  std::error_code unwritable;
-  std::filesystem::create_directories(file.parent_path(), unwritable);
-  auto output = Output::open(file.string());
-  return output && output->write("right by the serial algorithm\n") && output->commit();
-}
-
 // Checks the result as the program's first run or --verify wants it.
 void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, TraversalResults& results,
                   engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
@@ -298,7 +287,7 @@ void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, Trave
     first.compared = true;
     first.equal = report.verification->right;
     kept.checked = first.equal && !report.replay->first_difference;
-    first.kept = kept.checked && keep_checked(options.traversal.checked);
+    first.kept = kept.checked && keep_file(options.traversal.checked, "right by the serial algorithm\n");
     first.reason =
         first.equal ? "right by " + std::string(reference_of(program)) : report.verification->error->message;
     if (!first.equal && !options.verify) {
