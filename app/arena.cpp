@@ -40,41 +40,15 @@ struct PlannedArena {
   planning::ArenaPlan plan;
 };
 
-using planning::ArenaError;
 using planning::ArenaProof;
 
-Error to_error(const ArenaError& refusal, const documents::BufferLifetimes& lifetimes,
-               const ArenaOptions& options) {
-  Error error{.code = refusal.code, .message = describe(refusal)};
-  if (!refusal.field.empty()) { // of a buffer
-    error.field = std::string(refusal.field);
-    error.message += fmt::format(" (id {})", describe(lifetimes.buffers[refusal.buffer].id));
-    error.pointer = fmt::format("/buffers/{}", refusal.buffer);
-    if (refusal.code == ErrorCode::empty_lifetime) {
-      *error.pointer += "/upper";
-      error.fix = "give an upper end above the lower one, or leave the buffer out";
-    } else if (refusal.code == ErrorCode::bad_alignment) {
-      *error.pointer += "/alignment";
-      error.fix = "give 1, 2, 4, 8 or another power of two";
-    } else {
-      error.fix = "check the sizes of the buffers";
-    }
-    return error;
+// The planner's error with the id of the buffer.
+Error with_id(Error error, const documents::BufferLifetimes& lifetimes) {
+  constexpr std::string_view buffers = "/buffers/";
+  if (error.pointer->starts_with(buffers)) {
+    const std::size_t index = std::stoull(error.pointer->substr(buffers.size()));
+    error.message += fmt::format(" (id {})", describe(lifetimes.buffers[index].id));
   }
-  error.required_bytes = refusal.required_bytes;
-  error.capacity_bytes = refusal.capacity_bytes;
-  error.pointer = "/capacity_bytes";
-  if (refusal.code == ErrorCode::arena_over_capacity) {
-    error.fix = fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
-                            refusal.required_bytes);
-    return error;
-  }
-  error.best_height_bytes = refusal.best_height_bytes;
-  // Effort and no node: the problem is too large to be searched at all.
-  error.fix = refusal.best_height_bytes == 0 ? "raise --effort"
-              : refusal.search_nodes == 0 && options.effort != 0
-                  ? fmt::format("raise the capacity to {} bytes", refusal.best_height_bytes)
-                  : fmt::format("raise --effort, or the capacity to {} bytes", refusal.best_height_bytes);
   return error;
 }
 
@@ -143,13 +117,12 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const 
       errors.add(already_reported());
       continue;
     }
-    if (auto single = planning::check_arena_problem({.buffers = {problem.buffers[i]}}); !single) {
-      single.error().buffer = i;
-      errors.add(to_error(single.error(), lifetimes, {}));
+    if (auto error = planning::unsound(problem.buffers[i], i)) {
+      errors.add(with_id(*std::move(error), lifetimes));
     }
   }
   TIDEGATE_CHECK(errors.result());
-  return tl::unexpected(to_error(sound.error(), lifetimes, {}));
+  return tl::unexpected(with_id(sound.error(), lifetimes));
 }
 
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes) {
@@ -174,7 +147,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
                                    {.effort = options.effort, .threads = options.threads, .techniques = {}});
   if (!plan) {
     TIDEGATE_CHECK(check_lifetimes(lifetimes)); // reports every fault
-    return tl::unexpected(to_error(plan.error(), lifetimes, options));
+    return tl::unexpected(with_id(std::move(plan.error()), lifetimes));
   }
   return PlannedArena{.lifetimes = std::move(lifetimes), .plan = std::move(*plan)};
 }

@@ -19,7 +19,6 @@ namespace tidegate::app {
 namespace {
 
 using planning::Dependency;
-using planning::PlanError;
 
 std::string_view name_of(const documents::NamedWave& wave) {
   return wave.name ? std::string_view(*wave.name) : std::string_view();
@@ -116,7 +115,7 @@ void check_order(const NamedDag& named, std::span<const std::size_t> left_out, E
     return;
   }
   Error error = to_error(order.error(), named);
-  if (auto index = index_of(named.dag, order.error().before, order.error().after)) {
+  if (auto index = index_of(named.dag, *error.before, *error.after)) {
     for (const std::size_t each : left_out) {
       *index += each <= *index ? 1 : 0;
     }
@@ -196,12 +195,9 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
     }
     if (*before == *after) {
       left_out.push_back(i);
-      errors.add(
-          {.code = ErrorCode::self_dependency,
-           .message = planning::describe({.code = ErrorCode::self_dependency, .wave = *before}, wave_text),
-           .fix = "remove the dependency",
-           .pointer = fmt::format("/dependencies/{}", i),
-           .wave = *before});
+      Error error = planning::worded({.code = ErrorCode::self_dependency, .wave = *before}, wave_text);
+      error.pointer = fmt::format("/dependencies/{}", i);
+      errors.add(std::move(error));
       continue;
     }
     dag.dependencies.push_back({static_cast<std::uint32_t>(*before), static_cast<std::uint32_t>(*after)});
@@ -226,38 +222,15 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
   return named;
 }
 
-Error to_error(const PlanError& error, const NamedDag& named) {
-  Error result{.code = error.code,
-               .message = describe(error, [&named](std::uint64_t wave) { return named.wave_text(wave); })};
-  if (error.code == ErrorCode::cycle) {
-    result.fix = fmt::format("remove the dependency of {} on {}, or another one of the cycle",
-                             named.wave_text(error.after), named.wave_text(error.before));
-    result.unscheduled_waves = error.unscheduled_waves;
-    result.before = error.before;
-    result.after = error.after;
-    result.cycle = error.cycle;
-    if (const auto index = index_of(named.dag, error.before, error.after)) {
-      result.pointer = fmt::format("/dependencies/{}", *index);
-    }
-    return result;
+Error to_error(Error error, const NamedDag& named) {
+  error = planning::worded(std::move(error), [&named](std::uint64_t wave) { return named.wave_text(wave); });
+  if (error.code != ErrorCode::cycle) {
+    error.pointer = error.wave ? fmt::format("/waves/{}", *error.wave) : "/resident_graph_bytes";
+    error.wave.reset(); // the pointer has it
+  } else if (const auto index = index_of(named.dag, *error.before, *error.after)) {
+    error.pointer = fmt::format("/dependencies/{}", *index);
   }
-  result.field = std::string(error.field);
-  if (error.code == ErrorCode::byte_count_overflow) {
-    result.pointer = fmt::format("/waves/{}", error.wave);
-    result.fix = "check the wave's byte counts";
-    return result;
-  }
-  // The code is group_over_budget: resolve() has refused invalid dependencies before.
-  const bool single = error.field == planning::single_wave_bytes;
-  result.required_bytes = error.required_bytes;
-  result.budget_bytes = error.budget_bytes;
-  result.pointer = single ? fmt::format("/waves/{}", error.wave) : "/resident_graph_bytes";
-  std::uint64_t least = error.required_bytes;
-  const bool reachable = !single || !__builtin_add_overflow(least, named.dag.resident_graph_bytes, &least);
-  result.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
-                                       single ? "the wave" : "the graph")
-                         : "make the wave smaller";
-  return result;
+  return error;
 }
 
 } // namespace tidegate::app

@@ -35,8 +35,7 @@ namespace {
 using documents::Planner;
 using documents::PlanObjective;
 
-planning::PlanResult<planning::MemoryPlan> make_plan(const planning::WaveDag& dag,
-                                                     const PlanOptions& options) {
+Result<planning::MemoryPlan> make_plan(const planning::WaveDag& dag, const PlanOptions& options) {
   if (options.planner == Planner::layered) {
     return planning::plan_layered(dag);
   }

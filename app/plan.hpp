@@ -36,7 +36,7 @@ struct NamedDag {
 Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread = {});
 
 // A planner's refusal with names, a pointer into the document and a fix.
-Error to_error(const planning::PlanError& error, const NamedDag& named);
+Error to_error(Error error, const NamedDag& named);
 
 struct PlanOptions {
   documents::Planner planner = documents::Planner::layered;

@@ -48,30 +48,26 @@ std::string largest_buffer(const Job& program, std::uint32_t wave) {
                                           bytes_text(largest->bytes));
 }
 
-Error refusal(const planning::PlanError& error, const Job& program) {
-  Error result{.code = error.code,
-               .message = planning::describe(error,
-                                             [&program](std::uint64_t wave) {
-                                               return program.wave_text(static_cast<std::uint32_t>(wave));
-                                             }),
-               .fix = "remove one of these dependencies",
-               .pointer = pointer_to(program, error.before, error.after)};
-  if (error.code == ErrorCode::group_over_budget) {
-    const auto wave = static_cast<std::uint32_t>(error.wave);
-    result.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
-                                 bytes_text(error.required_bytes), bytes_text(error.budget_bytes),
-                                 largest_buffer(program, wave));
-    result.fix = program.budget_bytes != 0
-                     ? "raise device_memory_budget_bytes, or make the wave's buffers smaller"
-                     : "make the wave's buffers smaller: the budget is all that the device has";
-    result.required_bytes = error.required_bytes;
-    result.budget_bytes = error.budget_bytes;
-    result.pointer = program.wave_pointer(error.wave);
-  } else if (error.code != ErrorCode::cycle) { // byte_count_overflow; resolve() refuses self-dependencies
-    result.fix = "check the wave's byte counts";
-    result.pointer = program.wave_pointer(error.wave);
+// The planner's error with its place in the program.
+Error refusal(Error error, const Job& program) {
+  error = planning::worded(std::move(error), [&program](std::uint64_t wave) {
+    return program.wave_text(static_cast<std::uint32_t>(wave));
+  });
+  if (error.code == ErrorCode::cycle) { // resolve() refuses self-dependencies
+    error.pointer = pointer_to(program, *error.before, *error.after);
+    return error;
   }
-  return result;
+  const auto wave = static_cast<std::uint32_t>(error.wave.value_or(0));
+  error.pointer = program.wave_pointer(wave);
+  if (error.code == ErrorCode::group_over_budget) {
+    error.message = fmt::format("{} alone needs {} and a group may have {}{}", program.wave_text(wave),
+                                bytes_text(*error.required_bytes), bytes_text(*error.budget_bytes),
+                                largest_buffer(program, wave));
+    error.fix = program.budget_bytes != 0
+                    ? "raise device_memory_budget_bytes, or make the wave's buffers smaller"
+                    : "make the wave's buffers smaller: the budget is all that the device has";
+  }
+  return error;
 }
 
 } // namespace
@@ -87,7 +83,7 @@ Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budge
     return *given;
   }
   return planning::plan_layered(dag).map_error(
-      [&program](const planning::PlanError& error) { return refusal(error, program); });
+      [&program](Error error) { return refusal(std::move(error), program); });
 }
 
 Result<void> check_order(const Job& program) {

@@ -61,23 +61,22 @@ std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::Ba
   return uses;
 }
 
-Error refusal(const planning::ArenaError& error, const Job& program) {
+Error refusal(Error error, const Job& program) {
   const bool proved = error.code == ErrorCode::arena_over_capacity;
   const auto largest = std::ranges::max_element(
       program.buffers, {}, [](const ProgramBuffer& buffer) { return buffer.in_arena() ? buffer.bytes : 0; });
   const bool given = program.budget_bytes != 0;
-  return {
-      .code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted,
-      .message = fmt::format("the buffers need {} of device memory, {} {}; the largest is {}, {}",
-                             bytes_text(proved ? error.required_bytes : error.best_height_bytes),
-                             given ? "the budget leaves" : "the device has", bytes_text(error.capacity_bytes),
-                             in_quotes(largest->name), bytes_text(largest->bytes)),
-      .fix = fmt::format("{}make buffers smaller, or give those between waves neither init nor output, so "
-                         "that they can share memory",
-                         given ? "raise device_memory_budget_bytes as far as the device has memory, " : ""),
-      .required_bytes = error.required_bytes,
-      .capacity_bytes = error.capacity_bytes,
-      .best_height_bytes = error.best_height_bytes};
+  error.code = proved ? ErrorCode::arena_over_capacity : ErrorCode::arena_search_exhausted;
+  error.message = fmt::format(
+      "the buffers need {} of device memory, {} {}; the largest is {}, {}",
+      bytes_text((proved ? error.required_bytes : error.best_height_bytes).value_or(0)),
+      given ? "the budget leaves" : "the device has", bytes_text(error.capacity_bytes.value_or(0)),
+      in_quotes(largest->name), bytes_text(largest->bytes));
+  error.fix = fmt::format("{}make buffers smaller, or give those between waves neither init nor output, so "
+                          "that they can share memory",
+                          given ? "raise device_memory_budget_bytes as far as the device has memory, " : "");
+  error.pointer = error.field = std::nullopt;
+  return error;
 }
 
 } // namespace
@@ -155,7 +154,7 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
   }
   auto plan = planning::plan_arena(problem);
   if (!plan) {
-    return tl::unexpected(refusal(plan.error(), program));
+    return tl::unexpected(refusal(std::move(plan.error()), program));
   }
   auto placed = plan->offsets.begin();
   for (const ProgramBuffer& buffer : program.buffers) {

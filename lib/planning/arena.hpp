@@ -88,35 +88,21 @@ struct ArenaOptions {
   ArenaTechniques techniques;
 };
 
-// The fields of each code; other fields keep their defaults:
-//
-//   empty_lifetime, bad_alignment, byte_count_overflow   buffer, field
-//   arena_over_capacity                                  required_bytes, capacity_bytes, proof
-//   arena_search_exhausted                               required_bytes, capacity_bytes, best_height_bytes
-struct ArenaError {
-  ErrorCode code = ErrorCode::empty_lifetime;
-  std::uint64_t buffer = 0;         // for an overflow the first buffer that cannot be counted or placed
-  std::string_view field;           // "upper", "alignment", "alive bytes" or "offset"
-  std::uint64_t required_bytes = 0; // proved lower bound of the height
-  std::uint64_t capacity_bytes = 0;
-  std::uint64_t best_height_bytes = 0; // height of the best plan found; 0 if none fits 64 bits
-  ArenaProof proof = ArenaProof::none; // the proof of required_bytes
-  std::uint64_t search_nodes = 0;
-
-  friend bool operator==(const ArenaError&, const ArenaError&) = default;
-};
-
 // Finds offsets for the buffers. With a capacity, returns the first plan that fits, and `optimal` reports
-// whether it is proved lowest; without one, minimises the height within the effort. Errors: see
-// ArenaError, for the first invalid buffer, its lifetime before its alignment.
-tl::expected<ArenaPlan, ArenaError> plan_arena(const ArenaProblem& problem, const ArenaOptions& options = {});
+// whether it is proved lowest; without one, minimises the height within the effort. Errors, of buffers for the first
+// invalid one, its lifetime before its alignment, with a pointer into the document buffer_lifetimes:
+//
+//   empty_lifetime, bad_alignment, byte_count_overflow   field: "upper", "alignment", "alive bytes" or "offset"
+//   arena_over_capacity                                  required_bytes: a proved lower bound, capacity_bytes
+//   arena_search_exhausted                               required_bytes, capacity_bytes, best_height_bytes: 0 if none fits 64 bits
+Result<ArenaPlan> plan_arena(const ArenaProblem& problem, const ArenaOptions& options = {});
 
 // Finds the errors that plan_arena reports without planning: empty_lifetime, bad_alignment and
 // byte_count_overflow {alive bytes}. O(n log n).
-tl::expected<void, ArenaError> check_arena_problem(const ArenaProblem& problem);
+Result<void> check_arena_problem(const ArenaProblem& problem);
 
-// Describes an error in one sentence, with buffers by index.
-std::string describe(const ArenaError& error);
+// The error of a single buffer, which is number `index` of its problem.
+std::optional<Error> unsound(const ArenaBuffer& buffer, std::size_t index);
 
 // Checks a plan against the definitions, with code that shares only these structs with the planner. Returns
 // the first violation in words, buffers by index, or nothing for a correct plan:

@@ -201,9 +201,9 @@ void improve_by_parts(CompactSearch& search, std::uint64_t effort) {
 
 } // namespace
 
-PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options) {
+Result<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options) {
   const bool only_groups = options.objective == CompactOptions::Objective::groups;
-  PlanResult<MemoryPlan> layered = plan_layered(dag);
+  Result<MemoryPlan> layered = plan_layered(dag);
   if (!layered || layered->order.empty() || (layered->optimal && only_groups)) {
     return layered;
   }

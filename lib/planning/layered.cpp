@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,8 +17,24 @@
 namespace tidegate::planning {
 namespace {
 
-PlanError overflow(std::string_view field, std::uint64_t wave = 0) {
-  return {.code = ErrorCode::byte_count_overflow, .field = field, .wave = wave};
+Error overflow(std::string_view field, std::uint64_t wave = 0) {
+  return worded({.code = ErrorCode::byte_count_overflow, .field = std::string(field), .wave = wave});
+}
+
+// Of a wave, which shares its budget with the resident graph, or of the graph itself.
+Error over_budget(std::uint64_t required, std::uint64_t budget, std::uint64_t resident,
+                  std::optional<std::uint64_t> wave) {
+  Error error = worded({.code = ErrorCode::group_over_budget,
+                        .field = std::string(wave ? single_wave_bytes : "resident graph bytes"),
+                        .wave = wave,
+                        .required_bytes = required,
+                        .budget_bytes = budget});
+  std::uint64_t least = 0;
+  const bool reachable = !__builtin_add_overflow(required, resident, &least);
+  error.fix = reachable ? fmt::format("raise the budget to {} bytes or more, or make {} smaller", least,
+                                      wave ? "the wave" : "the graph")
+                        : "make the wave smaller";
+  return error;
 }
 
 // The sums of a group while it is filled. None overflows: each is at most the fused bytes, which fit the
@@ -52,8 +70,8 @@ struct LayerSize {
 };
 
 // Splits the layers by next fit. Writes the groups' offsets and figures; keeps the order.
-PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::uint32_t>& layer_begin,
-                                         std::uint64_t budget, MemoryPlan& plan) {
+Result<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::uint32_t>& layer_begin,
+                                     std::uint64_t budget, MemoryPlan& plan) {
   constexpr std::size_t ahead = 16;
   std::vector<LayerSize> layers;
   layers.reserve(layer_begin.size());
@@ -74,20 +92,16 @@ PlanResult<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<s
       }
       const std::uint32_t index = plan.order[position];
       const Wave& wave = dag.waves[index];
-      const PlanResult<std::uint64_t> fused = fused_bytes(wave);
+      const Result<std::uint64_t> fused = fused_bytes(wave);
       if (!fused) {
-        return tl::unexpected(overflow(fused.error().field, index));
+        return tl::unexpected(overflow(*fused.error().field, index));
       }
       std::uint64_t together = 0;
       if (__builtin_add_overflow(sums.fused, *fused, &together)) {
         return tl::unexpected(overflow("barrier group fused wave budget bytes", index));
       }
       if (*fused > budget) {
-        return tl::unexpected(PlanError{.code = ErrorCode::group_over_budget,
-                                        .field = single_wave_bytes,
-                                        .wave = index,
-                                        .required_bytes = *fused,
-                                        .budget_bytes = budget});
+        return tl::unexpected(over_budget(*fused, budget, dag.resident_graph_bytes, index));
       }
       if (together > budget) {
         close_before(position);
@@ -139,17 +153,14 @@ std::string cycle_text(const std::vector<std::uint32_t>& cycle, const WaveText& 
 
 } // namespace
 
-PlanResult<std::uint64_t> group_budget(const WaveDag& dag) {
+Result<std::uint64_t> group_budget(const WaveDag& dag) {
   if (dag.budget_bytes < dag.resident_graph_bytes) {
-    return tl::unexpected(PlanError{.code = ErrorCode::group_over_budget,
-                                    .field = "resident graph bytes",
-                                    .required_bytes = dag.resident_graph_bytes,
-                                    .budget_bytes = dag.budget_bytes});
+    return tl::unexpected(over_budget(dag.resident_graph_bytes, dag.budget_bytes, 0, {}));
   }
   return dag.budget_bytes - dag.resident_graph_bytes;
 }
 
-PlanResult<std::uint64_t> fused_bytes(const Wave& wave) {
+Result<std::uint64_t> fused_bytes(const Wave& wave) {
   constexpr std::uint64_t scratch_copies = 4;
   std::uint64_t scratch = 0;
   if (__builtin_mul_overflow(wave.scratch_bytes, scratch_copies, &scratch)) {
@@ -163,21 +174,15 @@ PlanResult<std::uint64_t> fused_bytes(const Wave& wave) {
   return sum;
 }
 
-PlanResult<MemoryPlan> plan_layered(const WaveDag& dag) {
-  PlanResult<BarrierGroups> layers =
-      plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies);
-  if (!layers) {
-    return tl::unexpected(std::move(layers.error()));
-  }
-  const PlanResult<std::uint64_t> budget = group_budget(dag);
-  if (!budget) {
-    return tl::unexpected(budget.error());
-  }
+Result<MemoryPlan> plan_layered(const WaveDag& dag) {
+  TIDEGATE_TRY(BarrierGroups layers,
+               plan_barriers(static_cast<std::uint32_t>(dag.waves.size()), dag.dependencies));
+  TIDEGATE_TRY(const std::uint64_t budget, group_budget(dag));
   MemoryPlan plan;
-  plan.order = std::move(layers->order);
-  TIDEGATE_TRY(const auto sizes, split(dag, layers->group_begin, *budget, plan));
+  plan.order = std::move(layers.order);
+  TIDEGATE_TRY(const auto sizes, split(dag, layers.group_begin, budget, plan));
   plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
-  plan.lower_bound_groups = cheap_lower_bound(plan, sizes, *budget);
+  plan.lower_bound_groups = cheap_lower_bound(plan, sizes, budget);
   plan.optimal = plan.lower_bound_groups == plan.group_count();
   return plan;
 }
@@ -196,28 +201,40 @@ void fill_figures(const WaveDag& dag, MemoryPlan& plan) {
   plan.amortized_readback_bytes = std::max(dag.readback_bytes, plan.peak_output_bytes);
 }
 
-std::string describe(const PlanError& error, const WaveText& wave_text) {
-  const WaveText wave =
-      wave_text ? wave_text : [](std::uint64_t index) { return fmt::format("wave {}", index); };
+Error worded(Error error, const WaveText& wave_text) {
+  const auto wave = [&wave_text](std::optional<std::uint64_t> index) {
+    return wave_text ? wave_text(index.value_or(0)) : fmt::format("wave {}", index.value_or(0));
+  };
   switch (error.code) {
   case ErrorCode::invalid_wave:
-    return fmt::format("the dependency of {} on {} is outside the {} waves of the DAG", wave(error.after),
-                       wave(error.before), error.wave_count);
-  case ErrorCode::self_dependency: return fmt::format("{} depends on itself", wave(error.wave));
+    error.message = fmt::format("the dependency of {} on {} is outside the {} waves of the DAG",
+                                wave(error.after), wave(error.before), *error.wave_count);
+    error.fix = "name waves of the DAG";
+    break;
+  case ErrorCode::self_dependency:
+    error.message = fmt::format("{} depends on itself", wave(error.wave));
+    error.fix = "remove the dependency";
+    break;
   case ErrorCode::cycle:
-    return fmt::format("the dependencies form a cycle, {}, and keep {} waves from running; removing the "
-                       "dependency of {} on {} breaks this cycle",
-                       cycle_text(error.cycle, wave), error.unscheduled_waves, wave(error.after),
-                       wave(error.before));
+    error.message = fmt::format(
+        "the dependencies form a cycle, {}, and keep {} waves from running; removing the "
+        "dependency of {} on {} breaks this cycle",
+        cycle_text(*error.cycle, wave), *error.unscheduled_waves, wave(error.after), wave(error.before));
+    error.fix = fmt::format("remove the dependency of {} on {}, or another one of the cycle",
+                            wave(error.after), wave(error.before));
+    break;
   case ErrorCode::group_over_budget:
-    return error.field == single_wave_bytes
-               ? fmt::format("{} alone needs {} bytes and a group may have {}", wave(error.wave),
-                             error.required_bytes, error.budget_bytes)
-               : fmt::format("the {} are {} and the budget is {} bytes", error.field, error.required_bytes,
-                             error.budget_bytes);
+    error.message = error.wave ? fmt::format("{} alone needs {} bytes and a group may have {}",
+                                             wave(error.wave), *error.required_bytes, *error.budget_bytes)
+                               : fmt::format("the {} are {} and the budget is {} bytes", *error.field,
+                                             *error.required_bytes, *error.budget_bytes);
+    break;
   default: // byte_count_overflow
-    return fmt::format("the {} do not fit 64 bits once {} is counted", error.field, wave(error.wave));
+    error.message =
+        fmt::format("the {} do not fit 64 bits once {} is counted", *error.field, wave(error.wave));
+    error.fix = "check the wave's byte counts";
   }
+  return error;
 }
 
 // Layers of a wave DAG, by Kahn's algorithm (CACM 5(11), 1962) over a compressed adjacency list. Its queue is
@@ -230,14 +247,13 @@ bool is_invalid(std::uint64_t wave_count, const Dependency& dependency) {
   return std::max(dependency.before, dependency.after) >= wave_count || dependency.before == dependency.after;
 }
 
-PlanError invalid_dependency(std::uint64_t wave_count, const Dependency& dependency) {
-  if (std::max(dependency.before, dependency.after) >= wave_count) {
-    return {.code = ErrorCode::invalid_wave,
-            .wave_count = wave_count,
-            .before = dependency.before,
-            .after = dependency.after};
-  }
-  return {.code = ErrorCode::self_dependency, .wave = dependency.before};
+Error invalid_dependency(std::uint64_t wave_count, const Dependency& dependency) {
+  return worded(dependency.before == dependency.after && dependency.before < wave_count
+                    ? Error{.code = ErrorCode::self_dependency, .wave = dependency.before}
+                    : Error{.code = ErrorCode::invalid_wave,
+                            .wave_count = wave_count,
+                            .before = dependency.before,
+                            .after = dependency.after});
 }
 
 constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
@@ -273,7 +289,7 @@ void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
 
 // A stable counting sort by `before`. The counts are stored two places later: after summing, wave w's cursor
 // is first[w + 1], and once the cursors have advanced, first[w] is where w begins.
-PlanResult<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
+Result<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   const std::size_t count_of_first = std::size_t{wave_count} + 2;
   Adjacency adjacency{.counts = std::make_unique<std::uint32_t[]>(count_of_first),
                       .waiting_for = std::make_unique<std::uint32_t[]>(wave_count)};
@@ -406,7 +422,7 @@ std::vector<std::uint32_t> shortest_cycle(const Adjacency& stuck, std::size_t wa
 
 // Makes the error `cycle` with every field. `waiting_for` is the final state of Kahn's algorithm: the unmet
 // dependencies of each wave. The waves above zero, at least one, are on a cycle or after one.
-PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const std::uint32_t> waiting_for) {
+Error cycle_error(std::span<const Dependency> dependencies, std::span<const std::uint32_t> waiting_for) {
   std::vector<Dependency> stuck; // those between waves that are on a cycle or after one
   std::ranges::copy_if(dependencies, std::back_inserter(stuck), [&](const Dependency& dependency) {
     return waiting_for[dependency.before] != 0 && waiting_for[dependency.after] != 0;
@@ -414,25 +430,23 @@ PlanError cycle_error(std::span<const Dependency> dependencies, std::span<const 
   const Dependency blamed = furthest_back(any_cycle(stuck, waiting_for));
   const auto unscheduled =
       std::count_if(waiting_for.begin(), waiting_for.end(), [](std::uint32_t open) { return open != 0; });
-  return {.code = ErrorCode::cycle,
-          .before = blamed.before,
-          .after = blamed.after,
-          .unscheduled_waves = static_cast<std::uint64_t>(unscheduled),
-          .cycle = shortest_cycle(adjacency_of(static_cast<std::uint32_t>(waiting_for.size()), stuck).value(),
-                                  waiting_for.size(), blamed)};
+  return worded(
+      {.code = ErrorCode::cycle,
+       .before = blamed.before,
+       .after = blamed.after,
+       .unscheduled_waves = static_cast<std::uint64_t>(unscheduled),
+       .cycle = shortest_cycle(adjacency_of(static_cast<std::uint32_t>(waiting_for.size()), stuck).value(),
+                               waiting_for.size(), blamed)});
 }
 
 } // namespace
 
-PlanResult<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
-  PlanResult<Adjacency> adjacency = adjacency_of(wave_count, dependencies);
-  if (!adjacency) {
-    return tl::unexpected(std::move(adjacency.error()));
-  }
+Result<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
+  TIDEGATE_TRY(Adjacency adjacency, adjacency_of(wave_count, dependencies));
   BarrierGroups layers;
   layers.order.resize(wave_count);
-  if (!walk(*adjacency, layers)) {
-    return tl::unexpected(cycle_error(dependencies, std::span(adjacency->waiting_for.get(), wave_count)));
+  if (!walk(adjacency, layers)) {
+    return tl::unexpected(cycle_error(dependencies, std::span(adjacency.waiting_for.get(), wave_count)));
   }
   return layers;
 }

@@ -81,26 +81,9 @@ struct MemoryPlan : BarrierGroups {
 //
 //   invalid_wave          wave_count, before, after
 //   self_dependency       wave
-//   cycle                 unscheduled_waves, cycle, before, after
+//   cycle                 unscheduled_waves, cycle, before, after: the dependency to remove, from cycle.back() to cycle.front()
 //   group_over_budget     required_bytes, budget_bytes, field; wave when a single one is too large
 //   byte_count_overflow   field, wave: the one at which the sum overflows
-struct PlanError {
-  ErrorCode code = ErrorCode::invalid_wave;
-  std::string_view field; // the sum that overflows or does not fit
-  std::uint64_t wave = 0;
-  std::uint64_t wave_count = 0;
-  std::uint64_t before = 0; // the dependency to blame; for a cycle the one to remove, from cycle.back() to
-  std::uint64_t after = 0;  // cycle.front(). Wider than a wave index: a document may name wave 2^64 - 1.
-  std::uint64_t unscheduled_waves = 0; // waves on a cycle or after one
-  std::uint64_t required_bytes = 0;
-  std::uint64_t budget_bytes = 0;
-  std::vector<std::uint32_t> cycle; // each wave precedes the next, the last precedes the first
-
-  friend bool operator==(const PlanError&, const PlanError&) = default;
-};
-
-template <class T>
-using PlanResult = tl::expected<T, PlanError>;
 
 // The field of group_over_budget if a single wave is too large.
 inline constexpr std::string_view single_wave_bytes = "single fused frontier wave bytes";
@@ -108,22 +91,22 @@ inline constexpr std::string_view single_wave_bytes = "single fused frontier wav
 // Names a wave in a sentence, by its index.
 using WaveText = std::function<std::string(std::uint64_t)>;
 
-// Describes an error in one sentence; a long cycle is cut in the middle. Without `wave_text`, waves are named
-// "wave 3".
-std::string describe(const PlanError& error, const WaveText& wave_text = {});
+// Words the message and the fix of a planner's error with these names; a long cycle is cut in the middle. Without
+// `wave_text`, waves are named "wave 3".
+Error worded(Error error, const WaveText& wave_text = {});
 
 // Plans barriers without bytes: one group per layer, each wave as early as its dependencies allow. The order
 // within a layer is the order in which waves become ready; the first layer is ordered by index. Time is
 // linear in the input; so is memory in addition to the result: 8 bytes per wave and 4 per dependency. Errors:
 // invalid_wave, self_dependency, cycle.
-PlanResult<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies);
+Result<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies);
 
 // The strategy `layered`: the layers of plan_barriers; a wave that does not fit its group begins the next
 // one. Takes linear time. Its lower bound is the best of those that cost almost nothing: the critical path,
 // and for each layer the groups before it plus the groups that the remaining waves need, by bytes or as waves
 // over half the budget. Errors: those of plan_barriers, group_budget and fused_bytes; group_over_budget
 // {single fused frontier wave bytes}; byte_count_overflow {barrier group fused wave budget bytes}.
-PlanResult<MemoryPlan> plan_layered(const WaveDag& dag);
+Result<MemoryPlan> plan_layered(const WaveDag& dag);
 
 // The strategy `compact`: as few groups as possible under the budget, never more than `layered`.
 //
@@ -150,7 +133,7 @@ struct CompactOptions {
 };
 
 // Never returns more groups than plan_layered. Errors: those of plan_layered.
-PlanResult<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options = {});
+Result<MemoryPlan> plan_compact(const WaveDag& dag, const CompactOptions& options = {});
 
 // Checks a plan of either strategy: recomputes every figure from its definition, with code that shares
 // nothing with the planners. Returns the first violation as one sentence with indices, or nothing for a
@@ -159,11 +142,11 @@ std::optional<std::string> first_violation(const WaveDag& dag, const MemoryPlan&
 
 // Returns the bytes that fused groups may use: the budget minus the resident graph. Errors: group_over_budget
 // {resident graph bytes}.
-PlanResult<std::uint64_t> group_budget(const WaveDag& dag);
+Result<std::uint64_t> group_budget(const WaveDag& dag);
 
 // frontier + 4 * scratch + output. Errors: byte_count_overflow {fused wave scratch bytes, fused wave bytes},
 // without the wave, which only the caller knows.
-PlanResult<std::uint64_t> fused_bytes(const Wave& wave);
+Result<std::uint64_t> fused_bytes(const Wave& wave);
 
 // Fills in all figures that follow from the groups and the DAG, except the lower bound and `optimal`. The
 // groups must be a permutation of the waves that fit the budget.

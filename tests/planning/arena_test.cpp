@@ -25,7 +25,7 @@ constexpr std::size_t many_buffers = 100'000 / tidegate::test::scale;
 ArenaPlan planned(const ArenaProblem& problem, const ArenaOptions& options = {}) {
   const auto plan = plan_arena(problem, options);
   if (!plan) {
-    FAIL(describe(plan.error()));
+    FAIL(plan.error().message);
   }
   CHECK(check_arena(problem, *plan).value_or("") == "");
   return *plan;
@@ -33,7 +33,7 @@ ArenaPlan planned(const ArenaProblem& problem, const ArenaOptions& options = {})
 
 std::string refusal(const ArenaProblem& problem, const ArenaOptions& options = {}) {
   const auto plan = plan_arena(problem, options);
-  return plan ? "none" : std::string(name(plan.error().code)) + ": " + describe(plan.error());
+  return plan ? "none" : std::string(name(plan.error().code)) + ": " + plan.error().message;
 }
 
 ArenaProblem minimalloc_instance(const std::filesystem::path& path) {
@@ -96,10 +96,8 @@ TEST_CASE("an arena that must exceed the largest sum alive is proved optimal") {
   const auto refused = plan_arena({.buffers = above_their_bound, .capacity_bytes = 16});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::arena_over_capacity);
-  CHECK(refused.error().proof == ArenaProof::exhausted_search);
-  CHECK(describe(refused.error()) ==
-        "the arena needs at least 17 bytes and the capacity is 16 bytes; an exhaustive search of " +
-            std::to_string(refused.error().search_nodes) + " nodes proves it");
+  CHECK(refused.error().message.starts_with(
+      "the arena needs at least 17 bytes and the capacity is 16 bytes; an exhaustive search of "));
 
   const ArenaPlan aligned = planned({.buffers = {{0, 1, 3, 4}, {0, 1, 3, 4}}});
   CHECK(aligned.lower_bound_bytes == 6);

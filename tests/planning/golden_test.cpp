@@ -31,22 +31,22 @@ void check_vectors(const std::string& kind, const std::function<Json(const Json&
   CHECK(count > 100);
 }
 
-Json to_json(const PlanError& error) {
+Json to_json(const Error& error) {
   Json fields{{"code", name(error.code)}};
   switch (error.code) {
   case ErrorCode::invalid_wave:
-    fields["wave_count"] = error.wave_count;
-    fields["before"] = error.before;
-    fields["after"] = error.after;
+    fields["wave_count"] = *error.wave_count;
+    fields["before"] = *error.before;
+    fields["after"] = *error.after;
     break;
-  case ErrorCode::self_dependency: fields["wave"] = error.wave; break;
-  case ErrorCode::cycle: fields["unscheduled_waves"] = error.unscheduled_waves; break;
+  case ErrorCode::self_dependency: fields["wave"] = *error.wave; break;
+  case ErrorCode::cycle: fields["unscheduled_waves"] = *error.unscheduled_waves; break;
   case ErrorCode::group_over_budget:
-    fields["required_bytes"] = error.required_bytes;
-    fields["budget_bytes"] = error.budget_bytes;
-    fields["field"] = error.field;
+    fields["required_bytes"] = *error.required_bytes;
+    fields["budget_bytes"] = *error.budget_bytes;
+    fields["field"] = *error.field;
     break;
-  default: fields["field"] = error.field; break; // byte_count_overflow
+  default: fields["field"] = *error.field; break; // byte_count_overflow
   }
   return {{"error", fields}};
 }
@@ -60,7 +60,7 @@ Json to_json(const BarrierGroups& groups) {
 }
 
 // Indices may exceed 32 bits: then the earlier dependencies are checked first, as document readers do.
-PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::uint64_t wave_count) {
+Result<std::vector<Dependency>> read_dependencies(const Json& input, std::uint64_t wave_count) {
   std::vector<Dependency> dependencies;
   for (const Json& item : input.at("dependencies")) {
     const auto before = item.at("before").get<std::uint64_t>();
@@ -68,10 +68,10 @@ PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::ui
     if (std::max(before, after) > std::numeric_limits<std::uint32_t>::max()) {
       const auto earlier = plan_barriers(static_cast<std::uint32_t>(wave_count), dependencies);
       const bool is_first = earlier || earlier.error().code == ErrorCode::cycle; // cycles are checked later
-      return tl::unexpected(is_first ? PlanError{.code = ErrorCode::invalid_wave,
-                                                 .wave_count = wave_count,
-                                                 .before = before,
-                                                 .after = after}
+      return tl::unexpected(is_first ? Error{.code = ErrorCode::invalid_wave,
+                                             .wave_count = wave_count,
+                                             .before = before,
+                                             .after = after}
                                      : earlier.error());
     }
     dependencies.push_back({static_cast<std::uint32_t>(before), static_cast<std::uint32_t>(after)});
@@ -79,14 +79,14 @@ PlanResult<std::vector<Dependency>> read_dependencies(const Json& input, std::ui
   return dependencies;
 }
 
-PlanResult<BarrierGroups> barrier_plan(const Json& input) {
+Result<BarrierGroups> barrier_plan(const Json& input) {
   const auto wave_count = input.at("wave_count").get<std::uint32_t>();
   return read_dependencies(input, wave_count).and_then([&](const std::vector<Dependency>& dependencies) {
     return plan_barriers(wave_count, dependencies);
   });
 }
 
-PlanResult<WaveDag> read_dag(const Json& input) {
+Result<WaveDag> read_dag(const Json& input) {
   WaveDag dag;
   for (const Json& wave : input.at("waves")) {
     dag.waves.push_back({.frontier_bytes = wave.at("frontier_bytes").get<std::uint64_t>(),
@@ -104,18 +104,18 @@ PlanResult<WaveDag> read_dag(const Json& input) {
 
 TEST_CASE("barrier_plan") {
   check_vectors("barrier_plan", [](const Json& input) {
-    const PlanResult<BarrierGroups> groups = barrier_plan(input);
+    const Result<BarrierGroups> groups = barrier_plan(input);
     return groups ? Json{{"ok", to_json(*groups)}} : to_json(groups.error());
   });
 }
 
 TEST_CASE("frontier_memory_plan") {
   check_vectors("frontier_memory_plan", [](const Json& input) {
-    const PlanResult<WaveDag> dag = read_dag(input);
+    const Result<WaveDag> dag = read_dag(input);
     if (!dag) {
       return to_json(dag.error());
     }
-    const PlanResult<MemoryPlan> plan = plan_layered(*dag);
+    const Result<MemoryPlan> plan = plan_layered(*dag);
     if (!plan) {
       return to_json(plan.error());
     }

@@ -112,24 +112,31 @@ TEST_CASE("a chain of a million waves, and a million waves in one layer") {
 }
 
 TEST_CASE("errors read as sentences") {
-  CHECK(describe({.code = ErrorCode::invalid_wave, .wave_count = 3, .before = 1, .after = 7}) ==
+  CHECK(worded({.code = ErrorCode::invalid_wave, .wave_count = 3, .before = 1, .after = 7}).message ==
         "the dependency of wave 7 on wave 1 is outside the 3 waves of the DAG");
-  CHECK(describe({.code = ErrorCode::self_dependency, .wave = 4}) == "wave 4 depends on itself");
-  CHECK(describe({.code = ErrorCode::group_over_budget,
-                  .field = "resident graph bytes",
-                  .required_bytes = 2,
-                  .budget_bytes = 1}) == "the resident graph bytes are 2 and the budget is 1 bytes");
-  CHECK(describe({.code = ErrorCode::group_over_budget,
-                  .field = single_wave_bytes,
-                  .wave = 3,
-                  .required_bytes = 20,
-                  .budget_bytes = 10}) == "wave 3 alone needs 20 bytes and a group may have 10");
-  CHECK(describe({.code = ErrorCode::byte_count_overflow, .field = "output wave bytes", .wave = 1}) ==
+  CHECK(worded({.code = ErrorCode::self_dependency, .wave = 4}).message == "wave 4 depends on itself");
+  CHECK(worded({.code = ErrorCode::group_over_budget,
+                .field = "resident graph bytes",
+                .required_bytes = 2,
+                .budget_bytes = 1})
+            .message == "the resident graph bytes are 2 and the budget is 1 bytes");
+  CHECK(worded({.code = ErrorCode::group_over_budget,
+                .field = std::string(single_wave_bytes),
+                .wave = 3,
+                .required_bytes = 20,
+                .budget_bytes = 10})
+            .message == "wave 3 alone needs 20 bytes and a group may have 10");
+  CHECK(worded({.code = ErrorCode::byte_count_overflow, .field = "output wave bytes", .wave = 1}).message ==
         "the output wave bytes do not fit 64 bits once wave 1 is counted");
   const WaveText letters = [](std::uint64_t index) { return std::string(1, static_cast<char>('a' + index)); };
-  CHECK(describe({.code = ErrorCode::cycle, .before = 2, .after = 0, .unscheduled_waves = 4, .cycle = {0, 2}},
-                 letters) == "the dependencies form a cycle, a -> c -> a, and keep 4 waves from running; "
-                             "removing the dependency of a on c breaks this cycle");
+  CHECK(worded({.code = ErrorCode::cycle,
+                .before = 2,
+                .after = 0,
+                .unscheduled_waves = 4,
+                .cycle = std::vector<std::uint32_t>{0, 2}},
+               letters)
+            .message == "the dependencies form a cycle, a -> c -> a, and keep 4 waves from running; "
+                        "removing the dependency of a on c breaks this cycle");
 }
 
 } // namespace

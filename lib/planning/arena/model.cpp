@@ -1,6 +1,8 @@
 // Splits an arena problem into components and sections by sweeping over starts and ends.
 #include "planning/arena/search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -8,18 +10,6 @@
 
 namespace tidegate::planning {
 namespace {
-
-std::optional<ArenaError> first_unsound_buffer(const std::vector<ArenaBuffer>& buffers) {
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (buffers[i].lower >= buffers[i].upper) {
-      return ArenaError{.code = ErrorCode::empty_lifetime, .buffer = i, .field = "upper"};
-    }
-    if (!std::has_single_bit(buffers[i].alignment)) {
-      return ArenaError{.code = ErrorCode::bad_alignment, .buffer = i, .field = "alignment"};
-    }
-  }
-  return std::nullopt;
-}
 
 // Returns the non-empty buffers by start, then by index. Sorts pairs of key and index, because comparing the
 // buffers themselves would access scattered memory.
@@ -116,10 +106,28 @@ ArenaArea value_of(const ArenaComponent& component, const ArenaItem& item, Arena
 
 } // namespace
 
-tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& problem) {
+std::optional<Error> unsound(const ArenaBuffer& buffer, std::size_t index) {
+  const bool alive = buffer.lower < buffer.upper;
+  if (alive && std::has_single_bit(buffer.alignment)) {
+    return std::nullopt;
+  }
+  return Error{
+      .code = alive ? ErrorCode::bad_alignment : ErrorCode::empty_lifetime,
+      .message =
+          alive ? fmt::format("the alignment of buffer {} is not a power of two", index)
+                : fmt::format("buffer {} is never alive: its upper end is not above its lower end", index),
+      .fix = alive ? "give 1, 2, 4, 8 or another power of two"
+                   : "give an upper end above the lower one, or leave the buffer out",
+      .pointer = fmt::format("/buffers/{}/{}", index, alive ? "alignment" : "upper"),
+      .field = alive ? "alignment" : "upper"};
+}
+
+Result<ArenaModel> make_arena_model(const ArenaProblem& problem) {
   const std::vector<ArenaBuffer>& buffers = problem.buffers;
-  if (const auto error = first_unsound_buffer(buffers)) {
-    return tl::unexpected(*error);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (auto error = unsound(buffers[i], i)) {
+      return tl::unexpected(*std::move(error));
+    }
   }
   ArenaModel model;
   std::uint64_t end_of_component = 0;
@@ -136,8 +144,12 @@ tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& proble
   for (ArenaComponent& component : model.components) {
     cut_into_sections(component, buffers);
     if (const auto buffer = count_section_bytes(component)) {
-      return tl::unexpected(
-          ArenaError{.code = ErrorCode::byte_count_overflow, .buffer = *buffer, .field = "alive bytes"});
+      return tl::unexpected(Error{
+          .code = ErrorCode::byte_count_overflow,
+          .message = fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits", *buffer),
+          .fix = "check the sizes of the buffers",
+          .pointer = fmt::format("/buffers/{}", *buffer),
+          .field = "alive bytes"});
     }
     component.granule_bytes = granule(component.items);
     model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
@@ -145,7 +157,7 @@ tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& proble
   return model;
 }
 
-tl::expected<void, ArenaError> check_arena_problem(const ArenaProblem& problem) {
+Result<void> check_arena_problem(const ArenaProblem& problem) {
   return make_arena_model(problem).map([](const ArenaModel&) {});
 }
 

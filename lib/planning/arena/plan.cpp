@@ -385,7 +385,7 @@ public:
   Planner(const ArenaProblem& problem, const ArenaModel& model, const ArenaOptions& options)
       : problem_(problem), model_(model), options_(options), effort_left_(options.effort) {}
 
-  tl::expected<ArenaPlan, ArenaError> run() {
+  Result<ArenaPlan> run() {
     const std::uint64_t enough = problem_.capacity_bytes.value_or(model_.lower_bound_bytes);
     if (enough < model_.lower_bound_bytes) {
       return tl::unexpected(over_capacity(model_.lower_bound_bytes, ArenaProof::meets_bound));
@@ -422,12 +422,42 @@ public:
   }
 
 private:
-  [[nodiscard]] ArenaError over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
-    return {.code = ErrorCode::arena_over_capacity,
+  [[nodiscard]] Error over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
+    return {
+        .code = ErrorCode::arena_over_capacity,
+        .message =
+            proof == ArenaProof::meets_bound
+                ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes", required_bytes,
+                              *problem_.capacity_bytes)
+                : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
+                              "search of {} nodes proves it",
+                              required_bytes, *problem_.capacity_bytes, nodes_),
+        .fix = fmt::format("raise the capacity to at least {} bytes, or keep fewer buffers alive together",
+                           required_bytes),
+        .pointer = "/capacity_bytes",
+        .required_bytes = required_bytes,
+        .capacity_bytes = problem_.capacity_bytes};
+  }
+
+  // `best_height_bytes`: 0 if no plan fits 64 bits.
+  [[nodiscard]] Error exhausted(std::uint64_t required_bytes, std::uint64_t best_height_bytes) const {
+    const std::string best = best_height_bytes == 0
+                                 ? std::string("no plan within 64-bit offsets was found")
+                                 : fmt::format("the best plan found needs {} bytes", best_height_bytes);
+    // Effort and no node: the problem is too large to be searched at all.
+    const bool too_large = nodes_ == 0 && options_.effort != 0;
+    return {.code = ErrorCode::arena_search_exhausted,
+            .message = fmt::format(
+                "no plan within the capacity of {} bytes was found and none was proved impossible: the "
+                "search gave up after {} nodes; {}, and at least {} are needed",
+                *problem_.capacity_bytes, nodes_, best, required_bytes),
+            .fix = best_height_bytes == 0 ? "raise --effort"
+                                          : fmt::format("raise {}the capacity to {} bytes",
+                                                        too_large ? "" : "--effort, or ", best_height_bytes),
+            .pointer = "/capacity_bytes",
             .required_bytes = required_bytes,
-            .capacity_bytes = *problem_.capacity_bytes,
-            .proof = proof,
-            .search_nodes = nodes_};
+            .capacity_bytes = problem_.capacity_bytes,
+            .best_height_bytes = best_height_bytes};
   }
 
   // Searches a component for a layout of at most `height` with up to `effort`, and records the result.
@@ -493,7 +523,7 @@ private:
     part.gave_up = std::max(part.proved_above_bytes, floor) < part.height();
   }
 
-  [[nodiscard]] tl::expected<ArenaPlan, ArenaError> result() const {
+  [[nodiscard]] Result<ArenaPlan> result() const {
     ArenaPlan plan{.offsets = std::vector<std::uint64_t>(problem_.buffers.size(), 0),
                    .lower_bound_bytes = model_.lower_bound_bytes,
                    .search_nodes = nodes_};
@@ -512,17 +542,17 @@ private:
     const auto unplaced =
         std::find_if(parts_.begin(), parts_.end(), [](const Progress& part) { return !part.layout; });
     if (problem_.capacity_bytes && plan.height_bytes > *problem_.capacity_bytes) {
-      return tl::unexpected(ArenaError{.code = ErrorCode::arena_search_exhausted,
-                                       .required_bytes = proved,
-                                       .capacity_bytes = *problem_.capacity_bytes,
-                                       .best_height_bytes = unplaced == parts_.end() ? plan.height_bytes : 0,
-                                       .search_nodes = nodes_});
+      return tl::unexpected(exhausted(proved, unplaced == parts_.end() ? plan.height_bytes : 0));
     }
     if (unplaced != parts_.end()) {
-      return tl::unexpected(ArenaError{.code = ErrorCode::byte_count_overflow,
-                                       .buffer = unplaced->component->items.front().buffer,
-                                       .field = "offset",
-                                       .search_nodes = nodes_});
+      const std::uint32_t buffer = unplaced->component->items.front().buffer;
+      return tl::unexpected(
+          Error{.code = ErrorCode::byte_count_overflow,
+                .message = fmt::format(
+                    "buffer {} and those alive around it were not laid out within 64-bit offsets", buffer),
+                .fix = "check the sizes of the buffers",
+                .pointer = fmt::format("/buffers/{}", buffer),
+                .field = "offset"});
     }
     plan.optimal = plan.height_bytes == proved;
     if (plan.optimal) {
@@ -543,36 +573,7 @@ private:
 
 } // namespace
 
-std::string describe(const ArenaError& error) {
-  switch (error.code) {
-  case ErrorCode::empty_lifetime:
-    return fmt::format("buffer {} is never alive: its upper end is not above its lower end", error.buffer);
-  case ErrorCode::bad_alignment:
-    return fmt::format("the alignment of buffer {} is not a power of two", error.buffer);
-  case ErrorCode::byte_count_overflow:
-    return error.field == "offset"
-               ? fmt::format("buffer {} and those alive around it were not laid out within 64-bit offsets",
-                             error.buffer)
-               : fmt::format("the sum of the sizes alive when buffer {} starts exceeds 64 bits",
-                             error.buffer);
-  case ErrorCode::arena_over_capacity:
-    return error.proof == ArenaProof::meets_bound
-               ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes",
-                             error.required_bytes, error.capacity_bytes)
-               : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
-                             "search of {} nodes proves it",
-                             error.required_bytes, error.capacity_bytes, error.search_nodes);
-  default: break; // arena_search_exhausted
-  }
-  const std::string best = error.best_height_bytes == 0
-                               ? std::string("no plan within 64-bit offsets was found")
-                               : fmt::format("the best plan found needs {} bytes", error.best_height_bytes);
-  return fmt::format("no plan within the capacity of {} bytes was found and none was proved impossible: the "
-                     "search gave up after {} nodes; {}, and at least {} are needed",
-                     error.capacity_bytes, error.search_nodes, best, error.required_bytes);
-}
-
-tl::expected<ArenaPlan, ArenaError> plan_arena(const ArenaProblem& problem, const ArenaOptions& options) {
+Result<ArenaPlan> plan_arena(const ArenaProblem& problem, const ArenaOptions& options) {
   TIDEGATE_TRY(const auto model, make_arena_model(problem));
   return Planner(problem, model, options).run();
 }

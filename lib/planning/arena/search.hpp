@@ -47,7 +47,7 @@ struct ArenaModel {
 };
 
 // Errors: empty_lifetime, bad_alignment, byte_count_overflow {alive bytes}.
-tl::expected<ArenaModel, ArenaError> make_arena_model(const ArenaProblem& problem);
+Result<ArenaModel> make_arena_model(const ArenaProblem& problem);
 
 enum class ArenaKey : std::uint8_t {
   size,
