@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import support
-from support import Case, Document, check_stream, load_vectors, parse
+from support import Case, Document, check_stream, load_vectors
 
 U64 = 2**64 - 1
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from support import Document, run
-from test_run_random_graphs import COUNT, EVERY_KERNEL, SEED, TOPOLOGIES, Graph, draw_graph, f32
+from test_run_random_graphs import COUNT, EVERY_KERNEL, SEED, TOPOLOGIES, draw_graph, f32
 
 MOST = 2**32 - 1
 LETTERS = {"u32": "I", "i32": "i", "f32": "f", "u64": "Q"}

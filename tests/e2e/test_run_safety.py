@@ -258,7 +258,7 @@ class Signals(Safety):
             began = time.monotonic()
             self.assertEqual(run(*command, env=environment()).rc, 0)
             seconds.append(time.monotonic() - began)
-        for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "30"))):
+        for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "16"))):
             command, longest = draw.choice(list(zip(commands, seconds)))
             group, moment = draw.random() < 0.5, draw.uniform(0, min(1.1 * longest, 1))
             with self.subTest(seed=seed, number=number, command=command, group=group, moment=moment):
