@@ -1,11 +1,19 @@
 #include "engine/run_report.hpp"
 
+#include "core/duration.hpp"
+#include "core/files.hpp"
 #include "engine/compile.hpp"
+#include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 namespace tidegate::engine {
 namespace {
@@ -59,6 +67,122 @@ ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
     summary.buffers.push_back(buffer_summary(compiled.program.buffers[i], compiled.memory, i));
   }
   return summary;
+}
+
+// The parts that runs of both kinds of programs have: see report.hpp.
+
+DeviceReport device_report(const device::DeviceInfo& device) {
+  return {.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
+}
+
+void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch) {
+  telemetry.bytes_uploaded = run.bytes_written;
+  telemetry.bytes_read_back = run.bytes_read;
+  telemetry.bytes_moved = run.bytes_written + run.bytes_read;
+  telemetry.resident_allocations = dispatch.blocks;
+  telemetry.kernel_launches = dispatch.launches;
+  telemetry.filling_launches = run.launches - dispatch.launches;
+  telemetry.recorded_launches = dispatch.recorded_launches;
+  telemetry.sync_points = run.waits;
+}
+
+void report_dispatch(ReportHead& report, const DispatchOutcome& outcome) {
+  report.status = outcome.status;
+  report.build_ns += outcome.compile_ns;
+  report.dispatch_ns = outcome.dispatch_ns;
+  report.slices_ns = outcome.slices_ns;
+  report.stuck_groups = outcome.stuck_groups;
+}
+
+void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited) {
+  if (report.status == RunStatus::deadline) {
+    report.error =
+        Error{.code = ErrorCode::wall_time_exceeded,
+              .message = fmt::format("the wall time of {} is over: {}{}",
+                                     seconds_text(options.max_wall_time_ns), ending.left,
+                                     waited ? "; work-groups were waiting for others whose core is busy, or "
+                                              "that do not arrive"
+                                            : ""),
+              .fix = fmt::format("{}; no output was written",
+                                 waited ? "--strategy launch does without waits on the device" : ending.fix)};
+  } else if (report.status == RunStatus::interrupted) {
+    report.error = Error{.code = ErrorCode::interrupted,
+                         .message = fmt::format("interrupted: {}", ending.left),
+                         .fix = "no output was written; run it again"};
+  } else if (report.status == RunStatus::hang) {
+    std::string message = "a persistent launch came back without having done anything";
+    if (!report.stuck_groups.empty()) {
+      const StuckGroup& stuck = report.stuck_groups.front();
+      message =
+          fmt::format("a wait on the device ran out: {}, work-group {} waits for {} to be {} and saw {}",
+                      ending.where, stuck.group, stuck.counter, stuck.expected, stuck.seen);
+    }
+    report.error = Error{.code = ErrorCode::device_hang,
+                         .message = std::move(message),
+                         .fix = "see stuck_groups in the report; --strategy launch runs without waits"};
+  }
+}
+
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+                    bool own_kernels) {
+  report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
+  const device::CallCounts calls = monitor.calls();
+  report_calls(report.telemetry, calls, calls);
+  const Activity activity = monitor.activity;
+  const std::uint64_t launches = monitor.in_flight;
+  const std::string when =
+      interrupted ? "interrupted,"
+                  : fmt::format("the wall time of {} is over,", seconds_text(options.max_wall_time_ns));
+  const bool waits = activity == Activity::running && launches != 0;
+  const std::string what =
+      !waits ? fmt::format("the host is {}", activity_names[static_cast<std::size_t>(activity)])
+      : launches == 1
+          ? "a kernel does not return"
+          : fmt::format("{} launches are under way: a kernel does not return, or they take that long",
+                        launches);
+  report.error = Error{.code = interrupted ? ErrorCode::interrupted : ErrorCode::wall_time_exceeded,
+                       .message = fmt::format("{} and the device has not come back since: {}", when, what),
+                       .fix = fmt::format("{}; no output was written",
+                                          waits && own_kernels
+                                              ? "look for a loop without an end in the program's kernels"
+                                          : interrupted ? "run it again"
+                                                        : "give --max-wall-time more")};
+}
+
+void report_timeline(ReportHead& report, const RunOptions& options) {
+  const std::uint64_t kept = report.timeline->span_count();
+  if (const std::uint64_t left_out = report.timeline->left_out) {
+    report.warnings.push_back(
+        {.message = fmt::format(
+             "the timeline keeps the first {} spans, {} had no room; times by wave need all", kept, left_out),
+         .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
+         .pointer = {}});
+  }
+  if (!options.trace.empty()) {
+    report.trace = TraceReport{
+        .file = options.trace,
+        .clock = std::string(engine::device_clock_names[static_cast<std::size_t>(report.timeline->clock)]),
+        .spans = kept,
+        .left_out_spans = report.timeline->left_out};
+  }
+}
+
+Result<void> write_kernel(const RunOptions& options, std::string_view source,
+                          std::vector<WrittenFile>& written) {
+  if (options.emit_kernel.empty()) {
+    return {};
+  }
+  TIDEGATE_TRY(Output file, Output::open(options.emit_kernel));
+  TIDEGATE_CHECK(file.write(source));
+  TIDEGATE_CHECK(file.commit());
+  written.push_back(written_file(options.emit_kernel, "generated kernel"));
+  return {};
+}
+
+WrittenFile written_file(const std::string& file, std::string what) {
+  std::error_code unknown; // devices and pipes have no size
+  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
+  return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
 }
 
 } // namespace tidegate::engine

@@ -122,7 +122,7 @@ void compact(benchmark::State& state) {
   double groups = 0;
   double bound = 0;
   for (auto _ : state) {
-    const Result<MemoryPlan> plan = plan_compact(dag, options);
+    const auto plan = plan_compact(dag, options);
     groups = static_cast<double>(plan->group_count());
     bound = static_cast<double>(plan->lower_bound_groups);
   }
