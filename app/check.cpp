@@ -106,7 +106,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
       return tl::unexpected(
           Error{.code = ErrorCode::inconsistent_evidence,
                 .message = "the report has this figure in two places, with different values",
-                .fix = "run the program anew: all figures of a report are of one run",
+                .fix = "run the program again: all figures of a report are of one run",
                 .pointer = *pointer,
                 .field = *pointer});
     }

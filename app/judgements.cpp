@@ -40,7 +40,7 @@ tl::unexpected<Error> incomplete(std::string_view what, std::string_view documen
 
 tl::unexpected<Error>
 inconsistent(std::string pointer, std::string_view field, std::string message,
-             std::string fix = "make the recommendation and its evidence anew from the same request") {
+             std::string fix = "make the recommendation and its evidence again from the same request") {
   return tl::unexpected(Error{.code = ErrorCode::inconsistent_evidence,
                               .message = std::move(message),
                               .fix = std::move(fix),
@@ -95,7 +95,7 @@ namespace {
 
 tl::unexpected<Error> invalid_plan(std::string violation, std::string_view planner) {
   return failure(ErrorCode::invalid_plan, std::move(violation),
-                 fmt::format("make the plan anew with `tidegate {}`, from the same input", planner));
+                 fmt::format("make the plan again with `tidegate {}`, from the same input", planner));
 }
 
 } // namespace
@@ -181,7 +181,7 @@ public:
     if (!holds) {
       errors_->add({.code = ErrorCode::inconsistent_evidence,
                     .message = std::move(message),
-                    .fix = "run the program anew: all figures of a report are of one run",
+                    .fix = "run the program again: all figures of a report are of one run",
                     .pointer = std::move(pointer)});
     }
   }
@@ -275,7 +275,7 @@ Result<void> judge_evidence(const traversal::FrontierReport& report) {
   std::string pointer = whole ? "/evidence" : fmt::format("/evidence/{}/{}", flaw->item, flaw->field);
   if (!flaw->incomplete) {
     return inconsistent(std::move(pointer), flaw->field, contradicts(flaw->field),
-                        "run the program anew: evidence and waves are of one run");
+                        "run the program again: evidence and waves are of one run");
   }
   return incomplete("evidence of a topology", "frontier_report", std::move(pointer), flaw->field);
 }
@@ -759,7 +759,7 @@ Result<void> judge(const documents::RunReportDocument& document, const std::stri
     if (!there) {
       errors.add({.code = ErrorCode::incomplete_evidence,
                   .message = fmt::format("the report has no {} evidence", which),
-                  .fix = "run the program anew: every run writes it",
+                  .fix = "run the program again: every run writes it",
                   .pointer = "/evidence"});
     }
   }

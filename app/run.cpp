@@ -524,7 +524,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   report.first_run = prepared->first_run;
   report.profile_file = prepared->profile_file;
   report.policy_file = prepared->policy_file;
-  // The load of this machine or the program's inputs have changed: choose anew.
+  // The load of this machine or the program's inputs have changed: choose again.
   if (too_slow(report, options.compile) || other_share_of_tiles(report, options.compile.tuning)) {
     options.kept->programs.erase(options.kept_key);
   }

@@ -148,7 +148,7 @@ function swatch(colour) {
   return element("span", {class: "swatch", style: `background:${colour}`});
 }
 
-// Draws anew whenever the box gets another width.
+// Draws again whenever the box gets another width.
 function drawnToWidth(box, draw) {
   let drawnFor = 0;
   const redraw = () => {

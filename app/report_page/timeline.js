@@ -1,4 +1,4 @@
-// The timeline: a canvas as high as the lanes in sight, that is drawn anew for each move. `view` is what is in sight,
+// The timeline: a canvas as high as the lanes in sight, that is drawn again for each move. `view` is what is in sight,
 // in nanoseconds; everything that moves it goes through look().
 
 const LANE = {height: 20, bar: 15, head: 26, axis: 24, most: 430};

@@ -119,7 +119,7 @@ constexpr std::string_view npy_magic = "\x93NUMPY";
 constexpr std::array<std::string_view, 11> npy_types{"|i1", "|u1", "<i2", "<u2", "<i4", "<u4",
                                                      "<i8", "<u8", "<f2", "<f4", "<f8"}; // by ElementType
 
-Error bad_array(std::string message, std::string fix = "write the file anew with numpy.save") {
+Error bad_array(std::string message, std::string fix = "write the file again with numpy.save") {
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
 }
 
@@ -248,7 +248,7 @@ private:
                                  rest_.empty() ? "its end" : in_quotes(rest_.substr(0, shown))));
   }
 
-  bool fail_with(std::string message, std::string fix = "write the file anew with numpy.save") {
+  bool fail_with(std::string message, std::string fix = "write the file again with numpy.save") {
     error_ = bad_array(std::move(message), std::move(fix));
     return false;
   }

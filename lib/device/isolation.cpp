@@ -97,7 +97,7 @@ static Error crash(int signal, bool kernels_ran) {
 Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran, SharedFlag* trying) {
   constexpr std::uint32_t most_crashes = 2;
   constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
-  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then nobody learns how a child ended
+  ::signal(SIGCHLD, SIG_DFL); // a parent may have left it ignored, and then the end of a child is lost
   share_captured_errors();
   const pid_t parent = ::getpid();
   std::array<struct sigaction, passed_on.size()> before{};
@@ -115,7 +115,7 @@ Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran, SharedFlag*
       for (std::size_t i = 0; i < passed_on.size(); ++i) {
         ::sigaction(passed_on[i], &before[i], nullptr);
       }
-      // Whoever ends the parent ends the work.
+      // A signal that ends the parent ends the work.
       ::prctl(PR_SET_PDEATHSIG, SIGTERM);
       if (::getppid() != parent) {
         ::_exit(static_cast<int>(ExitCode::interrupted));

@@ -30,7 +30,7 @@ private:
 // reading, writing or starting anything.
 //
 // If a driver crashes while `trying` is set, another child takes the crashed one's place, at most twice, and begins
-// anew. There the function returns how many children have crashed, so that the caller tries less.
+// again. There the function returns how many children have crashed, so that the caller tries less.
 Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran = nullptr, SharedFlag* trying = nullptr);
 
 } // namespace tidegate::device

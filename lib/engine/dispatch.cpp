@@ -49,7 +49,7 @@ enum Progress : std::uint8_t {
   head_words = TG_PROGRESS_GROUPS
 };
 
-// Behind the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
+// After the reports of the groups: how many spans each has met, and those that were kept (TG_SPANS).
 struct SpanPlaces {
   std::size_t counts = 0; // words
   std::size_t spans = 0;
@@ -318,7 +318,7 @@ bool Dispatcher::run_iterations(std::uint32_t& iteration) {
   return true;
 }
 
-// Stages [begin, end) once, after so many iterations; false when time is up.
+// Runs stages [begin, end) once, after this number of iterations; returns false when time is up.
 bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t iteration) {
   std::uint32_t row = row_of(begin);
   for (std::size_t i = begin; i < end; ++i) {

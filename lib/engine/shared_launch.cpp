@@ -38,7 +38,7 @@ public:
       return "its compiler options differ from those of the other ops";
     }
     if (!ops_.kernels[op].sub_group_functions.empty()) {
-      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups anew for every kernel",
+      return fmt::format("its kernel calls {}: a compiler chooses the sub-groups again for every kernel",
                          *ops_.kernels[op].sub_group_functions.begin());
     }
     if (!ops_.kernels[op].needs_whole_group) {

@@ -554,7 +554,7 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
       .message = fmt::format("line {} states {}, and the file has {}", header.stated_at,
                              *header.entries == 1 ? "1 entry" : fmt::format("{} entries", *header.entries),
                              entries.count),
-      .fix = fewer ? "the file may be cut off: download it anew, or correct the number"
+      .fix = fewer ? "the file may be cut off: download it again, or correct the number"
                    : "correct the number, or remove the surplus entries",
       .line = fewer ? entries.lines : header.stated_at});
 }

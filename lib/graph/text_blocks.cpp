@@ -29,7 +29,7 @@ constexpr std::size_t raw_bytes = std::size_t{128} << 10U;
 Error damaged(std::string_view how) {
   return {.code = ErrorCode::bad_graph,
           .message = fmt::format("the gzip data {}", how),
-          .fix = "compress or download the file anew; `gzip -t` tests it"};
+          .fix = "compress or download the file again; `gzip -t` tests it"};
 }
 
 } // namespace

@@ -39,7 +39,7 @@ bool is_built_in_name(std::string_view name);
 // Exact names of built-in functions, which no kernel can have: a compiler takes it for one more overload.
 bool is_reserved_name(std::string_view name);
 
-// Built-in functions of sub-groups. The compiler divides work-groups into sub-groups anew for every kernel.
+// Built-in functions of sub-groups. The compiler divides work-groups into sub-groups again for every kernel.
 bool is_sub_group_function(std::string_view name);
 
 // Image types: image2d_t, image1d_array_t and so on, except multisampled ones.

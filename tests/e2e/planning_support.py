@@ -1,4 +1,4 @@
-"""What the tests of plan, arena and their checks share: DAGs by hand and from a seed, plans worked out anew.
+"""What the tests of plan, arena and their checks share: DAGs by hand and from a seed, plans worked out again.
 
 The one idea: `figures` says from the definition what a plan with given groups must state, so a plan is held
 against it, against `tidegate check plan`, and both against each other.
@@ -121,7 +121,7 @@ class Planning(unittest.TestCase):
         return parse(result.stderr)
 
     def sound(self, given: Document, plan: Document) -> None:
-        """The plan is right: worked out anew here, and for `tidegate check plan`."""
+        """The plan is right: worked out again here, and for `tidegate check plan`."""
         groups = groups_of(plan)
         self.assertEqual(sorted(i for group in groups for i in group), list(range(len(given["waves"]))))
         place = {i: number for number, group in enumerate(groups) for i in group}

@@ -526,7 +526,7 @@ class Report(Small):
         """check names each figure that does not follow from the others, and what was not proved."""
         report = self.report_of(CHAIN, "--strategy", "launch", "--verify", "--compare", "3")
         self.assertNotIn("converged", report)
-        anew = "run the program anew: all figures of a report are of one run"
+        again = "run the program again: all figures of a report are of one run"
 
         def told(*changes: tuple[str, Any]) -> list[tuple[str, str, str, str]]:
             """The errors of check once these members are changed, or gone: None."""
@@ -544,7 +544,7 @@ class Report(Small):
                     for error in map(json.loads, result.stderr.splitlines())]
 
         def inconsistent(pointer: str, message: str) -> tuple[str, str, str, str]:
-            return "inconsistent_evidence", pointer, message, anew
+            return "inconsistent_evidence", pointer, message, again
 
         self.assertEqual(told(), [])
         self.assertEqual(told(("items_processed", 5)), [

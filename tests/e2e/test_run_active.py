@@ -78,7 +78,7 @@ class Chosen(Active):
                 self.assertEqual(self.output("out.npy"), expected)
 
     def test_flags_of_each_iteration(self) -> None:
-        """Another wave writes the flags anew in each iteration, and few, some, many or no tiles run."""
+        """Another wave writes the flags again in each iteration, and few, some, many or no tiles run."""
         tiles, local, shares = 500, 8, [1000, 700, 400, 100, 50, 20, 0, 1000]
         self.file("shares.raw", raw("u32", shares))
 

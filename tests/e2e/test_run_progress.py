@@ -53,7 +53,7 @@ class Progress(Small):
                              *args, **environment(), **variables)
 
     def test_on_a_terminal(self) -> None:
-        """The line is written anew and gone when the answer comes."""
+        """The line is written again and gone when the answer comes."""
         text = self.on_terminal()
         told = text.split("\r\x1b[K")
         self.assertEqual(told[0], "")

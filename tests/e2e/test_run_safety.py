@@ -332,7 +332,7 @@ class Cache(Safety):
                 entry.write_bytes(damaged)
                 self.run_it(hit=False)
                 self.assertEqual(self.entries(), [entry])
-                # Written anew. The binary may differ, so it is tried.
+                # Written again. The binary may differ, so it is tried.
                 self.run_it(hit=True)
 
     def test_no_place_for_it(self) -> None:

@@ -111,7 +111,7 @@ TEST_CASE("parts add up, and are scaled one by one") {
   CHECK(counters.barriers == 0);
 }
 
-TEST_CASE("what runs before and after the repetition counts once, and plain stages start launches anew") {
+TEST_CASE("what runs before and after the repetition counts once, and plain stages start launches again") {
   const DeviceModel model;
   ProgramLoad load{.repeat_begin = 2, .repeat_end = 3, .iterations = 100, .group_size = 256};
   load.stages.assign(5, {.packs = 132, .work_items = 132 * 256});

@@ -237,8 +237,8 @@ TEST_CASE("kernels with sub-groups run as they are") {
   CHECK(
       reasons(*made) ==
       Reasons{
-          "0: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups anew for every kernel",
-          "1: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups anew for every "
+          "0: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel",
+          "1: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every "
           "kernel"});
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("other contents replace those in memory, and come back") {
   }
 }
 
-TEST_CASE("a file that was written anew is read again") {
+TEST_CASE("a file that was written again is read again") {
   StreamRun run;
   std::string bytes(256, 'a');
   run.folder.write("x.raw", bytes);

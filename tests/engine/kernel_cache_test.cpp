@@ -92,7 +92,7 @@ TEST_CASE("a kernel is built once for its source, options, device and driver") {
   CHECK(cache.entries().size() == 5);
 }
 
-TEST_CASE("damaged entries, and those that the driver refuses, are written anew") {
+TEST_CASE("damaged entries, and those that the driver refuses, are written again") {
   Cache cache;
   cache.build();
   const std::filesystem::path entry = cache.entries().at(0);

@@ -235,7 +235,7 @@ TEST_CASE("the number of entries matches the size line") {
   const auto of = [](const std::string& rest) { return refused(matrix("coordinate pattern general", rest)); };
   CHECK(of("3 3 3\n1 1\n2 2\n") ==
         "tidegate: a.mtx:4: error: line 2 states 3 entries, and the file has 2 [bad_graph]\n"
-        "  fix: the file may be cut off: download it anew, or correct the number");
+        "  fix: the file may be cut off: download it again, or correct the number");
   CHECK(of("3 3 1\n1 1\n2 2\n") ==
         "tidegate: a.mtx:2: error: line 2 states 1 entry, and the file has 2 [bad_graph]\n"
         "  fix: correct the number, or remove the surplus entries");

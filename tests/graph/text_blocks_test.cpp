@@ -70,7 +70,7 @@ TEST_CASE("gzip data that are damaged or cut off") {
   REQUIRE_FALSE(cut);
   CHECK(cut.error().code == ErrorCode::bad_graph);
   CHECK(cut.error().message == "the gzip data end early");
-  CHECK(cut.error().fix == "compress or download the file anew; `gzip -t` tests it");
+  CHECK(cut.error().fix == "compress or download the file again; `gzip -t` tests it");
   CHECK_FALSE(of(flipped));
   const auto wrong_sum = of(packed.substr(0, packed.size() - 8) + std::string(8, '\1'));
   REQUIRE_FALSE(wrong_sum);

@@ -98,7 +98,7 @@ TEST_CASE("launch by launch") {
   }
 }
 
-// Dense waves look at no bound of the near, so what they leave may all be put off: the wave is chosen anew.
+// Dense waves look at no bound of the near, so what they leave may all be put off: the wave is chosen again.
 TEST_CASE("a wave that is chosen twice follows the topology of the last that ran") {
   const device::DeviceInfo device = cpu();
   if (test::scale != 1) {
