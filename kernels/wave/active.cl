@@ -37,7 +37,7 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   const uint before = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE];
   const uint previous = before & 0xff;
   tg_densities of;
-  of.queue_len = state[entry + TG_ACTIVE_TILES];
+  of.queue_len = TG_ACTIVE_COUNT(state[entry + TG_ACTIVE_TILES], before, tiles);
   of.density_bps = tg_density_bps(of.queue_len, tiles);
   of.pressure_bps = TG_ACTIVE_PRESSURE_BPS;
   of.sparse_bps = TG_ACTIVE_SPARSE_BPS;

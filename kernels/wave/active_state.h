@@ -4,11 +4,12 @@
 #define TG_ACTIVE_ENTRIES 256 // the last 255 iterations and the next one
 
 #define TG_ACTIVE_TOTAL 0 // active tiles of all iterations but the last; two words, the low one first
+#define TG_ACTIVE_SOME 2  // 1 + the last iteration with tiles that were not active
 #define TG_ACTIVE_HEADER 4
 
 // Words of an entry.
 enum {
-  TG_ACTIVE_TILES,  // active ones
+  TG_ACTIVE_TILES,  // active ones if there are lists; otherwise 0 minus the others, as then nothing is added if all are
   TG_ACTIVE_BLOCKS, // blocks with active tiles, if there are lists
   TG_ACTIVE_CHOICE, // topology | rule << 8 | previous topology << 16 | TG_ACTIVE_CHOSEN; 0 where the device chose none
   TG_ACTIVE_WORDS = 4
@@ -24,4 +25,7 @@ enum {
 // iteration before; the host states one before the first iteration.
 #define TG_ACTIVE_LISTS(choice) ((choice) != 0 && ((choice) & 0xff) < 3) // TG_DENSE
 #define TG_ACTIVE_CHOSEN (1u << 24)
+
+// The active tiles of an iteration; `choice` is that of the iteration before.
+#define TG_ACTIVE_COUNT(word, choice, tiles) ((word) + (TG_ACTIVE_LISTS(choice) ? 0 : (tiles)))
 #endif

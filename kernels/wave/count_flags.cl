@@ -1,47 +1,60 @@
 // Counts the flags of a wave with active tiles, and lists these tiles and the blocks that have some, in any order.
 #include "wave/active_state.h"
 
-// Returns bit i for flag first + i of 8; a flag has 1 or 4 bytes.
-uint tg_eight_flags(global const uchar* flags, uint bytes, uint first, uint tiles) {
-  if (bytes == 1 && first + 8 <= tiles) {
-    ulong word = *(global const ulong*)(flags + first);
-    word |= word >> 4;
-    word |= word >> 2;
-    word |= word >> 1;
-    return (uint)((word & 0x0101010101010101ul) * 0x0102040810204080ul >> 56); // gathers the lowest bits of the bytes
-  }
-  uint set = 0;
-  for (uint i = 0; i < 8 && first + i < tiles; ++i) {
-    const uint flag = bytes == 1 ? flags[first + i] : ((global const uint*)flags)[first + i];
-    set |= (flag != 0 ? 1u : 0u) << i;
-  }
-  return set;
+// Returns bit i for flag i of 8.
+uint tg_eight_bytes(global const uchar* flags) {
+  ulong word = *(global const ulong*)flags;
+  word |= word >> 4;
+  word |= word >> 2;
+  word |= word >> 1;
+  return (uint)((word & 0x0101010101010101ul) * 0x0102040810204080ul >> 56); // gathers the lowest bits of the bytes
 }
 
 kernel void count_flags(global const uchar* flags, global uint* state, global uint* active, global uint* blocks, uint bytes,
                         uint tiles, uint iteration) {
   const uint entry = TG_ACTIVE_ENTRY(iteration);
   const uint before = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1);
+  const uint earlier = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 2);
   const uint next = TG_ACTIVE_ENTRY(iteration + 1);
   const uint item = get_global_id(0);
   if (item == 0) {
     for (uint i = 0; i < TG_ACTIVE_WORDS; ++i) {
       state[next + i] = 0;
     }
-    *(global ulong*)(state + TG_ACTIVE_TOTAL) += state[before + TG_ACTIVE_TILES];
+    *(global ulong*)(state + TG_ACTIVE_TOTAL) +=
+        iteration == 0 ? 0 : TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], state[earlier + TG_ACTIVE_CHOICE], tiles);
   }
   const uint first = item * TG_ACTIVE_ITEM;
+  if (first >= tiles) {
+    return;
+  }
   ulong set = 0; // bit i: flag first + i
-  for (uint i = 0; i < TG_ACTIVE_ITEM && first + i < tiles; i += 8) {
-    set |= (ulong)tg_eight_flags(flags, bytes, first + i, tiles) << i;
+  if (bytes == 1 && first + TG_ACTIVE_ITEM <= tiles) {
+    for (uint i = 0; i < TG_ACTIVE_ITEM; i += 8) { // without conditions, so that all loads are asked for together
+      set |= (ulong)tg_eight_bytes(flags + first + i) << i;
+    }
+  } else {
+    for (uint i = 0; i < TG_ACTIVE_ITEM && first + i < tiles; ++i) {
+      const uint flag = bytes == 1 ? flags[first + i] : ((global const uint*)flags)[first + i];
+      set |= (flag != 0 ? 1ul : 0ul) << i;
+    }
+  }
+  const uint active_tiles = popcount(set);
+  const uint others = min(tiles - first, (uint)TG_ACTIVE_ITEM) - active_tiles;
+  if (others != 0) {
+    state[TG_ACTIVE_SOME] = iteration + 1; // all work-items that write it write the same
+  }
+  volatile global uint* count = &state[entry + TG_ACTIVE_TILES];
+  if (!TG_ACTIVE_LISTS(state[before + TG_ACTIVE_CHOICE])) {
+    if (others != 0) {
+      atomic_sub(count, others);
+    }
+    return;
   }
   if (set == 0) {
     return;
   }
-  uint at = atomic_add((volatile global uint*)&state[entry + TG_ACTIVE_TILES], (uint)popcount(set));
-  if (!TG_ACTIVE_LISTS(state[before + TG_ACTIVE_CHOICE])) {
-    return;
-  }
+  uint at = atomic_add(count, active_tiles);
   uint some = 0; // bit i: block i has active tiles
   for (uint i = 0; i < TG_ACTIVE_ITEM >> TG_ACTIVE_BLOCK_BITS; ++i) {
     some |= ((set >> (i << TG_ACTIVE_BLOCK_BITS) & 0xff) != 0 ? 1u : 0u) << i;

@@ -67,8 +67,12 @@ ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, 
   for (std::uint64_t i = iterations - kept; i < iterations; ++i) {
     const std::size_t entry = TG_ACTIVE_ENTRY(i);
     const std::uint32_t recorded = words[entry + TG_ACTIVE_CHOICE];
-    ActiveChoice choice{.iteration = static_cast<std::uint32_t>(i),
-                        .active_tiles = words[entry + TG_ACTIVE_TILES]};
+    ActiveChoice choice{.iteration = static_cast<std::uint32_t>(i)};
+    // The host stated a choice before the first iteration; without choices of the device, none follows it.
+    const std::uint32_t before = report.chosen_by_device ? TG_ACTIVE_CHOSEN | (recorded >> 16U & 0xffU)
+                                 : i == 0                ? TG_ACTIVE_CHOSEN
+                                                         : 0;
+    choice.active_tiles = TG_ACTIVE_COUNT(words[entry + TG_ACTIVE_TILES], before, report.tiles);
     if (report.chosen_by_device) {
       choice.previous_topology = static_cast<policy::Topology>(recorded >> 16U & 0xffU);
       const ActiveChoice again = choose(report, choice);

@@ -433,17 +433,21 @@ private:
     const auto& parameters = program_.function(served.op).parameters;
     const auto indices = argument_indices(arguments);
     std::string text = kernel.function + "(item";
+    std::string test;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      // The walk knows whether all tiles are active, so the kernel need not ask the counts.
-      const std::size_t flags =
-          has_list(served) ? program_.waves[served.wave].active->flags_argument : arguments.size();
-      text += i == flags ? ", list.all_active ? 0 : " : ", ";
-      text += i == flags + 1 ? "0" : argument(i, indices[i].word, parameters[i].type, served, kernel);
+      const std::string value = argument(i, indices[i].word, parameters[i].type, served, kernel);
+      const ActiveTiles* active = has_list(served) ? program_.waves[served.wave].active.get() : nullptr;
+      // The walk knows whether all its tiles are active; the kernel need not ask the count.
+      if (active != nullptr && i == active->flags_argument) {
+        test = fmt::format("if (list.all_active || ((global const {}*){})[tg_own] != 0) ", parameters[i].type,
+                           value);
+      }
+      text += active != nullptr && i == active->iteration_argument() ? ", 0" : ", " + value;
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}[item.side]", served.op);
     }
-    return text + ")";
+    return test + text + ")";
   }
 
   [[nodiscard]] bool may_be_null(std::uint32_t op, std::size_t index) const {

@@ -40,11 +40,13 @@ Result<std::vector<Token>> tokens_of(std::string_view text, const Token& at) {
   return tokens;
 }
 
-// Adds the copy of a kernel to its unit, unless it is there; returns the index of the function.
-Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, std::string_view flag_type) {
+// Adds the copy of a kernel to its unit, unless it is there; returns the index of the function. Where a wave counts its
+// flags, the copy takes what the count writes, too.
+Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, std::string_view flag_type,
+                                     bool counted) {
   const opencl_c::TranslationUnit& of = unit.unit;
   const opencl_c::Function& kernel = of.functions[original];
-  const std::string name = fmt::format("tg_active_{}_{}", flag_type, kernel.name);
+  const std::string name = fmt::format("tg_{}_{}_{}", counted ? "counted" : "active", flag_type, kernel.name);
   for (std::uint32_t i = original; i < of.functions.size(); ++i) {
     if (of.functions[i].name == name) {
       return i;
@@ -68,18 +70,20 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
     copy(kernel.parameter_list.begin, kernel.parameter_list.end);
   }
   TIDEGATE_CHECK(
-      add(fmt::format("{}global const {}* tg_flags, global uint* tg_state, global const uint* tg_list, "
-                      "global const uint* tg_blocks, uint tg_iteration",
-                      kernel.parameters.empty() ? "" : ", ", flag_type),
+      add(fmt::format("{}global const {}* tg_flags{}", kernel.parameters.empty() ? "" : ", ", flag_type,
+                      counted ? ", global uint* tg_state, global const uint* tg_list, "
+                                "global const uint* tg_blocks, uint tg_iteration"
+                              : ""),
           kernel.parameter_list.end));
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
-  // Where all tiles are active, their count answers from a cache that all work-groups of a compute unit share.
+  // Each instruction before the first load of a tile counts, so where all tiles are active one word at a known place
+  // answers, from a cache that all work-groups of a compute unit share.
   TIDEGATE_CHECK(
-      add(fmt::format("if (tg_flags != 0 && (tg_state == 0 || tg_state[{} + tg_iteration % {} * {}] != "
-                      "get_num_groups(0) * get_num_groups(1) * get_num_groups(2)) && "
-                      "tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + get_num_groups(1) * "
-                      "get_group_id(2))] == 0) return;",
-                      TG_ACTIVE_HEADER + TG_ACTIVE_TILES, TG_ACTIVE_ENTRIES, int{TG_ACTIVE_WORDS}),
+      add(fmt::format("if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
+                      "get_num_groups(1) * get_group_id(2))] == 0) return;",
+                      counted ? fmt::format("((tg_iteration != 0) & (tg_state[{}] == tg_iteration)) && ",
+                                            TG_ACTIVE_SOME)
+                              : ""),
           kernel.body->begin));
   copy(kernel.body->begin + 1, kernel.end);
   TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
@@ -105,9 +109,9 @@ ProgramArgument number_argument(std::uint32_t number) {
   return argument;
 }
 
-ProgramArgument iteration_argument() {
-  ProgramArgument argument = number_argument(0);
-  argument.changes = {{.progression = {.type = ElementType::u32, .by = 1}}};
+ProgramArgument iteration_argument(std::uint32_t first) {
+  ProgramArgument argument = number_argument(first);
+  argument.changes = {{.progression = {.type = ElementType::u32, .first = first, .by = 1}}};
   return argument;
 }
 
@@ -142,7 +146,7 @@ std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memor
 
 } // namespace
 
-Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> buffers,
+Result<void> add_active(const ActiveSpec& spec, bool counted, std::span<const ProgramBuffer> buffers,
                         const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
                         const std::string& pointer) {
   const std::string place = pointer + "/active/buffer";
@@ -169,7 +173,7 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
   }
   ProgramOp op = ops.ops[wave.op];
   TIDEGATE_TRY(op.function, testing_kernel(ops.units[op.unit], op.function,
-                                           buffer.type == ElementType::u8 ? "uchar" : "uint"));
+                                           buffer.type == ElementType::u8 ? "uchar" : "uint", counted));
   const auto found = std::ranges::find_if(ops.ops, [&](const ProgramOp& other) {
     return other.name == op.name && other.unit == op.unit && other.function == op.function;
   });
@@ -180,10 +184,12 @@ Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> b
   wave.users_kernel = false;
   wave.tests_flags = true;
   wave.arguments.push_back(plain_argument(flags, Access::read));
-  for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
-    wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
+  if (counted) {
+    for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
+      wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
+    }
+    wave.arguments.push_back(iteration_argument(1));
   }
-  wave.arguments.push_back(iteration_argument());
   return {};
 }
 
@@ -240,7 +246,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       plain_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
-      iteration_argument()};
+      iteration_argument(0)};
   count.prepares = index;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));
   return count;

@@ -184,9 +184,9 @@ Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const Progr
 
 // Active tiles.
 
-// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is no flag for
+// Makes a resolved wave run only the tiles whose flags are set; `counted`: count_active() will add a count. Errors: invalid_program for a buffer that is no flag for
 // each tile, or that the wave writes; those of `find_buffer`. `pointer` is the wave's place.
-Result<void> add_active(const ActiveSpec& spec, std::span<const ProgramBuffer> buffers,
+Result<void> add_active(const ActiveSpec& spec, bool counted, std::span<const ProgramBuffer> buffers,
                         const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
                         const std::string& pointer);
 

@@ -185,7 +185,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   if (spec.active) {
     TIDEGATE_CHECK(input.wholly_read(pointer + "/active"));
     TIDEGATE_CHECK(add_active(
-        *spec.active, memory.buffers,
+        *spec.active, spec.section == Section::each, memory.buffers,
         [&](const std::string& name, const std::string& at) {
           return find_argument_buffer(input, memory, name, at);
         },
