@@ -159,9 +159,8 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   engine::WaveProgram program = program_;
   program.policy = settings.policy;
   begin_building(engine::Activity::compiling);
-  TIDEGATE_TRY(engine::Job job,
-               engine::resolve(program, folder_, answer_macros_, options_.scope, engine::FileCheck::reachable,
-                               settings.tuning, {}, engine::queue_groups(&device_)));
+  TIDEGATE_TRY(engine::Job job, engine::resolve(program, folder_, answer_macros_, options_.scope,
+                                                engine::FileCheck::reachable, settings.tuning, {}, &device_));
   TIDEGATE_TRY(CompiledProgram compiled, engine::compile(std::move(job), &device_, options));
   limit(compiled);
   return compiled;

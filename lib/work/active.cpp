@@ -41,9 +41,9 @@ Result<std::vector<Token>> tokens_of(std::string_view text, const Token& at) {
 }
 
 // Adds the copy of a kernel to its unit, unless it is there; returns the index of the function. Where a wave counts its
-// flags, the copy takes what the count writes, too.
+// flags, the copy takes what the count writes, too, and asks it first if `asks`.
 Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, std::string_view flag_type,
-                                     bool counted) {
+                                     bool counted, bool asks) {
   const opencl_c::TranslationUnit& of = unit.unit;
   const opencl_c::Function& kernel = of.functions[original];
   const std::string name = fmt::format("tg_{}_{}_{}", counted ? "counted" : "active", flag_type, kernel.name);
@@ -69,21 +69,21 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   if (!kernel.parameters.empty()) { // otherwise the list may have the word void
     copy(kernel.parameter_list.begin, kernel.parameter_list.end);
   }
-  TIDEGATE_CHECK(
-      add(fmt::format("{}global const {}* tg_flags{}", kernel.parameters.empty() ? "" : ", ", flag_type,
-                      counted ? ", global uint* tg_state, global const uint* tg_list, "
-                                "global const uint* tg_blocks, uint tg_iteration"
-                              : ""),
-          kernel.parameter_list.end));
+  TIDEGATE_CHECK(add(fmt::format("{}global const {}* restrict tg_flags{}",
+                                 kernel.parameters.empty() ? "" : ", ", flag_type,
+                                 counted ? ", global uint* tg_state, global const uint* tg_list, "
+                                           "global const uint* tg_blocks, uint tg_iteration"
+                                         : ""),
+                     kernel.parameter_list.end));
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
   // Each instruction before the first load of a tile counts, so where all tiles are active one word at a known place
   // answers, from a cache that all work-groups of a compute unit share.
   TIDEGATE_CHECK(
-      add(fmt::format("if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
-                      "get_num_groups(1) * get_group_id(2))] == 0) return;",
-                      counted ? fmt::format("((tg_iteration != 0) & (tg_state[{}] == tg_iteration)) && ",
-                                            TG_ACTIVE_SOME)
-                              : ""),
+      add(fmt::format(
+              "if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
+              "get_num_groups(1) * get_group_id(2))] == 0) return;",
+              asks ? fmt::format("((tg_iteration != 0) & (tg_state[{}] == tg_iteration)) && ", TG_ACTIVE_SOME)
+                   : ""),
           kernel.body->begin));
   copy(kernel.body->begin + 1, kernel.end);
   TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
@@ -146,11 +146,11 @@ std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memor
 
 } // namespace
 
-Result<void> add_active(const ActiveSpec& spec, bool counted, std::span<const ProgramBuffer> buffers,
-                        const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
-                        const std::string& pointer) {
+Result<void> add_active(const ResolveInput& input, const WaveSpec& spec,
+                        std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
+                        ProgramOps& ops, ProgramWave& wave, const std::string& pointer) {
   const std::string place = pointer + "/active/buffer";
-  TIDEGATE_TRY(const std::uint32_t flags, find_buffer(spec.buffer, place));
+  TIDEGATE_TRY(const std::uint32_t flags, find_buffer(spec.active->buffer, place));
   const ProgramBuffer& buffer = buffers[flags];
   if ((buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
       buffer.count != wave.range.tiles()) {
@@ -171,9 +171,12 @@ Result<void> add_active(const ActiveSpec& spec, bool counted, std::span<const Pr
     }
     argument.access = Access::read_write; // tiles that do not run leave the contents as they were
   }
+  // Compilers for CPUs vectorize the kernel only behind one condition.
+  const bool counted = spec.section == Section::each;
+  const bool asks = counted && (input.device == nullptr || input.device->type != device::DeviceType::cpu);
   ProgramOp op = ops.ops[wave.op];
   TIDEGATE_TRY(op.function, testing_kernel(ops.units[op.unit], op.function,
-                                           buffer.type == ElementType::u8 ? "uchar" : "uint", counted));
+                                           buffer.type == ElementType::u8 ? "uchar" : "uint", counted, asks));
   const auto found = std::ranges::find_if(ops.ops, [&](const ProgramOp& other) {
     return other.name == op.name && other.unit == op.unit && other.function == op.function;
   });

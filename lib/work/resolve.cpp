@@ -421,8 +421,8 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
 
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope, FileCheck files, const device::Tuning& tuning,
-                    const UnreadLocations& unread, std::uint32_t queue_groups) {
-  const ResolveInput input{program, folder, answer, scope, files, tuning, unread, queue_groups};
+                    const UnreadLocations& unread, const device::DeviceInfo* device) {
+  const ResolveInput input{program, folder, answer, scope, files, tuning, unread, device};
   ErrorList errors;
   Job resolved = without_parts(input);
 
@@ -457,8 +457,7 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
 }
 
 Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& program, PathScope scope) {
-  const ResolveInput input{program, written.folder,    {}, scope, FileCheck::reachable, {},
-                           {},      usual_queue_groups};
+  const ResolveInput input{program, written.folder, {}, scope, FileCheck::reachable, {}, {}, nullptr};
   ErrorList errors;
   const ProgramMemory memory = resolve_memory(input, errors);
   TIDEGATE_CHECK(errors.result());

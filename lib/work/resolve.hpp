@@ -26,13 +26,13 @@ namespace tidegate::engine {
 // Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
 // macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
 // the publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
-// the rest is still checked; `queue_groups` work-groups run a queue whose ops publish. Errors: invalid_program,
+// the rest is still checked; `device`: which will run it, if known. Errors: invalid_program,
 // unknown_name, duplicate_name, argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each
 // with its place in the program or a source. Reports all errors at once, without consequences of other errors.
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
                     const device::Tuning& tuning = {}, const UnreadLocations& unread = {},
-                    std::uint32_t queue_groups = usual_queue_groups);
+                    const device::DeviceInfo* device = nullptr);
 
 // Gives a job, as it was resolved and as it runs, the contents of inputs and the files of outputs of another program,
 // which differs in nothing else. Errors: as resolve(), of buffers and images.
@@ -60,7 +60,7 @@ struct ResolveInput {
   const FileCheck files;
   const device::Tuning& tuning;
   const UnreadLocations& unread;
-  const std::uint32_t queue_groups;
+  const device::DeviceInfo* device;
 
   // already_reported() if some part below `pointer` could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
@@ -184,11 +184,11 @@ Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const Progr
 
 // Active tiles.
 
-// Makes a resolved wave run only the tiles whose flags are set; `counted`: count_active() will add a count. Errors: invalid_program for a buffer that is no flag for
+// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is no flag for
 // each tile, or that the wave writes; those of `find_buffer`. `pointer` is the wave's place.
-Result<void> add_active(const ActiveSpec& spec, bool counted, std::span<const ProgramBuffer> buffers,
-                        const FindBuffer& find_buffer, ProgramOps& ops, ProgramWave& wave,
-                        const std::string& pointer);
+Result<void> add_active(const ResolveInput& input, const WaveSpec& spec,
+                        std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
+                        ProgramOps& ops, ProgramWave& wave, const std::string& pointer);
 
 // Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
 Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,

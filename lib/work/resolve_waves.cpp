@@ -185,7 +185,7 @@ Result<ProgramWave> op_wave(const ResolveInput& input, const ProgramMemory& memo
   if (spec.active) {
     TIDEGATE_CHECK(input.wholly_read(pointer + "/active"));
     TIDEGATE_CHECK(add_active(
-        *spec.active, spec.section == Section::each, memory.buffers,
+        input, spec, memory.buffers,
         [&](const std::string& name, const std::string& at) {
           return find_argument_buffer(input, memory, name, at);
         },
@@ -235,8 +235,8 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
   const std::string title = spec.name.value_or(fmt::format("wave {}", index));
   TIDEGATE_TRY(QueueWave made,
                resolve_queue(*spec.queue, title, input.folder, handles, buffers,
-                             input.program.policy.priority_age_threshold, input.tuning, input.queue_groups,
-                             input.answer, input.scope, pointer + "/queue"));
+                             input.program.policy.priority_age_threshold, input.tuning,
+                             queue_groups(input.device), input.answer, input.scope, pointer + "/queue"));
   ProgramWave wave{
       .op = static_cast<std::uint32_t>(ops.ops.size()), .users_kernel = false, .range = made.range};
   for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {

@@ -50,8 +50,8 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
       device != nullptr ? ask_compiler(*device, options.cache_folder) : assume_macros(assumed);
   const bool keeps = !options.compile.dry_run && !options.check_bounds && !options.check_halos; // its outputs
   const FileCheck files = keeps ? FileCheck::reachable : FileCheck::none;
-  TIDEGATE_TRY(Job job, resolve(program, folder, answer, options.scope, files, options.compile.tuning, {},
-                                queue_groups(device)));
+  TIDEGATE_TRY(Job job,
+               resolve(program, folder, answer, options.scope, files, options.compile.tuning, {}, device));
   job.assumed_macros = {assumed.begin(), assumed.end()};
   auto sources = options.kept_key.empty() ? std::nullopt : source_states(job, start);
   TIDEGATE_TRY(auto prepared, prepare(std::move(job), device, options, monitor));
