@@ -47,7 +47,7 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   of.has_graph = 0;
   const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous);
   if (records) {
-    state[entry + TG_ACTIVE_CHOICE] = choice.topology | choice.rule << 8 | previous << 16 | TG_ACTIVE_CHOSEN;
+    state[entry + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous) | TG_ACTIVE_CHOSEN;
   }
   tg_list list = {0, 0, tiles, 0, of.queue_len == tiles};
   if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(before))) {

@@ -5,13 +5,15 @@
 
 #define TG_ACTIVE_TOTAL 0 // active tiles of all iterations but the last; two words, the low one first
 #define TG_ACTIVE_SOME 2  // 1 + the last iteration with tiles that were not active
+#define TG_ACTIVE_COUNTED 3 // iterations that were counted
 #define TG_ACTIVE_HEADER 4
 
 // Words of an entry.
 enum {
   TG_ACTIVE_TILES,  // active ones if there are lists; otherwise 0 minus the others, as then nothing is added if all are
   TG_ACTIVE_BLOCKS, // blocks with active tiles, if there are lists
-  TG_ACTIVE_CHOICE, // topology | rule << 8 | previous topology << 16 | TG_ACTIVE_CHOSEN; 0 where the device chose none
+  TG_ACTIVE_CHOICE, // topology | rule << 8 | previous topology << 16; | TG_ACTIVE_CHOSEN if the wave was walked by it,
+                    // otherwise written by the count of the next iteration
   TG_ACTIVE_WORDS = 4
 };
 
@@ -23,8 +25,9 @@ enum {
 // There are lists if the iteration before was walked by the device's choice, and not all over: so dense waves cost only
 // the count, and the first one after them that could use a list walks all tiles once more. `choice` is that of the
 // iteration before; the host states one before the first iteration.
-#define TG_ACTIVE_LISTS(choice) ((choice) != 0 && ((choice) & 0xff) < 3) // TG_DENSE
 #define TG_ACTIVE_CHOSEN (1u << 24)
+#define TG_ACTIVE_LISTS(choice) (((choice) & TG_ACTIVE_CHOSEN) != 0 && ((choice) & 0xff) < 3) // TG_DENSE
+#define TG_ACTIVE_RECORD(choice, previous) ((choice).topology | (choice).rule << 8 | (previous) << 16)
 
 // The active tiles of an iteration; `choice` is that of the iteration before.
 #define TG_ACTIVE_COUNT(word, choice, tiles) ((word) + (TG_ACTIVE_LISTS(choice) ? 0 : (tiles)))

@@ -1,4 +1,8 @@
 // Counts the flags of a wave with active tiles, and lists these tiles and the blocks that have some, in any order.
+typedef uint tg_u32;
+typedef ulong tg_u64;
+#define TG_U32(value) ((tg_u32)(value))
+#include "frontier/policy.h"
 #include "wave/active_state.h"
 
 // Returns bit i for flag i of 8.
@@ -11,7 +15,7 @@ uint tg_eight_bytes(global const uchar* flags) {
 }
 
 kernel void count_flags(global const uchar* flags, global uint* state, global uint* active, global uint* blocks, uint bytes,
-                        uint tiles, uint iteration) {
+                        uint tiles, uint pressure_bps, uint sparse_bps, uint dense_bps, uint memory_bps, uint iteration) {
   const uint entry = TG_ACTIVE_ENTRY(iteration);
   const uint before = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1);
   const uint earlier = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 2);
@@ -21,8 +25,24 @@ kernel void count_flags(global const uchar* flags, global uint* state, global ui
     for (uint i = 0; i < TG_ACTIVE_WORDS; ++i) {
       state[next + i] = 0;
     }
-    *(global ulong*)(state + TG_ACTIVE_TOTAL) +=
-        iteration == 0 ? 0 : TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], state[earlier + TG_ACTIVE_CHOICE], tiles);
+    state[TG_ACTIVE_COUNTED] = iteration + 1;
+    if (iteration != 0) {
+      const uint previous = state[earlier + TG_ACTIVE_CHOICE];
+      tg_densities of;
+      of.queue_len = TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], previous, tiles);
+      *(global ulong*)(state + TG_ACTIVE_TOTAL) += of.queue_len;
+      if ((state[before + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) == 0) {
+        of.density_bps = tg_density_bps(of.queue_len, tiles);
+        of.pressure_bps = pressure_bps;
+        of.sparse_bps = sparse_bps;
+        of.dense_bps = dense_bps;
+        of.memory_bps = memory_bps;
+        of.may_fuse = 0;
+        of.has_graph = 0;
+        const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous & 0xff);
+        state[before + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous & 0xff);
+      }
+    }
   }
   const uint first = item * TG_ACTIVE_ITEM;
   if (first >= tiles) {

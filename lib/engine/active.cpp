@@ -60,35 +60,43 @@ std::optional<std::size_t> first_difference(const ActiveReport& report) {
 ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations) {
   std::array<std::uint32_t, TG_ACTIVE_SIZE> words{};
   std::memcpy(words.data(), state.data(), std::min(state.size(), sizeof words));
-  const std::uint64_t kept = std::min<std::uint64_t>(iterations, TG_ACTIVE_ENTRIES - 1);
+  // A run that was stopped has often counted the next iteration.
+  const std::uint64_t counted = words[TG_ACTIVE_COUNTED];
+  iterations = std::clamp(iterations, std::max(counted, std::uint64_t{1}) - 1, counted);
+  const std::uint64_t kept = std::min(iterations, TG_ACTIVE_ENTRIES - 1 - (counted - iterations));
   report.iterations = iterations;
-  report.active_tiles = words[TG_ACTIVE_TOTAL] + (std::uint64_t{words[TG_ACTIVE_TOTAL + 1]} << 32U);
-  report.chosen_by_device = iterations != 0 && words[TG_ACTIVE_ENTRY(iterations - 1) + TG_ACTIVE_CHOICE] != 0;
+  report.chosen_by_device =
+      iterations != 0 && (words[TG_ACTIVE_ENTRY(iterations - 1) + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) != 0;
   for (std::uint64_t i = iterations - kept; i < iterations; ++i) {
     const std::size_t entry = TG_ACTIVE_ENTRY(i);
     const std::uint32_t recorded = words[entry + TG_ACTIVE_CHOICE];
     ActiveChoice choice{.iteration = static_cast<std::uint32_t>(i)};
-    // The host stated a choice before the first iteration; without choices of the device, none follows it.
-    const std::uint32_t before = report.chosen_by_device ? TG_ACTIVE_CHOSEN | (recorded >> 16U & 0xffU)
-                                 : i == 0                ? TG_ACTIVE_CHOSEN
-                                                         : 0;
+    // The count of the next iteration records a choice that no walk has made: not that of the last iteration.
+    const bool made = report.chosen_by_device || i + 1 < counted;
+    choice.previous_topology = made ? static_cast<policy::Topology>(recorded >> 16U & 0xffU)
+                               : report.choices.empty() ? policy::Topology::empty
+                                                        : report.choices.back().topology;
+    // The host states the choice before the first iteration.
+    const std::uint32_t before = (report.chosen_by_device || i == 0 ? TG_ACTIVE_CHOSEN : 0) |
+                                 static_cast<std::uint32_t>(choice.previous_topology);
     choice.active_tiles = TG_ACTIVE_COUNT(words[entry + TG_ACTIVE_TILES], before, report.tiles);
-    if (report.chosen_by_device) {
-      choice.previous_topology = static_cast<policy::Topology>(recorded >> 16U & 0xffU);
-      const ActiveChoice again = choose(report, choice);
+    const ActiveChoice again = choose(report, choice);
+    if (made) {
       choice.topology = static_cast<policy::Topology>(recorded & 0xffU);
       choice.rule = static_cast<policy::TopologyRule>(recorded >> 8U & 0xffU);
       choice.density_bps = again.density_bps;
       choice.threshold = again.threshold;
       choice.walk = walk_of(report, choice);
     } else {
-      choice.previous_topology =
-          report.choices.empty() ? policy::Topology::empty : report.choices.back().topology;
-      choice = choose(report, choice);
+      choice = again;
     }
     report.choices.push_back(choice);
   }
-  report.active_tiles += report.choices.empty() ? 0 : report.choices.back().active_tiles;
+  // The total is that of all counted iterations but the last.
+  report.active_tiles = words[TG_ACTIVE_TOTAL] + (std::uint64_t{words[TG_ACTIVE_TOTAL + 1]} << 32U);
+  if (counted == iterations && !report.choices.empty()) {
+    report.active_tiles += report.choices.back().active_tiles;
+  }
   report.reproduced = first_difference(report).value_or(report.choices.size());
   return report;
 }

@@ -55,7 +55,8 @@ ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
 // Returns the first choice that does not follow from its count and the choice before it; nothing if all do.
 std::optional<std::size_t> first_difference(const ActiveReport& report);
 
-// Reads the state of a wave after a number of iterations (layout: kernels/wave/active_state.h).
+// Reads the state of a wave that completed a number of iterations, which may be all that were counted or one fewer
+// (layout: kernels/wave/active_state.h).
 ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations);
 
 } // namespace tidegate::engine

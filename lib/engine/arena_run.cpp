@@ -330,8 +330,8 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
     download(session, part.memory, part.offset, bytes, when);
   };
   const bool done = run.outcome.status == RunStatus::done;
-  for (std::size_t i = 0; i < program.buffers.size() && done; ++i) {
-    if (!program.buffers[i].is_read_back()) {
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (!program.buffers[i].is_read_back() || (!done && !program.buffers[i].log)) {
       continue;
     }
     if (program.buffers[i].image) {
@@ -355,9 +355,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
       run.until->value = program.until->value;
     }
   }
-  if (run.outcome.status == RunStatus::done) {
-    run.outputs = std::move(outputs);
-  }
+  run.outputs = std::move(outputs);
   run.calls = session.calls()->since(calls_before);
   return run;
 }

@@ -80,7 +80,7 @@ struct ArenaRun {
   DispatchOutcome outcome;
   std::optional<UntilState> until;
   std::vector<QueueOutcome> queues; // of waves with a queue
-  HostContents outputs;             // by buffer; empty without an output, or if the run is not done
+  HostContents outputs;             // by buffer; after a hang none, and of a run that is not done only logs
   std::uint64_t publish_ns = 0;     // allocating and filling device memory
   std::uint64_t upload_ns = 0;      // part of publish_ns: uploading first contents
   std::uint64_t read_back_ns = 0;   // reading outputs and queue states

@@ -85,12 +85,17 @@ std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
   return counted;
 }
 
-std::vector<ActiveReport> read_active(const Job& program, const ArenaRun& run) {
+// Returns the counts of active tiles in the iterations that a run completed; none after a hang.
+std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const ArenaRun& run) {
   std::vector<ActiveReport> reports;
-  for (const ProgramWave& wave : program.waves) {
-    if (wave.active && run.outcome.status == RunStatus::done) {
-      reports.push_back(
-          read_active(wave.active->report, run.outputs[wave.active->state], run.outcome.iterations));
+  const auto& stages = compiled.schedule.stages;
+  for (std::uint32_t wave = 0; wave < compiled.program.waves.size() && run.outputs.size() != 0; ++wave) {
+    if (const auto& active = compiled.program.waves[wave].active) {
+      const auto stage = std::ranges::find_if(
+          stages, [wave](const Stage& of) { return std::ranges::find(of.waves, wave) != of.waves.end(); });
+      reports.push_back(read_active(
+          active->report, run.outputs[active->state],
+          compiled.schedule.runs_of(static_cast<std::size_t>(stage - stages.begin()), run.outcome.reached)));
     }
   }
   return reports;
@@ -193,7 +198,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   monitor.deadline = limits.deadline;
 
   std::vector<HitsReport> hits = count_hits(compiled.program, run);
-  std::vector<ActiveReport> active = read_active(compiled.program, run);
+  std::vector<ActiveReport> active = read_active(compiled, run);
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;

@@ -36,7 +36,11 @@ std::uint64_t items_in(const ProgramWave& wave, std::uint64_t begin, std::uint64
   return items;
 }
 
+// Returns none for a wave that the user has not written.
 std::uint64_t items_of(const ProgramWave& wave) {
+  if (wave.prepares) {
+    return 0;
+  }
   const auto& global = wave.range.global;
   return wave.queue ? wave.queue->published_items : std::uint64_t{global[0]} * global[1] * global[2];
 }
@@ -91,7 +95,8 @@ void add_partial(const CompiledProgram& compiled, const Position& at, std::uint3
       const std::uint64_t begin = std::max(range.begin, first);
       const std::uint64_t end = std::min(range.end, last);
       for (const std::uint32_t part : parts_of(compiled, wave)) {
-        if (begin < end && !spec.in_rounds()) { // items of rounds count when a round has ended
+        if (begin < end && !spec.in_rounds() &&
+            !spec.prepares) { // items of rounds count when a round has ended
           progress[part].partial +=
               items_in(compiled.written.waves[part], (begin - first) * pack,
                        std::min<std::uint64_t>((end - first) * pack, spec.range.tiles()));
@@ -170,8 +175,8 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
                                      schedule.group_size);
     auto runs = static_cast<double>(schedule.runs_of(i, at));
     const ProgramWave& first = compiled.program.waves[stage.waves.front()];
-    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.active)) {
-      continue; // no lanes, or those of tiles that the device has listed
+    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.active) || first.prepares) {
+      continue; // no lanes, those of tiles that the device has listed, or of no items
     }
     if (stage.plain) {
       const auto& global = first.range.global;

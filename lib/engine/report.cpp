@@ -549,7 +549,11 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
     const NdRange& range = compiled.written.waves[of.wave].range;
     if (!range.ragged()) {
       WaveProgress& wave = progress[of.wave];
-      wave.processed = wave.in_all = of.active_tiles * range.group_size();
+      wave.processed = of.active_tiles * range.group_size();
+      // Of a run that was stopped, all tiles of the iterations to come remain.
+      const std::uint64_t before = of.iterations * wave.items;
+      wave.in_all = wave.processed +
+                    (report.status == RunStatus::done || wave.in_all < before ? 0 : wave.in_all - before);
       wave.counted = true;
     }
     if (of.reproduced != of.choices.size()) {

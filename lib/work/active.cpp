@@ -249,6 +249,10 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       plain_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
+      number_argument(active.report.pressure_bps),
+      number_argument(active.report.sparse_bps),
+      number_argument(active.report.dense_bps),
+      number_argument(active.report.memory_bps),
       iteration_argument(0)};
   count.prepares = index;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));
