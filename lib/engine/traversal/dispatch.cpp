@@ -153,6 +153,7 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   const device::Buffer reports = engine::allocate(session, report_bytes);
   require(session.clear(reports, report_bytes), "clearing reports");
   require(session.clear(resident.part(Part::state), sizeof(tg_state)), "clearing the state of a traversal");
+  require(session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row)), "clearing the log of waves");
   require(session.finish(), "clearing counters");
 
   const std::uint32_t launch_index = set_graph(session, kernel.kernel, resident);
@@ -179,6 +180,23 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   std::vector<tg_clock> clocks;    // of launches, if they are traced
   std::vector<std::uint64_t> ends; // of waves
   std::uint64_t first_wave = 0;
+  // Takes the first rows of the log, up to one that is not of the wave that follows.
+  const auto take_log = [&](std::uint32_t most, std::uint32_t wave) {
+    std::vector<tg_log_row> rows(most);
+    engine::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
+    for (const tg_log_row& row : rows) {
+      if (row.wave != wave || (wave == 0 && row.vertices == 0)) {
+        break;
+      }
+      ++wave;
+      outcome.waves.push_back(record_of(row, resident.vertices));
+      monitor.items += row.vertices;
+      if (limits.trace_spans != 0) {
+        ends.push_back(row.ended);
+      }
+    }
+    monitor.iterations = outcome.waves.size();
+  };
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
     if (loop.out_of_time(limits.deadline)) {
       break;
@@ -219,21 +237,16 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
     const bool moved = !persistent || reached.round != at.round || reached.step == TG_STEP_DONE;
     if (!loop.goes_on(head.stuck != 0, moved, limits.deadline,
                       [&] { return stuck_groups(session, reports, limits.workers); })) {
+      if (outcome.waited) { // the groups have left where they were; the log has the waves that ended
+        take_log(log_rows, at.wave);
+        outcome.vertices_left = 1; // at least, of the wave that has not ended
+      }
       break;
     }
-    std::vector<tg_log_row> rows(reached.wave - at.wave);
-    engine::download(session, resident.part(Part::log), 0, std::as_writable_bytes(std::span(rows)));
-    for (const tg_log_row& row : rows) {
-      outcome.waves.push_back(record_of(row, resident.vertices));
-      monitor.items += row.vertices;
-      if (limits.trace_spans != 0) {
-        ends.push_back(row.ended);
-      }
-    }
+    take_log(reached.wave - at.wave, at.wave);
     outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : reached.vertices;
     at = reached;
     outcome.rank_change = static_cast<double>(at.change) / rank_units;
-    monitor.iterations = at.wave;
     // Towards slices of the wanted length, not too fast: the next waves may be larger.
     if (elapsed > limits.slice_ns) {
       budget = std::max<std::uint64_t>(budget * limits.slice_ns / elapsed, 1);
