@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -462,13 +464,24 @@ public:
     return own<Sampler>(sampler, clReleaseSampler, status);
   }
 
+  // PoCL lets std::bad_alloc out of its C interface and keeps the program locked: a release would wait forever.
+  cl_int build_or_leave(std::unique_ptr<const cl::Program>& program, const std::string& options) const {
+    try {
+      return program->build(device_, options.c_str());
+    } catch (const std::bad_alloc&) {
+      (void)program.release();
+      throw;
+    }
+  }
+
   Result<Program> build(std::string_view source, const std::string& options) const override {
     CapturedErrors printed;
     cl_int status = CL_SUCCESS;
-    const cl::Program program(context_, std::string(source), false, &status);
+    auto made = std::make_unique<const cl::Program>(context_, std::string(source), false, &status);
     if (status == CL_SUCCESS) {
-      status = program.build(device_, options.c_str());
+      status = build_or_leave(made, options);
     }
+    const cl::Program& program = *made;
     if (status == CL_SUCCESS) {
       (void)printed.take(); // "1 warning generated."
       (void)clRetainProgram(program());
@@ -497,11 +510,13 @@ public:
 
   Program load(std::span<const unsigned char> binary, const std::string& options) const override {
     cl_int status = CL_SUCCESS;
-    const cl::Program program(context_, {device_}, {std::vector<unsigned char>(binary.begin(), binary.end())},
-                              nullptr, &status);
-    if (status != CL_SUCCESS || program.build(device_, options.c_str()) != CL_SUCCESS) {
+    auto made = std::make_unique<const cl::Program>(
+        context_, cl::vector<cl::Device>{device_},
+        cl::Program::Binaries{std::vector<unsigned char>(binary.begin(), binary.end())}, nullptr, &status);
+    if (status != CL_SUCCESS || build_or_leave(made, options) != CL_SUCCESS) {
       return {};
     }
+    const cl::Program& program = *made;
     (void)clRetainProgram(program());
     return own<Program>(program(), clReleaseProgram);
   }

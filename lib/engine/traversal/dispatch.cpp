@@ -153,7 +153,8 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   const device::Buffer reports = engine::allocate(session, report_bytes);
   require(session.clear(reports, report_bytes), "clearing reports");
   require(session.clear(resident.part(Part::state), sizeof(tg_state)), "clearing the state of a traversal");
-  require(session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row)), "clearing the log of waves");
+  require(session.clear(resident.part(Part::log), log_rows * sizeof(tg_log_row)),
+          "clearing the log of waves");
   require(session.finish(), "clearing counters");
 
   const std::uint32_t launch_index = set_graph(session, kernel.kernel, resident);
