@@ -699,7 +699,14 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   report_silence(report, monitor, interrupted, options, true);
   const Position reached = monitor.reached();
   report.iterations = reached.iteration;
-  report_progress(report, compiled, progress_of(compiled, {reached.iteration, reached.stage}, 1, {}), true);
+  std::vector<WaveProgress> progress = progress_of(compiled, {reached.iteration, reached.stage}, 1, {});
+  for (const ProgramWave& wave : compiled.program.waves) {
+    if (wave.active) { // the device has its counts
+      progress[wave.active->report.wave].processed = 0;
+    }
+  }
+  report_progress(report, compiled, progress, true);
+  report.telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : density_of({});
   return report;
 }
 
