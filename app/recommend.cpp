@@ -45,23 +45,20 @@ policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& r
 
 policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
-  // queue_len counts tiles and given items of queues; adds the items that ops published.
-  std::uint64_t items = document.evidence.promotion ? document.evidence.promotion->queue_len : 0;
+  std::uint64_t items = report.tiles_processed;
+  if (report.status == engine::RunStatus::planned && document.evidence.promotion) { // nothing ran
+    items = document.evidence.promotion->queue_len;
+  }
   policy::RequeueAccounting requeues;
   for (const engine::QueueReport& queue : report.queues) {
-    items += queue.publishing ? queue.publishing->published_items : 0;
     requeues.requeue_count += queue.requeue_count;
     requeues.max_priority_age = std::max(requeues.max_priority_age, queue.max_priority_age);
-  }
-  for (const engine::ActiveReport& wave : report.active.value_or(std::vector<engine::ActiveReport>())) {
-    const std::uint64_t tiles = wave.tiles * wave.iterations;
-    const std::uint64_t idle = tiles - std::min(tiles, wave.active_tiles);
-    items -= std::min(items, idle);
   }
   policy::LaunchRequest request =
       request_for(items, report.geometry, report.recommended_geometry.worker_groups);
   request.requeue_count = requeues.requeue_count;
   request.max_priority_age = requeues.max_priority_age;
+  request.requested_hit_capacity = report.hits ? 0 : 1; // as in the run's own request; 0 derives it
   if (report.hits) {
     std::uint64_t needed = 0; // hits that the lists must have room for
     for (const engine::HitsReport& hits : *report.hits) {
@@ -87,13 +84,14 @@ policy::LaunchRequest next_request(const documents::RunReportDocument& document)
 
 // Returns the request for the next traversal; the widest frontier counts as its queue.
 policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
-  const std::uint64_t vertices = std::max(report.graph.vertices, 1U);
   policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
   request.graph_node_count = report.graph.vertices;
   request.graph_edge_count = clipped(report.graph.edges);
   request.frontier_density_bps = static_cast<std::uint16_t>(
-      (std::uint64_t{report.summary.widest_vertices} * policy::full_scale_bps + vertices - 1) / vertices);
+      std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
+  request.requested_hit_capacity = 1; // traversals have no hits
   request.resident_device_bytes = report.memory.bytes;
+  request.device_memory_budget_bytes = report.memory.budget_bytes;
   return request;
 }
 

@@ -600,6 +600,9 @@ constexpr Field run_report_fields[] = {
     run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
     reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
+    reported<&RunReport::tiles_processed>(
+        "tiles of waves and items of queues that were completed, which are the "
+        "queue of the next request (recommend --from)"),
     reported<&RunReport::iterations>("completed iterations"),
     reported<&RunReport::until>("condition that ends the repetition, and its last value"),
     reported<&RunReport::converged>("whether until was reached; left out without one"),

@@ -334,6 +334,7 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
     report.items_processed += ran ? wave.processed : 0;
     report.items_in_all = saturating_sum(report.items_in_all, wave.in_all);
   }
+  report.tiles_processed = ran ? tiles_processed(compiled, progress) : 0;
   const bool done = ran && report.status == RunStatus::done;
   const auto left = [done, ran](const WaveProgress& wave) {
     return done ? 0 : wave.in_all - (ran ? std::min(wave.processed, wave.in_all) : 0);

@@ -92,6 +92,9 @@ std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 
+// Returns the tiles of waves (a started one counts) and the items of queues that were completed.
+std::uint64_t tiles_processed(const CompiledProgram& compiled, std::span<const WaveProgress> progress);
+
 // Lanes that had an item, divided by those that ran, in basis points: the work-items of launches, or those of all work-groups in
 // each turn of a persistent launch with `workers` of them.
 std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,

@@ -538,6 +538,7 @@ struct RunReport : ReportHead {
   std::string mode_reason;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
+  std::uint64_t tiles_processed = 0;                      // of waves, and items of queues
   std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // if the program has one and completed an iteration

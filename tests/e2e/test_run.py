@@ -681,6 +681,24 @@ class Report(Small):
         self.assertEqual(parse(run("priority", "drain", input=result.stdout).stdout)["should_drain"], False)
         self.assertEqual(run("recommend", "--print-request", input="{}").rc, 2)
 
+    def test_next_request_of_a_run_that_ended_early(self) -> None:
+        """The request holds what ran, and the budget is enough for it."""
+        (self.folder / "count.cl").write_text(
+            "kernel void count(global uint* a, global uint* go) { uint i = get_global_id(0); a[i]++; if (i == 0) go[0] = a[0] < 5; }")
+        program = {"buffers": {"a": {"type": "u32", "count": 1024, "init": {"fill": 0}}, "go": {"type": "u32", "count": 1, "init": {"fill": 7}}},
+                   "ops": {"count": {"source": "count.cl"}}, "until": {"buffer": "go", "equals": 0}, "repeat": 1000000,
+                   "device_memory_budget_bytes": 1000000,
+                   "waves": [{"op": "count", "global_size": [1024], "local_size": [64], "args": [{"buffer": "a"}, {"buffer": "go"}]}]}
+        result = self.run_document(program, "--strategy", "launch")
+        report = parse(result.stdout)
+        self.assertEqual((report["iterations"], report["items_processed"], report["tiles_processed"]), (5, 5 * 1024, 5 * 1024 // 64))
+        request = parse(run("recommend", "--from", "-", "--print-request", input=result.stdout).stdout)
+        self.assertEqual(request["queue_len"], 80)
+        next_answer = run("recommend", "--from", "-", input=result.stdout)
+        self.assertEqual(next_answer.rc, 0, next_answer.stderr)
+        for same in ("hit_capacity", "estimated_peak_device_bytes", "device_memory_budget_bytes"):
+            self.assertEqual(parse(next_answer.stdout)["recommendation"][same], report["recommendation"][same], same)
+
     def test_baseline(self) -> None:
         """Times next to those of an earlier report, which the test makes a thousand times as fast, or as slow."""
         def run_with(factor: float | None, *args: str) -> Result:
