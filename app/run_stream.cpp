@@ -5,6 +5,7 @@
 #include "app/lint.hpp"
 #include "app/run.hpp"
 #include "app/serve.hpp"
+#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
 #include "engine/kept.hpp"
@@ -193,6 +194,7 @@ private:
 
 Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran) {
   hint_at_terminal(std::string(standard_stream));
+  flush_outputs(false); // the next request writes them again
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(settings.output));
   const auto stream = std::make_shared<RunStream>(settings, ran);

@@ -202,6 +202,8 @@ struct Output::State {
 
 namespace {
 
+bool outputs_are_flushed = true;
+
 std::string path_of(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
@@ -393,7 +395,7 @@ Result<void> Output::commit() {
     return {};
   }
   // Flush the data before the file gets its name, so that a crash leaves the old file or the new one.
-  if (::fsync(state_->file->get()) != 0 && errno != EINVAL) {
+  if (outputs_are_flushed && ::fsync(state_->file->get()) != 0 && errno != EINVAL) {
     return tl::unexpected(cannot_write(state_->path, errno));
   }
   const InterruptsBlocked blocked;
@@ -420,6 +422,10 @@ Result<void> Output::commit() {
   state_->temporary.clear();
   final_path.clear();
   return {};
+}
+
+void flush_outputs(bool flush) {
+  outputs_are_flushed = flush;
 }
 
 void prepare_process() {

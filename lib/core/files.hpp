@@ -92,6 +92,10 @@ private:
   std::unique_ptr<State> state_;
 };
 
+// Decides whether commit() waits until the data are on the disk (true at first), which takes milliseconds. Without it a
+// file under its name is complete for all processes, but a crash of the system may leave it empty.
+void flush_outputs(bool flush);
+
 // Returns the system's message for an errno code.
 std::string system_message(int code);
 
