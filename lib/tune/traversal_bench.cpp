@@ -165,8 +165,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
 Result<void> TraversalBench::verify(const Configuration& configuration) {
   std::optional<Error> wrong;
   if (own_) {
-    traversal::OwnChecks checks(session_, device_, program_, *own_, configuration.resident, shape_,
-                                options_.cache_folder);
+    traversal::OwnChecks checks(
+        session_, program_, *own_, configuration.resident, shape_,
+        traversal::build_own_checks(session_, device_, *own_, shape_, options_.cache_folder));
     TIDEGATE_CHECK(checks.check_laws());
     std::uint64_t reached = 0;
     wrong = checks.check_fix_point(expected_.values, reached);

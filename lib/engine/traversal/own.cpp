@@ -347,20 +347,24 @@ std::pair<const char*, std::string> flaw_text(const Flaw& flaw) {
 
 } // namespace
 
-OwnChecks::OwnChecks(const device::Session& session, const device::DeviceInfo& device,
-                     const FrontierProgram& program, const OwnCode& code, const ResidentGraph& resident,
-                     const TraversalShape& shape, const std::filesystem::path& cache_folder)
+device::Program build_own_checks(const device::Session& session, const device::DeviceInfo& device,
+                                 const OwnCode& code, const TraversalShape& shape,
+                                 const std::filesystem::path& cache_folder) {
+  return engine::build_kernel(session, device,
+                              {.source = code.text + device::kernel_source("frontier/own_check.cl"),
+                               .options = fmt::format(
+                                   "-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}{}",
+                                   static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
+                                   static_cast<int>(shape.weights), code.definitions),
+                               .kernel = "tidegate_own_edges"},
+                              0, cache_folder)
+      .program;
+}
+
+OwnChecks::OwnChecks(const device::Session& session, const FrontierProgram& program, const OwnCode& code,
+                     const ResidentGraph& resident, const TraversalShape& shape, device::Program built)
     : session_(session), program_(program), code_(code), resident_(resident), shape_(shape),
-      built_(engine::build_kernel(
-                 session, device,
-                 {.source = code.text + device::kernel_source("frontier/own_check.cl"),
-                  .options =
-                      fmt::format("-cl-std=CL1.2 -DTG_WIDE_OFFSETS={} -DTG_WEIGHTS={}{}",
-                                  static_cast<int>(shape.edges > std::numeric_limits<std::uint32_t>::max()),
-                                  static_cast<int>(shape.weights), code.definitions),
-                  .kernel = "tidegate_own_edges"},
-                 0, cache_folder)
-                 .program),
+      built_(std::move(built)),
       values_(engine::allocate(session, std::max<std::uint64_t>(value_bytes(shape), sizeof(std::uint64_t)))),
       fired_(engine::allocate(session,
                               std::max<std::uint64_t>(std::uint64_t{shape.vertices} * sizeof(std::uint32_t),

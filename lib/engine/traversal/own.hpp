@@ -44,12 +44,16 @@ Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph);
 Result<std::vector<std::byte>> read_initial(const graphs::FrontierProgram& program, const std::string& folder,
                                             std::uint32_t vertices);
 
+// Builds the kernels of an algorithm's checks. Throws device::Refused.
+device::Program build_own_checks(const device::Session& session, const device::DeviceInfo& device,
+                                 const OwnCode& code, const TraversalShape& shape,
+                                 const std::filesystem::path& cache_folder);
+
 // Checks of one traversal; all functions throw device::Refused. Its memory is the part "checks" of the plan.
 class OwnChecks {
 public:
-  OwnChecks(const device::Session& session, const device::DeviceInfo& device,
-            const graphs::FrontierProgram& program, const OwnCode& code, const ResidentGraph& resident,
-            const TraversalShape& shape, const std::filesystem::path& cache_folder);
+  OwnChecks(const device::Session& session, const graphs::FrontierProgram& program, const OwnCode& code,
+            const ResidentGraph& resident, const TraversalShape& shape, device::Program built);
 
   // Tries the laws on values that occur. Error: kernel_source at a function that breaks one, with the values.
   Result<void> check_laws();

@@ -48,7 +48,8 @@ struct KeptGraph final : engine::Holding {
   engine::KernelSource source;    // of the kernel
   std::vector<std::byte> initial; // first values of the vertices, if the program has a file of them
   std::optional<engine::BuiltKernel> kernel;
-  bool checked = false; // some result was
+  bool checked = false;                      // some result was
+  std::optional<device::Program> own_checks; // of an algorithm that keeps its laws
 
   [[nodiscard]] std::optional<engine::DevicePart> find(const std::string&) const override { return {}; }
 };
@@ -507,10 +508,9 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   if (asked.own) {
     resident = make_resident(*session, program, graph, whole, geometry, policy, kept.initial);
     engine::upload(*session, resident.part(Part::values), 0, std::as_bytes(std::span(run.results.values)));
-    own.emplace(*session, device, program, *own_code, resident, shape, options.cache_folder);
+    own.emplace(*session, program, *own_code, resident, shape,
+                build_own_checks(*session, device, *own_code, shape, options.cache_folder));
     TIDEGATE_CHECK(own->check_laws());
-  }
-  if (asked.own) {
     first = plan_first_check(asked, kept, options, report.waves.size());
   }
   if (!is_right(asked, kept, run.results, std::move(first), own ? &*own : nullptr, options, monitor,
@@ -543,6 +543,7 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
     kept->kernel = engine::build_kernel(session, device, source, 0, options.cache_folder);
     kept->source = source;
     kept->checked = false;
+    kept->own_checks.reset();
   }
   engine::BuiltKernel& kernel = *kept->kernel;
   TIDEGATE_TRY(const engine::Residency groups, find_groups(session, device, kernel, geometry, report.memory,
@@ -588,8 +589,14 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
 
   std::optional<OwnChecks> own;
   if (asked.own) {
-    own.emplace(session, device, program, *own_code, resident, shape, options.cache_folder);
-    TIDEGATE_CHECK(own->check_laws());
+    const bool tried = kept->own_checks.has_value(); // with this source and graph
+    const device::Program checks =
+        tried ? *kept->own_checks : build_own_checks(session, device, *own_code, shape, options.cache_folder);
+    own.emplace(session, program, *own_code, resident, shape, checks);
+    if (!tried) {
+      TIDEGATE_CHECK(own->check_laws());
+    }
+    kept->own_checks = checks;
   }
 
   // The run itself; its wall time begins here.
@@ -784,6 +791,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   const auto forget = [&kept] {
     kept->resident.reset();
     kept->kernel.reset();
+    kept->own_checks.reset();
     kept->bytes = 0;
   };
   forget();
