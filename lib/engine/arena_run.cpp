@@ -168,17 +168,17 @@ std::uint64_t stream_budget(const CompiledProgram& compiled) {
   return compiled.written.budget_bytes != 0 ? compiled.written.budget_bytes : compiled.budget_bytes / 2;
 }
 
-// Keeps a copy of an input that the program is going to change, if there is room.
+// Keeps a copy of contents that the arena is about to lose, if there is room.
 void keep_copy(const device::Session& session, const CompiledProgram& compiled, Kept& kept,
-               const ProgramBuffer& buffer, const Arena::Part& part) {
-  if (buffer.content.empty() || !kept.make_room(buffer.bytes, stream_budget(compiled))) {
+               const std::string& content, std::uint64_t bytes, const Arena::Part& part) {
+  if (content.empty() || kept.find(content) || !kept.make_room(bytes, stream_budget(compiled))) {
     return;
   }
   const auto input = std::make_shared<KeptInput>();
-  input->bytes = buffer.bytes;
-  input->content = buffer.content;
-  input->memory = allocate(session, buffer.bytes);
-  device::require(session.copy(part.memory, part.offset, input->memory, 0, buffer.bytes, nullptr),
+  input->bytes = bytes;
+  input->content = content;
+  input->memory = allocate(session, bytes);
+  device::require(session.copy(part.memory, part.offset, input->memory, 0, bytes, nullptr),
                   "keeping an input");
   kept.use(input);
 }
@@ -186,6 +186,10 @@ void keep_copy(const device::Session& session, const CompiledProgram& compiled, 
 // Puts the first contents into the arena, from the device if it has them.
 void fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
           KeptArena& memory, KeptInputs* inputs) {
+  for (std::size_t i = 0; inputs != nullptr && i < inputs->replaced.size(); ++i) {
+    keep_copy(session, compiled, inputs->kept, inputs->replaced[i], compiled.program.buffers[i].bytes,
+              memory.arena.parts[i]);
+  }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     const Arena::Part& part = memory.arena.parts[i];
@@ -206,7 +210,7 @@ void fill(const device::Session& session, const CompiledProgram& compiled, const
     const bool keeps = inputs != nullptr && stays(compiled, i);
     memory.contents[i] = keeps ? buffer.content : "";
     if (inputs != nullptr && !keeps && !found) {
-      keep_copy(session, compiled, inputs->kept, buffer, part);
+      keep_copy(session, compiled, inputs->kept, buffer.content, buffer.bytes, part);
     }
   }
 }
@@ -243,8 +247,9 @@ std::optional<DevicePart> KeptArena::find(const std::string& content) const {
 bool KeptInputs::hit(const Job& program) const {
   bool any = false;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
     any |= found[i].has_value();
-    if (program.buffers[i].first && !found[i]) {
+    if (buffer.first && !found[i] && !buffer.hits && !buffer.log) { // which start anew in each run
       return false;
     }
   }
@@ -257,7 +262,7 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena
     kept.use(inputs.arena);
     for (std::size_t i = 0; i < program.buffers.size(); ++i) { // what this run replaces is no source for it
       std::string& content = inputs.arena->contents[i];
-      content = content == program.buffers[i].content ? content : "";
+      inputs.replaced.push_back(content == program.buffers[i].content ? "" : std::exchange(content, ""));
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {

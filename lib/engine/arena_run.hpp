@@ -69,6 +69,7 @@ struct KeptInputs {
   Kept& kept;
   std::shared_ptr<KeptArena> arena;               // of the program's last run, then of this one; may be null
   std::vector<std::optional<DevicePart>> found{}; // by buffer, where the device has its first contents
+  std::vector<std::string> replaced{};            // by buffer, what the arena still has in its place
 
   // True if the program has inputs, and the device had all of them.
   [[nodiscard]] bool hit(const Job& program) const;

@@ -4,6 +4,7 @@
 #include "device/kernels.hpp"
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/contents.hpp"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cctype>
 #include <charconv>
@@ -249,6 +251,12 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
   return items;
 }
 
+// Names contents that are made with the program: nothing else has them.
+std::string new_content() {
+  static std::atomic<std::uint64_t> made;
+  return fmt::format("queue {}", ++made);
+}
+
 template <class T>
 ProgramBuffer own_buffer(const std::string& title, std::string_view what, const std::vector<T>& rows) {
   const auto bytes = std::as_bytes(std::span(rows));
@@ -256,9 +264,9 @@ ProgramBuffer own_buffer(const std::string& title, std::string_view what, const 
           .type = ElementType::u32,
           .count = bytes.size() / sizeof(std::uint32_t),
           .bytes = bytes.size(),
-          .first = [contents = std::vector(bytes.begin(), bytes.end())] {
-            return Result<std::vector<std::byte>>(contents);
-          }};
+          .first = [contents = std::vector(bytes.begin(),
+                                           bytes.end())] { return Result<std::vector<std::byte>>(contents); },
+          .content = new_content()};
 }
 
 constexpr std::uint64_t most_ids = std::uint64_t{1} << 31U; // and elements, see own_elements()
@@ -482,6 +490,15 @@ private:
     return name;
   }
 
+  // The priority in a call of tg_publish_at, if it is a constant.
+  static std::optional<std::int64_t> stated_priority(const opencl_c::TranslationUnit& unit,
+                                                     std::size_t call) {
+    const auto arguments = unit.split({call + 2, unit.counterpart(call + 1)});
+    const auto value =
+        arguments.empty() ? std::nullopt : opencl_c::evaluate_constant(unit.tokens(arguments.back()));
+    return value ? value->number() : std::nullopt;
+  }
+
   // Finds the combinations in the arguments of TIDEGATE_PUBLISH: enumerators for an op and two buffers, in this order.
   Result<void> find_published(const ProgramUnit& read, std::vector<QueueCombination>& combinations) {
     const opencl_c::TranslationUnit& unit = read.unit;
@@ -491,7 +508,19 @@ private:
     std::uint32_t priority_words = 0;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const std::string& text = tokens[i].text;
-      priority_words += text == "tg_publish_at" ? 1 : 0;
+      const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
+        errors.add(
+            with_line_of(read.files, opencl_c::error_at(unit, i, code, std::move(message), std::move(fix))));
+      };
+      if (text == "tg_publish_at") {
+        ++priority_words;
+        const auto priority = stated_priority(unit, i);
+        if (priority && (*priority < 0 || *priority >= queue_priorities)) {
+          refuse(ErrorCode::out_of_range,
+                 fmt::format("TIDEGATE_PUBLISH_AT states the priority {}", *priority),
+                 fmt::format("state one from 0, the best, to {}", queue_priorities - 1));
+        }
+      }
       const bool is_op = text.starts_with(op_prefix);
       if ((!is_op && !text.starts_with(buffer_prefix)) || unit.is(i + 1, "=")) { // or its definition
         continue;
@@ -502,10 +531,6 @@ private:
         handles.clear();
       }
       handles.push_back(handle.value_or(0));
-      const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
-        errors.add(
-            with_line_of(read.files, opencl_c::error_at(unit, i, code, std::move(message), std::move(fix))));
-      };
       if (!handle) {
         refuse(ErrorCode::unknown_name,
                fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(word)),

@@ -288,6 +288,20 @@ class Ends(Publishing):
         self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
         self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
 
+    def test_a_priority_out_of_range(self) -> None:
+        for priority in ("5", "(-1)", "2 * 3"):
+            source = "uint up(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n" \
+                     f"  TIDEGATE_PUBLISH_AT({priority}, up, in, out, i);\n  return TIDEGATE_DONE;\n}}\n"
+            self.file("priority.cl", source)
+            document = {"buffers": {"in": {"type": "u32", "count": 1, "init": {"fill": 0}}, "out": {"type": "u32", "count": 1}},
+                        "ops": {"up": {"source": "priority.cl", "queue": True}},
+                        "waves": [{"queue": {"buffers": ["in", "out"], "ops": ["up"],
+                                             "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}]}}]}
+            result = self.run_document(document, "--dry-run")
+            self.assertEqual(result.rc, 3)
+            self.assertIn(f"TIDEGATE_PUBLISH_AT states the priority {eval(priority)} [out_of_range]", result.stderr)
+            self.assertIn("priority.cl:2:", result.stderr)
+
     def test_fault_and_stall(self) -> None:
         queue = self.failed(self.program("again", 5),
                             'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 5, failed with code 42 [queue_fault]',

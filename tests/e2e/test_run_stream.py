@@ -85,6 +85,65 @@ class RunStream(unittest.TestCase):
         self.assertEqual(values[0], [value + 2 for value in values[1]])
         self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["invalid_usage", "wrong_type"])
 
+    def ask(self, program: str, *requests: dict[str, object], options: tuple[str, ...] = ("--strategy", "launch")) -> list[dict[str, object]]:
+        result = run("run", "--stream", "--device", "cpu", *options, program, input="".join(json.dumps(request) + "\n" for request in requests))
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def test_inputs_that_alternate_stay(self) -> None:
+        """Within the budget: with room for one copy next to the program's memory, each request drops what the next one but one needs."""
+        count = 1 << 16
+        for name, value in (("a", 1), ("b", 2), ("c", 3)):
+            (self.folder / f"{name}.raw").write_bytes(value.to_bytes(4, "little") * count)
+        buffers = {name: {**buffer, "count": count} for name, buffer in PROGRAM["buffers"].items()}
+        waves = [{**PROGRAM["waves"][0], "global_size": [count]}]
+        program = self.folder / "alternating.json"
+        while time.time() < (self.folder / "c.raw").stat().st_ctime + 0.03:
+            pass
+        for budget, uploads in ((0, [True] * 3 + [False] * 6), (12 * count + 65536, [True] * 9)):
+            program.write_text(json.dumps({**PROGRAM, "buffers": buffers, "waves": waves, **({"device_memory_budget_bytes": budget} if budget else {})}))
+            found = []
+            for name in "abcabcabc":
+                found.append({"set": {"/buffers/x/init": {"file": f"{name}.raw"}, "/buffers/y/output": f"{len(found)}.out"}})
+            answers = self.ask(str(program), *found)
+            self.assertEqual([answer["telemetry"]["bytes_uploaded"] >= 4 * count for answer in answers], uploads)
+            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [not upload for upload in uploads])
+            for i in range(9):
+                self.assertEqual((self.folder / f"{i}.out").read_bytes(), (6 + i % 3).to_bytes(4, "little") * count)
+
+    def test_a_queue_stays(self) -> None:
+        (self.folder / "queue.cl").write_text("uint add(global const uint* x, global uint* y, uint i) { y[i] = x[i] + i; return TIDEGATE_DONE; }\n")
+        while time.time() < (self.folder / "queue.cl").stat().st_ctime + 0.03:
+            pass
+        for strategy in ("launch", "barrier"):
+            program = {"buffers": PROGRAM["buffers"], "ops": {"add": {"source": "queue.cl", "queue": True}},
+                       "waves": [{"queue": {"buffers": ["x", "y"], "ops": ["add"],
+                                            "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": i} for i in range(64)]}}]}
+            (self.folder / "queue.json").write_text(json.dumps(program))
+            answers = self.ask(str(self.folder / "queue.json"), {}, {}, {}, options=("--strategy", strategy))
+            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [False, True, True])
+            self.assertLess(answers[2]["telemetry"]["bytes_uploaded"], answers[0]["telemetry"]["bytes_uploaded"] / 2)
+            self.assertEqual((self.folder / "y.raw").read_bytes(), b"".join((1 + i).to_bytes(4, "little") for i in range(64)))
+
+    def test_laws_are_tried_once_for_a_source(self) -> None:
+        """A source that has changed is tried again."""
+        source = self.folder / "widest.cl"
+        good = "uint along(uint value, uint weight) { return min(value, weight + 1u); }\nuint at_source(uint vertex, uint i) { return 9u; }\n"
+        source.write_text(good)
+        graph = {**GRAPH, "algorithm": {"source": "widest.cl", "value": "u32", "merge": "max"}, "outputs": {"values": "values.npy"}}
+        (self.folder / "own.json").write_text(json.dumps(graph))
+        stream = subprocess.Popen([binary(), "run", "--stream", "-q", "--device", "cpu", str(self.folder / "own.json")],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(stream.communicate)
+        def ask() -> dict[str, object]:
+            print("{}", file=stream.stdin, flush=True)
+            return json.loads(stream.stdout.readline())
+        answers = [ask(), ask()]
+        self.assertEqual([answer["answer"] for answer in answers[1:]], [answers[0]["answer"]])
+        source.write_text(good.replace("min(value, weight + 1u)", "~value"))
+        self.assertEqual(ask()["error"]["code"], "kernel_source")
+        source.write_text(good)
+        self.assertEqual(ask()["answer"], answers[0]["answer"])
+
     def test_options_of_one_run_are_refused(self) -> None:
         for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"], ["--require-convergence"], ["bfs", "graph.mtx"]):
             self.assertEqual(run("run", "--stream", *options, input="").rc, 2, options)
