@@ -211,7 +211,7 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
           ? "they depend on the order of published items: look for ops whose result depends on which item runs first"
           : "this may be a bug in tidegate: please report it";
   if (first_run.difference_file) {
-    fix += ", with " + *first_run.difference_file;
+    fix += fmt::format("; {} has the data", *first_run.difference_file);
   }
   return {.message = std::move(message), .fix = std::move(fix), .pointer = pointer};
 }

@@ -2,6 +2,7 @@
 
 #include "core/npy.hpp"
 #include "device/kernels.hpp"
+#include "device/session.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "wave/hits_state.h"
@@ -228,6 +229,17 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
   const Shape shape{.type = spec.type, .width = spec.width, .written = hits.written};
   const std::uint64_t capacity = hits.report.capacity;
   hits.count = [report = hits.report](Bytes contents) {
+    std::uint32_t capacity_in_header = 0;
+    std::memcpy(&capacity_in_header, contents.data() + TG_HITS_CAPACITY * sizeof capacity_in_header,
+                sizeof capacity_in_header);
+    if (capacity_in_header != report.capacity) {
+      throw device::Refused{
+          {.code = ErrorCode::invalid_program,
+           .message = fmt::format("a kernel has written over the first {} bytes of the list {}",
+                                  TG_HITS_BYTES, in_quotes(report.list)),
+           .fix = "append to it with TIDEGATE_HIT alone",
+           .pointer = "/hits/" + pointer_token(report.list)}};
+    }
     HitsReport counted = report;
     counted.hits = appended(contents);
     counted.dropped = *counted.hits - std::min(*counted.hits, counted.capacity);

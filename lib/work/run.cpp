@@ -63,8 +63,15 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   return report;
 }
 
-// The report after more room for hits, with the capacities that came first.
-void report_growth(RunReport& report, const RunReport& first) {
+// The report after more room for hits, with the capacities that came first, and the calls of the runs before.
+void report_growth(RunReport& report, const RunReport& first, const RunReport& before) {
+  const auto add = [&](auto... counters) {
+    ((report.telemetry.*counters += before.telemetry.*counters), ...);
+  };
+  add(&Telemetry::bytes_uploaded, &Telemetry::bytes_read_back, &Telemetry::bytes_moved,
+      &Telemetry::kernel_launches, &Telemetry::filling_launches, &Telemetry::recorded_launches,
+      &Telemetry::sync_points);
+  report.wall_time_ns += before.wall_time_ns;
   for (std::size_t i = 0; i < report.hits->size(); ++i) {
     const std::uint64_t capacity = (*first.hits)[i].capacity;
     if ((*report.hits)[i].capacity != capacity) {
@@ -73,12 +80,9 @@ void report_growth(RunReport& report, const RunReport& first) {
   }
 }
 
-} // namespace
-
-Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
-  const InterruptWatch interrupts;
-  TIDEGATE_TRY(RunReport report, run_once(program, folder, device, options, monitor));
+// Runs the program again for as long as lists that may grow have no room for all hits.
+Result<RunReport> with_room(RunReport report, const WaveProgram& program, const std::string& folder,
+                            const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
   const RunReport first = report;
   // A second run suffices unless the number of hits changes from run to run.
   constexpr int most_runs = 8;
@@ -88,10 +92,20 @@ Result<RunReport> run_program(const WaveProgram& program, const std::string& fol
     if (!larger) {
       break;
     }
+    const RunReport before = std::move(report);
     TIDEGATE_TRY(report, run_once(*larger, folder, device, options, monitor));
-    report_growth(report, first);
+    report_growth(report, first, before);
   }
   return report;
+}
+
+} // namespace
+
+Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
+                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
+  const InterruptWatch interrupts;
+  TIDEGATE_TRY(RunReport report, run_once(program, folder, device, options, monitor));
+  return with_room(std::move(report), program, folder, device, options, monitor);
 }
 
 namespace {
@@ -161,9 +175,8 @@ Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgra
       exchange_contents(prepared->compiled.written, prepared->compiled.program, program, options.scope));
   prepared->compiled.plan_ns = 0;
   prepared->last_run = options.kept->run;
-  TIDEGATE_TRY(const RunReport report, run_prepared(prepared, &device, options, monitor, start));
-  return report.status == RunStatus::hits_overflow ? run_program(program, folder, &device, options, monitor)
-                                                   : report;
+  TIDEGATE_TRY(RunReport report, run_prepared(prepared, &device, options, monitor, start));
+  return with_room(std::move(report), program, folder, &device, options, monitor);
 }
 
 } // namespace tidegate::engine

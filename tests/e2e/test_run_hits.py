@@ -219,6 +219,23 @@ class Overflow(Hits):
             self.assertEqual(report["hits"][0]["grown_from"], 1)
             self.sound(report)
 
+    def test_calls_of_both_runs_are_counted(self) -> None:
+        """A list that grows from one place to 586 reads 585 hits more in its second run than a run with one place does alone."""
+        counted = ("bytes_uploaded", "kernel_launches", "sync_points")
+        way = ("--strategy", "launch")
+        enough = self.report_of(self.multiples(7, capacity=586), *way)["telemetry"]
+        grown = self.report_of(self.multiples(7, capacity=1, on_overflow="grow"), *way)["telemetry"]
+        for name in counted:
+            self.assertEqual(grown[name], 2 * enough[name], name)
+        self.assertEqual(grown["bytes_read_back"], 2 * enough["bytes_read_back"] - 585 * 4)
+
+    def test_a_kernel_that_writes_over_the_list(self) -> None:
+        self.file("ops.cl", "kernel void over(global uint* list) { list[get_global_id(0)] = 7; }")
+        document = program({}, wave("over", {"hits": "found"}, size=16, local=16), hits={"found": hits(capacity=64)})
+        result = self.run_document(document, "--strategy", "launch")
+        self.assertEqual(result.rc, 3)
+        self.assertIn('a kernel has written over the first 64 bytes of the list "found" [invalid_program]', result.stderr)
+
     def test_one_of_several(self) -> None:
         """A list that may grow does not help one that may not."""
         document = program({"in": buffer(count=512, init={"iota": {"start": 1}})},
