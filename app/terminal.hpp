@@ -47,7 +47,7 @@ void print_error(const Error& error);
 
 enum class ProgressStyle : std::uint8_t {
   none,
-  line,  // on a terminal: one line that is written again, once the run has taken a second, and goes at its end
+  line, // on a terminal: one line that is written again, once the run has taken a second, and goes at its end
   lines, // one for everything that the run begins with, and one a second while the waves run
 };
 
