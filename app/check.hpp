@@ -64,4 +64,10 @@ Result<void> judge(const documents::ArenaPlanDocument& document, const documents
 Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
 Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
 
+// Adds every figure of a report that contradicts others of the same report, and every section that a run leaves out though
+// it always writes it. `differs`: some outputs were not as expected.
+void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors);
+void check_figures(const documents::RunReportDocument& document, bool differs, const std::string& file,
+                   ErrorList& errors);
+
 } // namespace tidegate::app

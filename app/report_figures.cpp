@@ -1,0 +1,928 @@
+// Figures of run reports that follow from others of the same report: sums, bounds, and what the launch policy makes of its
+// evidence. A figure that neither follows from others nor bounds them is taken as it is.
+#include "app/check.hpp"
+#include "app/plan.hpp"
+#include "core/files.hpp"
+#include "core/npy.hpp"
+#include "core/statistics.hpp"
+#include "engine/documents.hpp"
+#include "policy/sizing.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/planning/arena.hpp>
+#include <tidegate/policy/evidence.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+// Collects errors about numbers of a report that contradict other numbers of the same report.
+class Sums {
+public:
+  explicit Sums(ErrorList& errors) : errors_(&errors) {}
+
+  void hold(bool holds, std::string pointer, std::string message) {
+    if (!holds) {
+      errors_->add({.code = ErrorCode::inconsistent_evidence,
+                    .message = std::move(message),
+                    .fix = "run the program again: all figures of a report are of one run",
+                    .pointer = std::move(pointer)});
+    }
+  }
+  void equal(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+             std::uint64_t expected) {
+    hold(given == expected, std::move(pointer),
+         fmt::format("{} {}, and {} {}", what, given, other, expected));
+  }
+  void at_most(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+               std::uint64_t most) {
+    hold(given <= most, std::move(pointer),
+         fmt::format("{} is {}, and {} only {}", what, given, other, most));
+  }
+
+  // A section that a run always writes.
+  void has(bool there, std::string pointer, std::string_view what) {
+    if (!there) {
+      errors_->add({.code = ErrorCode::incomplete_evidence,
+                    .message = fmt::format("the report has no {}", what),
+                    .fix = "run the program again: every run writes it",
+                    .pointer = std::move(pointer)});
+    }
+  }
+
+private:
+  ErrorList* errors_;
+};
+
+// Checks a recommendation: its geometry, pressure and mode follow from the queue and from each other. `queue_len` is that of
+// the evidence; without it, it is one that the slots allow.
+void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
+                          std::uint64_t resident_bytes, Sums& sums) {
+  const auto at = [](std::string_view field) { return fmt::format("/recommendation/{}", field); };
+  const policy::LaunchGeometry& geometry = given.geometry;
+  const std::uint32_t width = std::max(geometry.workgroup_size_x, 1U);
+  sums.at_most(at("geometry/workgroup_size_x"), "workgroup_size_x", geometry.workgroup_size_x,
+               "worker_groups is", given.worker_groups);
+  const std::uint32_t slots = policy::padded_slot_count(queue_len.value_or(geometry.slot_count), width);
+  sums.equal(at("geometry/slot_count"), "slot_count is", geometry.slot_count,
+             "the queue's length in whole work-groups", slots);
+  sums.hold(geometry.dispatch_grid[0] != 0 && geometry.dispatch_grid[1] == 1 &&
+                geometry.dispatch_grid[2] == 1 &&
+                geometry.dispatch_grid[0] <= std::min(slots / width, given.worker_groups),
+            at("geometry/dispatch_grid"), "dispatch_grid is not what slot_count and worker_groups allow");
+  const std::uint64_t lanes = std::uint64_t{geometry.dispatch_grid[0]} * width;
+  const std::uint32_t least = queue_len.value_or(slots == width ? 0 : slots - width + 1); // of the queue
+  const std::uint32_t most = queue_len.value_or(slots);
+  const bool possible = given.pressure == policy::QueuePressure::empty ? least == 0
+                        : given.pressure == policy::QueuePressure::light
+                            ? least < lanes && most != 0
+                            : most >= std::min<std::uint64_t>(lanes, 1);
+  const bool balanced = given.pressure != policy::QueuePressure::balanced || most >= lanes;
+  sums.hold(possible && balanced, at("pressure"), "pressure is not that of this queue on these lanes");
+  sums.hold((given.topology != policy::Topology::empty || least == 0) &&
+                (given.topology == policy::Topology::empty || most != 0),
+            at("topology"), "topology is not that of a queue of this length");
+  const bool promotes = given.promote_hot_opcodes || given.promote_hot_windows;
+  sums.hold((given.topology != policy::Topology::fused_dense || promotes) &&
+                (!promotes || given.execution_mode == policy::ExecutionMode::jit),
+            at("execution_mode"), "fused waves need a promotion, and promotions compile the queue");
+  const std::uint64_t hits = std::max(given.hit_capacity, 1U);
+  sums.hold(given.estimated_peak_device_bytes >= resident_bytes &&
+                (given.estimated_peak_device_bytes - resident_bytes) % hits == 0,
+            at("estimated_peak_device_bytes"),
+            fmt::format("estimated_peak_device_bytes is {}, and not {} and as many bytes for each of {}",
+                        given.estimated_peak_device_bytes, resident_bytes, plural(hits, "hit")));
+  if (given.device_memory_budget_bytes != 0) {
+    sums.at_most(at("estimated_peak_device_bytes"), "estimated_peak_device_bytes",
+                 given.estimated_peak_device_bytes, "the budget is", given.device_memory_budget_bytes);
+  }
+}
+
+// Checks bounds of what was counted, and the sections that a run always writes.
+void check_telemetry(const engine::ReportHead& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  for (const auto& [field, bps] : {std::pair("occupancy_proxy_bps", telemetry.occupancy_proxy_bps),
+                                   std::pair("frontier_density_bps", telemetry.frontier_density_bps)}) {
+    sums.at_most(fmt::format("/telemetry/{}", field), field, bps, "the whole is", policy::full_scale_bps);
+  }
+  const std::string sync_points = "/telemetry/sync_points";
+  sums.at_most(sync_points, "number of slices", report.slices_ns.size(), "sync_points",
+               telemetry.sync_points);
+  sums.at_most(sync_points, "readback_buffers", telemetry.readback_buffers, "sync_points",
+               telemetry.sync_points);
+  if (report.status != engine::RunStatus::done) {
+    return;
+  }
+  const bool persistent = engine::is_persistent(report.strategy);
+  const bool counted = !report.ranks; // several ranks do not count the buffers of waves
+  sums.has(report.device.has_value(), "/device", "device");
+  sums.has(report.geometry_reason.has_value(), "/geometry_reason", "geometry_reason");
+  sums.has(report.ordering || !persistent, "/ordering", "ordering of its persistent launch");
+  sums.hold(!report.ordering || persistent, "/ordering", "the strategy has no persistent launch");
+  sums.hold((report.lineage_iterations != 0) == !report.region_lineage.empty(), "/lineage_iterations",
+            "lineage_iterations and region_lineage differ on whether there are rules");
+  sums.hold(!counted || telemetry.resident_allocations != 0 || report.items_processed == 0,
+            "/telemetry/resident_allocations", "items were processed without any memory on the device");
+}
+
+// Checks the counts that the reports of wave programs and of traversals share.
+void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
+                  Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  if (recommendation != nullptr) {
+    const policy::LaunchGeometry& geometry = recommendation->geometry;
+    sums.equal("/recommended_geometry/workgroup_size", "workgroup_size is",
+               report.recommended_geometry.workgroup_size, "that of the recommendation",
+               geometry.workgroup_size_x);
+    sums.equal("/recommended_geometry/worker_groups", "worker_groups is",
+               report.recommended_geometry.worker_groups, "that of the recommendation",
+               recommendation->worker_groups);
+  }
+  check_telemetry(report, sums);
+  sums.at_most("/wall_time_ns", "build_ns, backend_dispatch_ns or traversal_ns, and read_back_ns together",
+               report.build_ns + report.dispatch_ns + report.read_back_ns, "wall_time_ns",
+               report.wall_time_ns);
+  sums.at_most("/slices_ns", "number of slices", report.slices_ns.size(), "kernel_launches",
+               telemetry.kernel_launches);
+  sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
+             "bytes_uploaded and bytes_read_back are together",
+             telemetry.bytes_uploaded + telemetry.bytes_read_back);
+  sums.at_most("/telemetry/recorded_launches", "recorded_launches", telemetry.recorded_launches,
+               "kernel_launches", telemetry.kernel_launches);
+  sums.at_most("/lineage_items", "lineage_items", report.lineage_items, "items_processed",
+               report.items_processed);
+}
+
+// Returns an output as the run left it; nothing if it is no such array any more.
+std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report) {
+  std::error_code unknown;
+  const std::filesystem::path path = written.file;
+  if (path.extension() != ".npy" || !std::filesystem::is_regular_file(path, unknown) ||
+      std::filesystem::file_size(path, unknown) != written.bytes || unknown) {
+    return {};
+  }
+  const auto output_time = std::filesystem::last_write_time(path, unknown);
+  const auto report_time = std::filesystem::last_write_time(report, unknown);
+  if (unknown || output_time > report_time) { // by a later run, or perhaps: standard input has no time
+    return {};
+  }
+  const auto text = read_all(written.file, written.bytes);
+  auto array = text ? parse_npy(*text) : tl::unexpected(text.error());
+  return array ? std::optional(std::move(*array)) : std::nullopt;
+}
+
+// Makes the answer once more, of the output.
+void check_answer(const traversal::FrontierReport& report, const std::string& file, Sums& sums) {
+  for (const engine::WrittenFile& written : report.files_written) {
+    const auto array = written.what == "parents" ? std::nullopt : read_output(written, file);
+    if (!report.answer || !array || report.algorithm == graphs::Algorithm::own) {
+      continue;
+    }
+    traversal::TraversalResults results{.values = std::vector<std::uint32_t>(array->bytes.size() / 4),
+                                        .wide = element_bytes(array->type) == 8};
+    std::memcpy(results.values.data(), array->bytes.data(), results.values.size() * 4);
+    sums.hold(traversal::answer_of(report.algorithm, array->type == ElementType::f32, results,
+                                   report.graph.first_id) == report.answer,
+              "/answer", fmt::format("the answer is not that of {}", in_quotes(written.file)));
+  }
+}
+
+// Share of a graph's vertices in bps, rounded down, and at least 1 unless there are none.
+std::uint64_t density_bps(std::uint64_t vertices, std::uint64_t of_graph) {
+  const std::uint64_t share = of_graph == 0 ? 0 : vertices * policy::full_scale_bps / of_graph;
+  return std::clamp<std::uint64_t>(share, vertices == 0 || of_graph == 0 ? 0 : 1, policy::full_scale_bps);
+}
+
+// Checks a wave against the graph and the wave before it.
+void check_wave(const traversal::FrontierReport& report, std::size_t index, std::uint32_t dense_waves,
+                Sums& sums) {
+  const traversal::WaveRecord& wave = report.waves[index];
+  const traversal::WaveRecord* const before = index == 0 ? nullptr : &report.waves[index - 1];
+  const std::string pointer = fmt::format("/waves/{}/", index);
+  sums.equal(pointer + "density_bps", "density_bps is", wave.density_bps, "that of its vertices",
+             density_bps(wave.vertices, report.graph.vertices));
+  sums.equal(pointer + "dense_waves", "dense_waves is", wave.dense_waves,
+             "dense waves before it:", dense_waves);
+  sums.hold(wave.previous_topology == (before ? before->topology : policy::Topology::empty),
+            pointer + "previous_topology", "previous_topology is not that of the wave before");
+  const traversal::Trend trend = wave.frontier_edges > wave.previous_edges   ? traversal::Trend::growing
+                                 : wave.frontier_edges < wave.previous_edges ? traversal::Trend::shrinking
+                                                                             : traversal::Trend::steady;
+  sums.hold(wave.trend == trend, pointer + "trend", "trend is not that of frontier_edges and previous_edges");
+  sums.at_most(pointer + "frontier_edges", "frontier_edges", wave.frontier_edges, "edges of the graph",
+               report.graph.edges);
+  if (before == nullptr) {
+    sums.equal(pointer + "unexplored_edges", "unexplored_edges is", wave.unexplored_edges,
+               "before the first wave it is all edges:", report.graph.edges);
+  } else { // no vertex leaves the frontier twice, if it is a breadth-first search
+    const std::uint64_t explored = before->frontier_edges;
+    const std::uint64_t left = before->unexplored_edges - std::min(before->unexplored_edges, explored);
+    const bool once = report.algorithm == graphs::Algorithm::bfs;
+    sums.hold(wave.unexplored_edges >= left &&
+                  wave.unexplored_edges <= (once ? left : before->unexplored_edges),
+              pointer + "unexplored_edges",
+              fmt::format("unexplored_edges is {}, and those of the wave before {}, of which it explored {}",
+                          wave.unexplored_edges, before->unexplored_edges, explored));
+  }
+}
+
+// Checks the telemetry of a traversal, which follows from its widest wave, the geometry and the graph.
+void check_widest(const traversal::FrontierReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const auto same = [&](std::string_view field, std::string_view given, std::string_view expected) {
+    sums.hold(given == expected, fmt::format("/telemetry/{}", field),
+              fmt::format("{} is {}, and that of the waves {}", field, given, expected));
+  };
+  policy::Topology topology = policy::Topology::empty;
+  std::uint32_t density_bps = 0;
+  std::uint64_t lanes = 0; // in all turns
+  for (const traversal::WaveRecord& wave : report.waves) {
+    const std::uint64_t of_turn =
+        std::uint64_t{report.geometry.workgroup_size} * (wave.alone ? 1 : report.geometry.worker_groups);
+    lanes += of_turn == 0 ? 0 : (wave.vertices + of_turn - 1) / of_turn * of_turn;
+    topology = wave.density_bps >= density_bps ? wave.topology : topology;
+    density_bps = std::max(density_bps, wave.density_bps);
+  }
+  same("topology", policy::name(telemetry.topology), policy::name(topology));
+  const auto evidence =
+      std::ranges::find(report.evidence, topology, &policy::TopologyEvidence::selected_topology);
+  same("pressure", policy::name(telemetry.pressure),
+       policy::name(evidence == report.evidence.end() ? policy::QueuePressure::empty
+                                                      : evidence->queue_pressure));
+  sums.equal("/telemetry/occupancy_proxy_bps", "occupancy_proxy_bps is", telemetry.occupancy_proxy_bps,
+             "that of the waves", lanes == 0 ? 0 : policy::full_scale_bps * report.items_processed / lanes);
+  same("execution_mode", policy::name(telemetry.execution_mode), policy::name(policy::ExecutionMode::jit));
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity, "traversals have", 0);
+  sums.equal("/lineage_items", "lineage_items is", report.lineage_items, "those of the rules are",
+             report.region_lineage.empty() ? 0 : report.items_processed);
+  sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "traversals have", 0);
+  if (report.strategy == engine::Strategy::barrier) {
+    sums.equal("/telemetry/kernel_launches", "kernel_launches is", telemetry.kernel_launches,
+               "slices:", report.slices_ns.size());
+  } else {
+    sums.at_most("/telemetry/kernel_launches", "waves of all work-groups",
+                 report.summary.waves - std::min(report.summary.waves, report.summary.alone_waves),
+                 "kernel_launches", telemetry.kernel_launches);
+  }
+}
+
+// Checks what the memory and the recommendation of a traversal say of the graph.
+void check_graph(const traversal::FrontierReport& report, Sums& sums) {
+  const auto bytes_of = [&report](std::string_view part) {
+    return traversal::part_bytes(report.memory, part);
+  };
+  const traversal::GraphReport& graph = report.graph;
+  constexpr std::uint64_t word = sizeof(std::uint32_t);
+  if (!report.ranks) { // each has its part
+    const bool wide = graph.edges > std::numeric_limits<std::uint32_t>::max();
+    sums.equal("/graph", "offsets and edges take",
+               (std::uint64_t{graph.vertices} + 1) * word * (wide ? 2 : 1) +
+                   graph.edges * word * (graph.weights == graphs::WeightType::none ? 1 : 2),
+               "their part of the memory has", bytes_of("graph"));
+    sums.hold((bytes_of("transpose") != 0) == (!graph.symmetric && !report.memory.constrained),
+              "/graph/symmetric", "a graph has a transpose in the memory if it is not symmetric");
+    const double share =
+        static_cast<double>(report.memory.full_bytes) / static_cast<double>(report.memory.budget_bytes);
+    sums.equal("/memory/pressure_bps", "pressure_bps is", report.memory.pressure_bps,
+               "full_bytes of the budget are",
+               static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
+  }
+  sums.hold(report.recommendation.has_value() == (report.recommended_geometry.worker_groups != 0),
+            "/recommendation", "recommended_geometry is not that of the recommendation");
+  if (report.recommendation) {
+    check_recommendation(*report.recommendation, {}, report.memory.bytes, sums);
+    sums.equal("/recommendation/hit_capacity", "hit_capacity is", report.recommendation->hit_capacity,
+               "the least that a launch has is", 1);
+    sums.equal("/recommendation/device_memory_budget_bytes", "device_memory_budget_bytes is",
+               report.recommendation->device_memory_budget_bytes, "that of the memory",
+               report.memory.budget_bytes);
+  }
+}
+
+// Checks that a result was judged, and as it says.
+void check_result(const traversal::FrontierReport& report, Sums& sums) {
+  if (report.verification) {
+    sums.has(!report.verification->checks.empty(), "/verification/checks", "checks that verified the result");
+  }
+  if (report.status != engine::RunStatus::done) {
+    return;
+  }
+  sums.has(report.answer.has_value(), "/answer", "answer");
+  sums.has(report.first_run.has_value(), "/first_run", "first_run");
+  sums.has(report.verification || !report.first_run || report.first_run->runs == 0, "/verification",
+           "verification, though its first run was compared");
+  const traversal::Answer answer = report.answer.value_or(traversal::Answer());
+  sums.at_most("/answer/reached", "reached", answer.reached.value_or(0), "vertices of the graph",
+               report.graph.vertices);
+  sums.hold(!answer.farthest || *answer.farthest - report.graph.first_id < report.graph.vertices,
+            "/answer/farthest", "the graph has no such vertex");
+  sums.at_most("/answer/largest", "vertices of all components",
+               answer.largest.value_or(0) + std::max<std::uint64_t>(answer.components.value_or(1), 1) - 1,
+               "those of the graph", report.graph.vertices);
+  sums.equal("/telemetry/readback_buffers", "readback_buffers is", report.telemetry.readback_buffers,
+             "results in the memory:", traversal::part_bytes(report.memory, "parents") == 0 ? 1 : 2);
+  const bool ranks = report.algorithm == graphs::Algorithm::pagerank;
+  sums.has((report.converged && report.rank_change) || !ranks, "/converged",
+           "converged and rank_change of its ranks");
+  if (!ranks || !report.converged || !report.rank_change) {
+    return;
+  }
+  const bool warned =
+      std::ranges::find(report.warnings, "/pagerank", &engine::Warning::pointer) != report.warnings.end();
+  sums.hold(*report.converged != warned, "/converged",
+            "a run whose ranks have not converged warns of it, and no other does");
+  if (report.verification && report.verification->allowed_change) {
+    const double change = *report.rank_change;
+    sums.hold(change <= *report.verification->allowed_change, "/rank_change",
+              fmt::format("rank_change is {}, and allowed_change only {}", change,
+                          *report.verification->allowed_change));
+  }
+}
+
+// Checks the numbers of the report that follow from its waves.
+void check_waves(const traversal::FrontierReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const traversal::WaveSummary& summary = report.summary;
+  const bool done = report.status == engine::RunStatus::done;
+  traversal::WaveSummary expected{.waves = report.waves.size()};
+  std::uint64_t vertices = 0;
+  std::uint32_t density_bps = 0;
+  std::uint32_t dense_waves = 0; // before the wave
+  for (std::size_t i = 0; i < report.waves.size(); ++i) {
+    const traversal::WaveRecord& wave = report.waves[i];
+    vertices += wave.vertices;
+    density_bps = std::max(density_bps, wave.density_bps);
+    expected.alone_waves += wave.alone ? 1 : 0;
+    expected.topology_changes += i != 0 && wave.topology != report.waves[i - 1].topology ? 1 : 0;
+    expected.frontier_edges += wave.frontier_edges;
+    expected.scanned_edges += wave.scanned_edges;
+    if (wave.vertices > expected.widest_vertices) {
+      expected.widest_vertices = wave.vertices;
+      expected.widest_wave = wave.wave;
+    }
+    const std::string pointer = fmt::format("/waves/{}/", i);
+    sums.equal(pointer + "wave", "wave is", wave.wave, "its place is", i);
+    sums.equal(pointer + "previous_edges", "previous_edges is", wave.previous_edges,
+               "frontier_edges before it are", i == 0 ? 0 : report.waves[i - 1].frontier_edges);
+    sums.at_most(pointer + "vertices", "vertices", wave.vertices, "vertices of the graph",
+                 report.graph.vertices);
+    check_wave(report, i, dense_waves, sums);
+    const bool dense =
+        wave.topology == policy::Topology::dense_frontier || wave.topology == policy::Topology::fused_dense;
+    dense_waves = dense ? dense_waves + 1 : 0;
+  }
+  const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t of_waves) {
+    sums.equal(fmt::format("/summary/{}", field), fmt::format("{} is", field), given, "of the waves it is",
+               of_waves);
+  };
+  equal("waves", summary.waves, expected.waves);
+  equal("alone_waves", summary.alone_waves, expected.alone_waves);
+  equal("topology_changes", summary.topology_changes, expected.topology_changes);
+  equal("frontier_edges", summary.frontier_edges, expected.frontier_edges);
+  equal("scanned_edges", summary.scanned_edges, expected.scanned_edges);
+  equal("widest_vertices", summary.widest_vertices, expected.widest_vertices);
+  equal("widest_wave", summary.widest_wave, expected.widest_wave);
+  const bool in_place = std::ranges::any_of(report.waves, [](const traversal::WaveRecord& wave) {
+    return wave.topology == policy::Topology::fused_dense; // several levels
+  });
+  if (done && report.algorithm == graphs::Algorithm::bfs && report.answer && !in_place) {
+    sums.equal("/answer/reached", "reached is", report.answer->reached.value_or(0),
+               "vertices of the waves are", vertices);
+    sums.hold(report.answer->distance == static_cast<double>(report.waves.size()) - 1, "/answer/distance",
+              fmt::format("distance is {}, and there are {}", report.answer->distance.value_or(0),
+                          plural(report.waves.size(), "wave")));
+  }
+  const double edges_per_ns =
+      static_cast<double>(expected.frontier_edges) / static_cast<double>(report.dispatch_ns);
+  sums.hold(report.dispatch_ns == 0 ||
+                std::abs(summary.edges_per_second - 1e9 * edges_per_ns) <= edges_per_ns,
+            "/summary/edges_per_second", "edges_per_second is not frontier_edges by traversal_ns");
+  if (done || !report.waves.empty()) { // after a hang the report lists no waves
+    sums.equal("/items_processed", "items_processed is", report.items_processed, "vertices of the waves are",
+               vertices);
+    sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is", telemetry.frontier_density_bps,
+               "that of the widest frontier", density_bps);
+  }
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+    sums.hold(report.replay && report.replay->waves == report.waves.size(), "/replay",
+              "the host has not replayed the choices of all waves");
+  }
+  sums.equal("/published_items", "published_items is", report.published_items,
+             "items_processed and items_remaining are together",
+             report.items_processed + report.items_remaining);
+  std::uint64_t bytes = 0;
+  for (const traversal::MemoryPart& part : report.memory.parts) {
+    bytes += part.bytes;
+  }
+  sums.equal("/memory/bytes", "bytes is", report.memory.bytes, "the parts have together", bytes);
+  sums.equal("/memory", "bytes is", report.memory.bytes, "that of the layout is",
+             report.memory.constrained ? report.memory.constrained_bytes : report.memory.full_bytes);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "bytes of the memory are", report.memory.bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the memory", report.memory.budget_bytes);
+}
+
+} // namespace
+
+void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors) {
+  Sums sums(errors);
+  const bool good = report.status == engine::RunStatus::done || report.status == engine::RunStatus::planned;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error",
+                        engine::run_status_names[static_cast<std::size_t>(report.status)],
+                        report.error ? "an" : "no"));
+  check_counts(report, report.recommendation ? &*report.recommendation : nullptr, sums);
+  check_graph(report, sums);
+  check_result(report, sums);
+  if (report.status != engine::RunStatus::planned) {
+    check_waves(report, sums);
+    check_widest(report, sums);
+  }
+  check_answer(report, file, sums);
+}
+
+namespace {
+
+// Checks the rounds of a queue, which one has whose ops requeue or publish.
+void check_rounds(const engine::RunReport& report, const engine::QueueReport& queue,
+                  const std::string& pointer, Sums& sums) {
+  const bool in_rounds = queue.requeues || queue.publishing;
+  const bool done = report.status == engine::RunStatus::done;
+  sums.hold(queue.requeues || queue.requeue_count == 0, pointer + "requeue_count",
+            "no op of the queue requeues items");
+  sums.hold(in_rounds || (queue.rounds == 0 && queue.aged_promotions == 0), pointer + "rounds",
+            "no op of the queue requeues or publishes items, and there are rounds");
+  sums.at_most(pointer + "max_priority_age", "max_priority_age", queue.max_priority_age, "rounds",
+               queue.rounds);
+  if (done && in_rounds && queue.items_processed != 0) {
+    sums.at_most(pointer + "rounds", "iterations", std::max<std::uint64_t>(report.iterations, 1), "rounds",
+                 queue.rounds);
+  }
+  const bool differs = (queue.aged_promotions != 0) != report.recommendation.age_priority_work;
+  sums.hold(!done || queue.ageing_reason.has_value() == (in_rounds && differs), pointer + "ageing_reason",
+            "ageing_reason is for queues that aged items where age_priority_work is false, or the reverse");
+}
+
+// Checks that each wave ran once or in each iteration.
+void check_iterations(const engine::RunReport& report, std::uint64_t published_by_ops, Sums& sums) {
+  const std::uint64_t once = report.published_items - std::min(report.published_items, published_by_ops);
+  const std::uint64_t processed = report.items_processed - std::min(report.items_processed, published_by_ops);
+  const std::uint64_t more = processed - std::min(processed, once);
+  const std::uint64_t further = std::max<std::uint64_t>(report.iterations, 1) - 1;
+  const std::uint64_t each = further == 0 ? 0 : more / further;
+  sums.hold(processed >= once && each <= once && more == each * further, "/items_processed",
+            fmt::format("items_processed is {}, and {}, each once or in all of {}, cannot be as many",
+                        report.items_processed, plural(once, "item"), plural(further + 1, "iteration")));
+  if (each != 0 && report.items_in_all != std::numeric_limits<std::uint64_t>::max()) {
+    const std::uint64_t in_all = report.items_in_all - std::min(report.items_in_all, report.items_processed);
+    sums.hold(in_all % each == 0, "/items_in_all",
+              fmt::format("items_in_all is {}, and an iteration has {}", report.items_in_all,
+                          plural(each, "item")));
+  }
+}
+
+void check_items(const engine::RunReport& report, Sums& sums) {
+  const auto of_queues = [&report](auto member) {
+    std::uint64_t sum = 0;
+    for (const engine::QueueReport& queue : report.queues) {
+      sum += queue.*member;
+    }
+    return sum;
+  };
+  const bool done = report.status == engine::RunStatus::done;
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+  }
+  sums.at_most("/queues", "items_processed of the queues", of_queues(&engine::QueueReport::items_processed),
+               "items_processed", report.items_processed);
+  sums.at_most("/queues", "items_remaining of the queues", of_queues(&engine::QueueReport::items_remaining),
+               "items_remaining", report.items_remaining);
+  if (report.converged == true) {
+    sums.at_most("/items_processed", "items_processed", report.items_processed, "items_in_all",
+                 report.items_in_all);
+  } else {
+    sums.equal("/items_processed", "items_processed and items_remaining are together",
+               report.items_processed + report.items_remaining, "items_in_all is", report.items_in_all);
+  }
+  std::uint64_t published = 0;
+  for (const engine::QueueReport& queue : report.queues) {
+    published += queue.publishing ? queue.publishing->published_items : 0;
+  }
+  if (done && !report.active) {
+    check_iterations(report, published, sums);
+  }
+  const std::uint64_t iterations = std::max<std::uint64_t>(report.iterations, 1);
+  sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
+             of_queues(&engine::QueueReport::deduped_items));
+  for (std::size_t i = 0; i < report.queues.size(); ++i) {
+    const engine::QueueReport& queue = report.queues[i];
+    const std::string pointer = fmt::format("/queues/{}/", i);
+    sums.equal(pointer + "items", "deduped_items and published_items are together",
+               queue.deduped_items + queue.published_items, "items is", queue.items);
+    check_rounds(report, queue, pointer, sums);
+    if (queue.publishing) {
+      const engine::PublishingReport& counted = *queue.publishing;
+      sums.equal(pointer + "items_processed", "items_processed is", queue.items_processed,
+                 "executed_items is", counted.executed_items);
+      const std::uint64_t accounted = counted.executed_items + queue.items_remaining;
+      const std::uint64_t known = counted.given_items + counted.published_items;
+      sums.hold(done ? accounted == known
+                     : accounted >= known, // items of later iterations remain, not yet given
+                pointer + "publishing/executed_items",
+                fmt::format("executed_items and items_remaining are together {}, and given_items and "
+                            "published_items are {}",
+                            accounted, known));
+      if (done) {
+        sums.at_most(pointer + "publishing/needed_capacity", "needed_capacity", counted.needed_capacity,
+                     "capacity", counted.capacity);
+        sums.hold(counted.needed_capacity >= queue.published_items &&
+                      counted.needed_capacity <= std::max<std::uint64_t>(known, 1),
+                  pointer + "publishing/needed_capacity",
+                  fmt::format("needed_capacity is {}, and the queue began with {} of {}",
+                              counted.needed_capacity, queue.published_items, plural(known, "item")));
+      }
+    } else if (done) {
+      sums.hold(queue.items_processed == queue.published_items ||
+                    queue.items_processed == queue.published_items * iterations,
+                pointer + "items_processed",
+                fmt::format("items_processed is {}, and published_items is {}, once or in {}",
+                            queue.items_processed, queue.published_items, plural(iterations, "iteration")));
+    } else if (report.converged != true) {
+      sums.hold(queue.published_items != 0 &&
+                    (queue.items_processed + queue.items_remaining) % queue.published_items == 0,
+                pointer + "items_processed",
+                fmt::format(
+                    "items_processed and items_remaining are together {}, no multiple of published_items {}",
+                    queue.items_processed + queue.items_remaining, queue.published_items));
+    }
+  }
+  sums.has(!done || report.queues.empty() || report.priority, "/priority", "priority of its queues");
+  sums.hold(!report.priority || !report.queues.empty(), "/queues",
+            "priority counts requeues of queues, and there is none");
+  if (report.priority) {
+    sums.equal("/priority/requeue_count", "requeue_count is", report.priority->accounting.requeue_count,
+               "that of the queues", of_queues(&engine::QueueReport::requeue_count));
+    sums.equal("/priority/aged_promotions", "aged_promotions is", report.priority->accounting.aged_promotions,
+               "that of the queues", of_queues(&engine::QueueReport::aged_promotions));
+    std::uint64_t oldest = 0;
+    for (const engine::QueueReport& queue : report.queues) {
+      oldest = std::max<std::uint64_t>(oldest, queue.max_priority_age);
+    }
+    sums.equal("/priority/max_priority_age", "max_priority_age is",
+               report.priority->accounting.max_priority_age, "the largest of the queues", oldest);
+    sums.hold(report.priority == policy::drain_recommendation(report.priority->accounting), "/priority",
+              "the advice is not what follows from the counters");
+  }
+}
+
+void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, const std::string& file,
+                Sums& sums) {
+  if (!report.hits) {
+    return;
+  }
+  const bool counted = report.status == engine::RunStatus::done ||
+                       report.status == engine::RunStatus::outputs_differ ||
+                       report.status == engine::RunStatus::hits_overflow;
+  std::uint64_t capacity = 0;
+  bool overflow = false;
+  for (std::size_t i = 0; i < report.hits->size(); ++i) {
+    const engine::HitsReport& hits = (*report.hits)[i];
+    const std::string pointer = fmt::format("/hits/{}/", i);
+    capacity += hits.capacity;
+    overflow |= overflows(hits);
+    if (hits.rule && !hits.grown_from) {
+      const engine::HitCapacityRule& rule = *hits.rule;
+      sums.equal(
+          pointer + "capacity", "capacity is", hits.capacity, "by its rule it is",
+          std::max<std::uint64_t>(rule.items * rule.expected_hits_per_item * rule.multiplier, rule.least));
+      if (evidence.promotion) {
+        sums.equal(pointer + "rule/items", "items is", rule.items, "queue_len of the evidence is",
+                   evidence.promotion->queue_len);
+      }
+    }
+    sums.hold(!counted || hits.hits, pointer + "hits", "the run was done, and has no count of hits");
+    if (hits.hits) {
+      sums.equal(pointer + "dropped", "dropped is", hits.dropped.value_or(0),
+                 "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
+      sums.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
+                 "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
+      const auto written = std::ranges::find(report.files_written, "buffer " + in_quotes(hits.list),
+                                             &engine::WrittenFile::what);
+      const auto array = written != report.files_written.end() ? read_output(*written, file) : std::nullopt;
+      if (array && !array->shape.empty()) {
+        sums.equal(pointer + "hits", "hits that have room:", std::min(*hits.hits, hits.capacity),
+                   fmt::format("{} has", in_quotes(written->file)), array->shape[0]);
+      }
+    }
+  }
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
+             "capacities of the lists are together",
+             std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max()));
+  sums.hold(overflow == (report.status == engine::RunStatus::hits_overflow), "/hits",
+            fmt::format("{} list overflowed, and the status is {}", overflow ? "a" : "no",
+                        engine::run_status_names[static_cast<std::size_t>(report.status)]));
+}
+
+void check_active(const engine::RunReport& report, Sums& sums) {
+  std::uint64_t of_all = 0;
+  std::uint64_t tiles = 0;
+  for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
+    const engine::ActiveReport& wave = (*report.active)[i];
+    const std::string pointer = fmt::format("/active/{}/", i);
+    std::uint64_t active_tiles = 0;
+    for (std::size_t k = 0; k < wave.choices.size(); ++k) {
+      active_tiles += wave.choices[k].active_tiles;
+      sums.hold(wave.choices[k].iteration == wave.iterations - wave.choices.size() + k,
+                fmt::format("{}choices/{}/iteration", pointer, k),
+                "the iterations are not the last ones, one after another");
+      sums.at_most(fmt::format("{}choices/{}/active_tiles", pointer, k), "active_tiles",
+                   wave.choices[k].active_tiles, "tiles", wave.tiles);
+    }
+    const auto different = engine::first_difference(wave);
+    sums.hold(!different, fmt::format("{}choices/{}", pointer, different.value_or(0)),
+              "the rules of the launch policy choose otherwise for this count after this topology");
+    of_all += wave.active_tiles;
+    tiles += wave.tiles * wave.iterations;
+    sums.equal(pointer + "iterations", "iterations is", wave.iterations, "that of the run",
+               report.iterations);
+    if (report.status == engine::RunStatus::done) {
+      constexpr std::uint64_t kept_choices = 255;
+      sums.equal(pointer + "choices", "choices:", wave.choices.size(), "of the last iterations there are",
+                 std::min(wave.iterations, kept_choices));
+    }
+    sums.equal(pointer + "reproduced", "reproduced is", wave.reproduced, "choices:", wave.choices.size());
+    sums.at_most(pointer + "active_tiles", "active_tiles", wave.active_tiles, "tiles of all iterations",
+                 wave.tiles * wave.iterations);
+    if (wave.choices.size() == wave.iterations) {
+      sums.equal(pointer + "active_tiles", "active_tiles is", wave.active_tiles, "those of the choices are",
+                 active_tiles);
+    } else {
+      sums.at_most(pointer + "active_tiles", "active_tiles of the choices", active_tiles, "active_tiles",
+                   wave.active_tiles);
+    }
+  }
+  if (report.items_processed != 0) {
+    sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is",
+               report.telemetry.frontier_density_bps, "that of the active tiles",
+               tiles == 0 ? policy::full_scale_bps : of_all * policy::full_scale_bps / tiles);
+  }
+}
+
+void check_comparison(const engine::Comparison& comparison, Sums& sums) {
+  const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
+                        double most) {
+    const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
+    sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
+    if (rounds.empty()) {
+      return;
+    }
+    std::ranges::sort(rounds);
+    const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
+    sums.hold(
+        rounds.front() == least && middle && rounds.back() == most, pointer,
+        fmt::format("{0}_min_ns, {0}_ns and {0}_max_ns are not the least, the median and the largest of "
+                    "{0}_rounds_ns",
+                    name));
+  };
+  side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
+       comparison.plain_max_ns);
+  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
+  const std::size_t rounds = std::min(comparison.plain_rounds_ns.size(), comparison.run_rounds_ns.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    ratios.push_back(comparison.plain_rounds_ns[i] / comparison.run_rounds_ns[i]);
+  }
+  const RatioEstimate estimated = paired_ratio(std::move(ratios));
+  for (const auto& [field, given, expected] :
+       {std::tuple("speedup", comparison.speedup, estimated.ratio),
+        std::tuple("speedup_low", comparison.speedup_low, estimated.low),
+        std::tuple("speedup_high", comparison.speedup_high, estimated.high)}) {
+    sums.hold(std::abs(given - expected) <= 1e-9 * expected, fmt::format("/comparison/{}", field),
+              fmt::format("{} is {}, and that of the rounds' ratios {}", field, given, expected));
+  }
+  sums.hold(comparison.verdict == SpeedVerdict::same_launches || comparison.verdict == verdict_of(estimated),
+            "/comparison/verdict", "the verdict is not that of the interval");
+}
+
+// Checks the launches of a run by its slices or its waves. Waves that cannot share a launch, rounds of queues and lists that
+// grew have launches of their own.
+void check_launches(const engine::RunReport& report, const planning::BarrierGroups& groups, Sums& sums) {
+  const std::uint64_t launches = report.telemetry.kernel_launches;
+  const auto hits = report.hits.value_or(std::vector<engine::HitsReport>());
+  if (report.status != engine::RunStatus::done || report.ranks ||
+      std::ranges::any_of(hits, [](const auto& list) { return list.grown_from.has_value(); })) {
+    return;
+  }
+  if (!engine::is_persistent(report.strategy)) {
+    sums.hold(!report.queues.empty() ||
+                  launches <= groups.order.size() * std::max<std::uint64_t>(report.iterations, 1),
+              "/telemetry/kernel_launches",
+              fmt::format("kernel_launches is {}, more than all waves of all iterations", launches));
+  } else if (report.fallbacks.empty() && !report.new_launches) {
+    sums.equal("/telemetry/kernel_launches", "kernel_launches is", launches,
+               "slices:", report.slices_ns.size());
+  }
+}
+
+// Checks the outputs: all that were compared were read back, and all that were written were compared.
+void check_outputs(const engine::RunReport& report, Sums& sums) {
+  if (report.status != engine::RunStatus::done) {
+    return;
+  }
+  const auto written =
+      static_cast<std::uint64_t>(std::ranges::count_if(report.files_written, [](const auto& file) {
+        return file.what.starts_with("buffer ") || file.what.starts_with("image ");
+      }));
+  if (!report.ranks) { // which write their parts
+    sums.at_most("/telemetry/readback_buffers", "outputs that were written", written, "readback_buffers",
+                 report.telemetry.readback_buffers);
+  }
+  sums.has(report.output_parity || (!report.comparison && !report.stress), "/output_parity",
+           "output_parity, though the run was compared with plain launches");
+  if (report.output_parity) {
+    sums.at_most("/output_parity/checked", "outputs that were written", written, "checked",
+                 report.output_parity->checked);
+    sums.at_most("/files_written", "checked", report.output_parity->checked,
+                 "outputs written or expected are",
+                 written + (report.expected ? report.expected->size() : 0));
+  }
+}
+
+// Checks the items that derive from rules by the rules of the groups.
+void check_lineage(const engine::RunReport& report, const planning::BarrierGroups& groups, Sums& sums) {
+  const auto none = [](std::uint32_t rules) { return rules == 0; };
+  const bool any = !std::ranges::all_of(report.region_lineage, none);
+  sums.at_most("/region_lineage", "groups with rules", report.region_lineage.size(),
+               "groups that are listed are",
+               groups.group_count() * std::max<std::uint64_t>(report.lineage_iterations, 1));
+  if (report.status != engine::RunStatus::done) {
+    return;
+  }
+  sums.at_most("/lineage_iterations", "lineage_iterations", report.lineage_iterations, "iterations",
+               std::max<std::uint64_t>(report.iterations, 1));
+  const bool all =
+      any && std::ranges::none_of(report.region_lineage, none) && groups.group_count() == groups.order.size();
+  if (all) { // each wave is a group
+    sums.equal("/lineage_items", "lineage_items is", report.lineage_items, "all waves have rules, with items",
+               report.items_processed);
+  } else {
+    sums.hold(any == (report.lineage_items != 0), "/lineage_items",
+              "region_lineage and lineage_items differ on whether waves have rules");
+  }
+}
+
+// Checks the recommendation by the evidence of promotion, which describes what ran: the counts decide.
+void check_promotion(const engine::RunReport& report, const policy::PromotionEvidence& ran,
+                     std::uint64_t resident_bytes, Sums& sums) {
+  const policy::LaunchRecommendation& given = report.recommendation;
+  check_recommendation(given, ran.queue_len, resident_bytes, sums);
+  policy::PromotionEvidence recommended = ran;
+  recommended.execution_mode = given.execution_mode;
+  recommended.promote_hot_opcodes = given.promote_hot_opcodes;
+  recommended.promote_hot_windows = given.promote_hot_windows;
+  recommended.promotion_route = policy::promotion_route(given);
+  const auto field = policy::contradicted_field(recommended, given);
+  sums.hold(!field, fmt::format("/recommendation/{}", field.value_or("")),
+            fmt::format("{} is not what the policy makes of the counts in the evidence", field.value_or("")));
+  if (!report.active) {
+    sums.at_most("/evidence/promotion/queue_len", "queue_len", ran.queue_len, "items_in_all is",
+                 report.items_in_all);
+  }
+}
+
+void check_policy_fields(const engine::RunReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const policy::LaunchRecommendation& recommendation = report.recommendation;
+  const auto same = [&](std::string_view field, std::string_view given, std::string_view recommended) {
+    sums.hold(given == recommended, fmt::format("/telemetry/{}", field),
+              fmt::format("{} is {}, and that of the recommendation {}", field, given, recommended));
+  };
+  same("topology", policy::name(telemetry.topology), policy::name(recommendation.topology));
+  same("pressure", policy::name(telemetry.pressure), policy::name(recommendation.pressure));
+  sums.hold(telemetry.execution_mode == report.mode, "/telemetry/execution_mode",
+            fmt::format("execution_mode is {}, and that of the run {}",
+                        policy::name(telemetry.execution_mode), policy::name(report.mode)));
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity,
+             "that of the recommendation", recommendation.hit_capacity);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "that of the recommendation",
+             recommendation.estimated_peak_device_bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the recommendation",
+             recommendation.device_memory_budget_bytes);
+}
+
+// Checks the arena as `check arena` does. Reports of older versions lack the lifetimes of buffers; of these only the bound is
+// checked.
+void check_memory(const engine::MemoryReport& memory, Sums& sums) {
+  planning::ArenaProblem problem;
+  planning::ArenaPlan plan{.height_bytes = memory.arena_bytes,
+                           .lower_bound_bytes = memory.lower_bound_bytes,
+                           .optimal = memory.optimal,
+                           .gave_up = !memory.optimal};
+  std::uint64_t sum = 0;
+  for (const engine::BufferOffset& buffer : memory.offsets) {
+    if (!buffer.alive || !std::has_single_bit(buffer.alive->alignment)) {
+      sums.hold(!buffer.alive, "/memory/offsets", "an alignment is no power of two");
+      sums.at_most("/memory/lower_bound_bytes", "lower_bound_bytes", memory.lower_bound_bytes, "arena_bytes",
+                   memory.arena_bytes);
+      return;
+    }
+    problem.buffers.push_back(*buffer.alive);
+    plan.offsets.push_back(buffer.offset);
+    sum += (buffer.alive->size + buffer.alive->alignment - 1) & ~(buffer.alive->alignment - 1);
+  }
+  if (plan.optimal) {
+    const bool meets = plan.height_bytes == plan.lower_bound_bytes;
+    plan.proof = meets ? planning::ArenaProof::meets_bound : planning::ArenaProof::exhausted_search;
+    plan.search_nodes = meets ? 0 : 1;
+  }
+  sums.equal("/memory/sum_bytes", "sum_bytes is", memory.sum_bytes, "the buffers have together", sum);
+  const auto violation = planning::check_arena(problem, plan);
+  sums.hold(!violation, "/memory", violation.value_or(""));
+}
+
+void check_choices(const engine::RunReport& report, Sums& sums) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; report.candidates && i < report.candidates->size(); ++i) {
+    const engine::CandidateReport& candidate = (*report.candidates)[i];
+    const double parts = candidate.estimated_parts_ns.sum();
+    sums.hold(
+        std::abs(candidate.estimated_ns - parts) <= 1e-9 * parts,
+        fmt::format("/candidates/{}/estimated_ns", i),
+        fmt::format("estimated_ns is {}, and its parts are together {}", candidate.estimated_ns, parts));
+    taken += candidate.taken ? 1 : 0;
+    sums.hold(!candidate.taken || candidate.strategy == report.strategy,
+              fmt::format("/candidates/{}/taken", i), "the strategy of the run is another one");
+  }
+  sums.at_most("/candidates", "candidates taken", taken, "there can be", 1);
+  if (report.wave_times) {
+    std::uint64_t critical_ns = report.wave_times->synchronization_ns;
+    for (const engine::WaveTime& wave : report.wave_times->waves) {
+      critical_ns += wave.critical_ns;
+    }
+    sums.equal("/wave_times/critical_path_ns", "critical_path_ns is", report.wave_times->critical_path_ns,
+               "its parts are together", critical_ns);
+  }
+}
+
+// Checks that the status, the error and `converged` of a report agree with its other parts.
+void check_end(const engine::RunReport& report, bool differs, Sums& sums) {
+  using enum engine::RunStatus;
+  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool good = report.status == done || report.status == planned || report.status == checked;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error", status, report.error ? "an" : "no"));
+  sums.hold((report.status == outputs_differ) == differs, "/status",
+            fmt::format("the status is {}, and output_parity says {}", status,
+                        differs ? "that outputs differ" : "of no outputs that they differ"));
+  sums.hold(report.converged.has_value() == report.until.has_value() &&
+                (!report.until || report.until->reached == report.converged),
+            "/converged", "converged is not what until says");
+}
+
+} // namespace
+
+void check_figures(const documents::RunReportDocument& document, bool differs, const std::string& file,
+                   ErrorList& errors) {
+  const engine::RunReport& report = document.report;
+  const documents::Evidence& evidence = document.evidence;
+  Sums sums(errors);
+  sums.has(evidence.topology.has_value(), "/evidence", "topology evidence");
+  sums.has(evidence.promotion.has_value(), "/evidence", "promotion evidence");
+  check_end(report, differs, sums);
+  check_counts(report, &report.recommendation, sums);
+  if (evidence.topology && evidence.promotion) {
+    check_promotion(report, *evidence.promotion, evidence.topology->resident_device_bytes, sums);
+  }
+  check_items(report, sums);
+  const planning::MemoryPlan plan = memory_plan(document.plan);
+  check_lineage(report, plan, sums);
+  check_launches(report, plan, sums);
+  check_outputs(report, sums);
+  check_hits(report, evidence, file, sums);
+  check_active(report, sums);
+  check_policy_fields(report, sums);
+  if (report.comparison) {
+    check_comparison(*report.comparison, sums);
+  }
+  check_choices(report, sums);
+  check_memory(report.memory, sums);
+}
+
+} // namespace tidegate::app

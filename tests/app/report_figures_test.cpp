@@ -1,0 +1,379 @@
+// Figures of run reports that follow from others: a sound report of each kind, and one figure of it at a time changed.
+#include "app/check.hpp"
+#include <tidegate/policy/launch_policy.hpp>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace tidegate;
+
+namespace {
+
+template <class Report>
+struct Tampered {
+  std::string told; // pointer and message of an error that check reports
+  void (*change)(Report& report);
+};
+
+// Returns "pointer: message" of every error.
+template <class Report>
+std::vector<std::string> judged(const Report& report) {
+  std::vector<std::string> told;
+  if (const auto sound = app::judge(report, "-"); !sound) {
+    Error first = sound.error();
+    std::vector<Error> all = documents::take_others(first).value_or(std::vector<Error>());
+    all.insert(all.begin(), first);
+    for (const Error& error : all) {
+      told.push_back(fmt::format("{}: {}", error.pointer.value_or(""), error.message));
+    }
+  }
+  return told;
+}
+
+template <class Report>
+void check_all(const Report& sound, const std::vector<Tampered<Report>>& table) {
+  CHECK(judged(sound) == std::vector<std::string>());
+  for (const Tampered<Report>& tampered : table) {
+    Report changed = sound;
+    tampered.change(changed);
+    const std::vector<std::string> told = judged(changed);
+    CAPTURE(tampered.told);
+    CAPTURE(fmt::format("{}", fmt::join(told, "\n")));
+    CHECK(std::ranges::find(told, tampered.told) != told.end());
+  }
+}
+
+policy::LaunchRequest request_of(std::uint32_t queue_len, std::uint32_t nodes) {
+  policy::LaunchRequest request;
+  request.queue_len = queue_len;
+  request.max_workgroup_size_x = 8;
+  request.max_compute_workgroups_per_dimension = 1024;
+  request.max_compute_invocations_per_workgroup = 8;
+  request.requested_hit_capacity = 1;
+  request.graph_node_count = nodes;
+  request.resident_device_bytes = 48;
+  request.device_memory_budget_bytes = 1000;
+  return request;
+}
+
+void set_recommendation(engine::ReportHead& report, const policy::LaunchRecommendation& recommendation) {
+  report.recommended_geometry = {.workgroup_size = recommendation.geometry.workgroup_size_x,
+                                 .worker_groups = recommendation.worker_groups};
+}
+
+// What every run that is done reports.
+void set_done(engine::ReportHead& report) {
+  report.device = engine::DeviceReport{};
+  report.geometry_reason = "as large as they can be";
+  report.slices_ns = {0, 0};
+  report.telemetry.kernel_launches = 2;
+  report.telemetry.sync_points = 5;
+  report.telemetry.readback_buffers = 1;
+  report.telemetry.resident_allocations = 3;
+}
+
+// A wave of 30 work-items, 3 times, in a persistent launch that is compared with plain launches.
+documents::RunReportDocument sound_run() {
+  documents::RunReportDocument document;
+  engine::RunReport& report = document.report;
+  set_done(report);
+  report.strategy = engine::Strategy::barrier;
+  report.ordering = device::MemoryOrdering::classic;
+  report.iterations = 3;
+  report.published_items = 30;
+  report.items_processed = report.items_in_all = report.lineage_items = 90;
+  report.lineage_iterations = 1;
+  report.region_lineage = {2};
+  report.output_parity = engine::OutputParity{.checked = 1, .equal = true};
+  report.files_written = {{.file = "none.npy", .what = "buffer \"x\"", .bytes = 0}};
+  report.memory.optimal = true;
+  document.plan.barriers.groups = {{.waves = {0}}};
+  document.plan.plan.max_group_width = 1;
+  document.plan.plan.lower_bound_groups = 1;
+  const policy::LaunchPolicy policy;
+  const auto decision = policy::decide(policy, request_of(9, 3));
+  REQUIRE(decision);
+  report.recommendation = decision->recommendation;
+  set_recommendation(report, report.recommendation);
+  report.mode = report.recommendation.execution_mode;
+  document.evidence = {.topology = policy::topology_evidence(decision->effective, report.recommendation),
+                       .promotion =
+                           policy::promotion_evidence(policy, decision->effective, report.recommendation),
+                       .complete = {.topology = true, .promotion = true}};
+  engine::Telemetry& telemetry = report.telemetry;
+  telemetry.occupancy_proxy_bps = 9000;
+  telemetry.frontier_density_bps = 10'000;
+  telemetry.topology = report.recommendation.topology;
+  telemetry.pressure = report.recommendation.pressure;
+  telemetry.hit_capacity = 1;
+  telemetry.estimated_peak_device_bytes = report.recommendation.estimated_peak_device_bytes;
+  telemetry.device_memory_budget_bytes = 1000;
+  return document;
+}
+
+// A queue of 4 items whose ops publish 6 more.
+documents::RunReportDocument sound_queue() {
+  documents::RunReportDocument document = sound_run();
+  engine::RunReport& report = document.report;
+  report.iterations = 1;
+  report.published_items = report.items_processed = report.items_in_all = report.lineage_items = 10;
+  report.queues = {{.items = 5,
+                    .deduped_items = 1,
+                    .published_items = 4,
+                    .items_processed = 10,
+                    .requeues = true,
+                    .rounds = 7,
+                    .requeue_count = 2,
+                    .max_priority_age = 3,
+                    .publishing = engine::PublishingReport{.given_items = 4,
+                                                           .published_items = 6,
+                                                           .executed_items = 10,
+                                                           .capacity = 8,
+                                                           .needed_capacity = 5}}};
+  report.deduped_items = 1;
+  report.priority = policy::drain_recommendation({.requeue_count = 2, .max_priority_age = 3});
+  return document;
+}
+
+// A breadth-first search along a path of three vertices, launch by launch.
+traversal::FrontierReport sound_traversal() {
+  using policy::Topology;
+  traversal::FrontierReport report;
+  set_done(report);
+  report.telemetry.kernel_launches = 3;
+  report.graph = {.vertices = 3, .edges = 2};
+  report.memory = {.parts = {{"graph", 24}, {"transpose", 24}},
+                   .bytes = 48,
+                   .full_bytes = 48,
+                   .constrained_bytes = 24,
+                   .budget_bytes = 1000,
+                   .pressure_bps = 480};
+  report.geometry = {.workgroup_size = 1, .worker_groups = 2};
+  report.waves.resize(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    report.waves[i] = {
+        .wave = i,
+        .topology = Topology::sparse_frontier,
+        .previous_topology = i == 0 ? Topology::empty : Topology::sparse_frontier,
+        .vertices = 1,
+        .density_bps = 3333,
+        .frontier_edges = i < 2 ? 1U : 0U,
+        .previous_edges = i == 0 ? 0U : 1U,
+        .unexplored_edges = 2 - i,
+        .scanned_edges = i < 2 ? 1U : 0U,
+        .trend =
+            std::array{traversal::Trend::growing, traversal::Trend::steady, traversal::Trend::shrinking}.at(
+                i)};
+  }
+  report.summary = {.waves = 3, .widest_vertices = 1, .frontier_edges = 2, .scanned_edges = 2};
+  report.items_processed = report.published_items = 3;
+  report.answer = {.reached = 3, .distance = 2, .farthest = 2};
+  report.replay = traversal::Replay{.waves = 3, .agreed = 3, .first_difference = {}};
+  report.first_run = engine::FirstRun{.compared = true, .equal = true, .runs = 1};
+  report.verification = traversal::Verification{
+      .checks = {"levels_by_property"}, .right = true, .error = {}, .allowed_change = {}};
+  report.evidence = traversal::topology_evidence(report.waves, report.memory, 2);
+  report.recommendation = policy::decide({}, request_of(1, 3))->recommendation;
+  set_recommendation(report, *report.recommendation);
+  engine::Telemetry& telemetry = report.telemetry;
+  telemetry.occupancy_proxy_bps = 5000;
+  telemetry.frontier_density_bps = 3333;
+  telemetry.topology = Topology::sparse_frontier;
+  telemetry.pressure = policy::QueuePressure::light;
+  telemetry.execution_mode = policy::ExecutionMode::jit;
+  telemetry.estimated_peak_device_bytes = 48;
+  telemetry.device_memory_budget_bytes = 1000;
+  return report;
+}
+
+} // namespace
+
+TEST_CASE("a run report with one figure changed") {
+  using Run = documents::RunReportDocument;
+  check_all<Run>(
+      sound_run(),
+      {{"/device: the report has no device", [](Run& run) { run.report.device.reset(); }},
+       {"/ordering: the report has no ordering of its persistent launch",
+        [](Run& run) { run.report.ordering.reset(); }},
+       {"/geometry_reason: the report has no geometry_reason",
+        [](Run& run) { run.report.geometry_reason.reset(); }},
+       {"/ordering: the strategy has no persistent launch",
+        [](Run& run) { run.report.strategy = engine::Strategy::launch; }},
+       {"/items_processed: items_processed is 90, and 30 items, each once or in all of 8 iterations, cannot be as many",
+        [](Run& run) { run.report.iterations = 8; }},
+       {"/items_processed: items_processed is 90, and 31 items, each once or in all of 3 iterations, cannot be as many",
+        [](Run& run) { run.report.published_items = 31; }},
+       {"/items_in_all: items_in_all is 91, and an iteration has 30 items",
+        [](Run& run) {
+          run.report.items_in_all = 91;
+          run.report.converged = true;
+          run.report.until = engine::UntilReport{.reached = true};
+        }},
+       {"/output_parity: the report has no output_parity, though the run was compared with plain launches",
+        [](Run& run) {
+          run.report.output_parity.reset();
+          run.report.stress = engine::StressReport{};
+        }},
+       {"/output_parity/checked: outputs that were written is 1, and checked only 0",
+        [](Run& run) { run.report.output_parity->checked = 0; }},
+       {"/files_written: checked is 1, and outputs written or expected are only 0",
+        [](Run& run) { run.report.files_written.clear(); }},
+       {"/telemetry/readback_buffers: outputs that were written is 1, and readback_buffers only 0",
+        [](Run& run) { run.report.telemetry.readback_buffers = 0; }},
+       {"/telemetry/occupancy_proxy_bps: occupancy_proxy_bps is 65535, and the whole is only 10000",
+        [](Run& run) { run.report.telemetry.occupancy_proxy_bps = 65'535; }},
+       {"/telemetry/kernel_launches: kernel_launches is 999999, and slices: 2",
+        [](Run& run) { run.report.telemetry.kernel_launches = 999'999; }},
+       {"/telemetry/kernel_launches: kernel_launches is 4, more than all waves of all iterations",
+        [](Run& run) {
+          run.report.strategy = engine::Strategy::launch;
+          run.report.telemetry.kernel_launches = 4;
+        }},
+       {"/telemetry/sync_points: number of slices is 2, and sync_points only 1",
+        [](Run& run) { run.report.telemetry.sync_points = 1; }},
+       {"/telemetry/resident_allocations: items were processed without any memory on the device",
+        [](Run& run) { run.report.telemetry.resident_allocations = 0; }},
+       {"/lineage_items: lineage_items is 0, and all waves have rules, with items 90",
+        [](Run& run) { run.report.lineage_items = 0; }},
+       {"/lineage_iterations: lineage_iterations is 4, and iterations only 3",
+        [](Run& run) { run.report.lineage_iterations = 4; }},
+       {"/lineage_iterations: lineage_iterations and region_lineage differ on whether there are rules",
+        [](Run& run) { run.report.lineage_iterations = 0; }},
+       {"/region_lineage: groups with rules is 2, and groups that are listed are only 1",
+        [](Run& run) { run.report.region_lineage.push_back(2); }},
+       {"/recommendation/execution_mode: execution_mode is not what the policy makes of the counts in the evidence",
+        [](Run& run) { run.report.recommendation.execution_mode = policy::ExecutionMode::jit; }},
+       {"/recommendation/promote_hot_windows: promote_hot_windows is not what the policy makes of the counts in the evidence",
+        [](Run& run) { run.report.recommendation.promote_hot_windows = true; }},
+       {"/recommendation/geometry/slot_count: slot_count is 12, and the queue's length in whole work-groups 20",
+        [](Run& run) { run.evidence.promotion->queue_len = 17; }},
+       {"/recommendation/geometry/dispatch_grid: dispatch_grid is not what slot_count and worker_groups allow",
+        [](Run& run) { run.report.recommendation.geometry.dispatch_grid[1] = 2; }},
+       {"/recommendation/geometry/workgroup_size_x: workgroup_size_x is 5, and worker_groups is only 4",
+        [](Run& run) {
+          run.report.recommendation.geometry.workgroup_size_x = 5;
+          run.report.recommendation.worker_groups = 4;
+        }},
+       {"/recommendation/pressure: pressure is not that of this queue on these lanes",
+        [](Run& run) { run.report.recommendation.pressure = policy::QueuePressure::balanced; }},
+       {"/recommendation/topology: topology is not that of a queue of this length",
+        [](Run& run) { run.report.recommendation.topology = policy::Topology::empty; }},
+       {"/recommendation/estimated_peak_device_bytes: estimated_peak_device_bytes is 2000, and the budget is only 1000",
+        [](Run& run) { run.report.recommendation.estimated_peak_device_bytes = 2000; }},
+       {"/evidence/promotion/queue_len: queue_len is 9, and items_in_all is only 8",
+        [](Run& run) { run.report.items_in_all = 8; }},
+       {"/active/0/choices: choices: 0, and of the last iterations there are 3",
+        [](Run& run) { run.report.active = {{{.tiles = 1, .iterations = 3}}}; }}});
+}
+
+TEST_CASE("the report of a queue with one figure changed") {
+  using Run = documents::RunReportDocument;
+  check_all<Run>(
+      sound_queue(),
+      {{"/queues: priority counts requeues of queues, and there is none",
+        [](Run& run) { run.report.queues.clear(); }},
+       {"/priority: the report has no priority of its queues", [](Run& run) { run.report.priority.reset(); }},
+       {"/queues/0/rounds: iterations is 1, and rounds only 0",
+        [](Run& run) { run.report.queues[0].rounds = 0; }},
+       {"/queues/0/requeue_count: no op of the queue requeues items",
+        [](Run& run) { run.report.queues[0].requeues = false; }},
+       {"/queues/0/rounds: no op of the queue requeues or publishes items, and there are rounds",
+        [](Run& run) {
+          run.report.queues[0].requeues = false;
+          run.report.queues[0].publishing.reset();
+        }},
+       {"/queues/0/max_priority_age: max_priority_age is 8, and rounds only 7",
+        [](Run& run) { run.report.queues[0].max_priority_age = 8; }},
+       {"/queues/0/ageing_reason: ageing_reason is for queues that aged items where age_priority_work is false, or the reverse",
+        [](Run& run) { run.report.recommendation.age_priority_work = true; }},
+       {"/queues/0/publishing/needed_capacity: needed_capacity is 1, and the queue began with 4 of 10 items",
+        [](Run& run) { run.report.queues[0].publishing->needed_capacity = 1; }},
+       {"/queues/0/publishing/needed_capacity: needed_capacity is 11, and the queue began with 4 of 10 items",
+        [](Run& run) { run.report.queues[0].publishing->needed_capacity = 11; }}});
+}
+
+TEST_CASE("a frontier report with one figure changed") {
+  using Traversal = traversal::FrontierReport;
+  check_all<Traversal>(
+      sound_traversal(),
+      {{"/graph: offsets and edges take 28, and their part of the memory has 24",
+        [](Traversal& run) { run.graph.vertices = 4; }},
+       {"/graph: offsets and edges take 28, and their part of the memory has 24",
+        [](Traversal& run) { run.graph.edges = 3; }},
+       {"/graph/symmetric: a graph has a transpose in the memory if it is not symmetric",
+        [](Traversal& run) { run.graph.symmetric = true; }},
+       {"/memory/pressure_bps: pressure_bps is 481, and full_bytes of the budget are 480",
+        [](Traversal& run) { run.memory.pressure_bps = 481; }},
+       {"/answer: the report has no answer", [](Traversal& run) { run.answer.reset(); }},
+       {"/answer/reached: reached is 4, and vertices of the graph only 3",
+        [](Traversal& run) { run.answer->reached = 4; }},
+       {"/answer/farthest: the graph has no such vertex", [](Traversal& run) { run.answer->farthest = 3; }},
+       {"/answer/largest: vertices of all components is 4, and those of the graph only 3",
+        [](Traversal& run) { run.answer = {.components = 2, .largest = 3}; }},
+       {"/first_run: the report has no first_run", [](Traversal& run) { run.first_run.reset(); }},
+       {"/first_run/equal: the result is not what the serial algorithm computes",
+        [](Traversal& run) { run.first_run->equal = false; }},
+       {"/verification: the report has no verification, though its first run was compared",
+        [](Traversal& run) { run.verification.reset(); }},
+       {"/verification/checks: the report has no checks that verified the result",
+        [](Traversal& run) { run.verification->checks.clear(); }},
+       {"/recommendation: recommended_geometry is not that of the recommendation",
+        [](Traversal& run) { run.recommendation.reset(); }},
+       {"/recommendation/hit_capacity: hit_capacity is 2, and the least that a launch has is 1",
+        [](Traversal& run) { run.recommendation->hit_capacity = 2; }},
+       {"/recommendation/execution_mode: fused waves need a promotion, and promotions compile the queue",
+        [](Traversal& run) { run.recommendation->promote_hot_windows = true; }},
+       {"/recommendation/estimated_peak_device_bytes: estimated_peak_device_bytes is 40, and not 48 and as many bytes for each "
+        "of 1 hit",
+        [](Traversal& run) { run.recommendation->estimated_peak_device_bytes = 40; }},
+       {"/telemetry/topology: topology is dense_frontier, and that of the waves sparse_frontier",
+        [](Traversal& run) { run.telemetry.topology = policy::Topology::dense_frontier; }},
+       {"/telemetry/pressure: pressure is balanced, and that of the waves light",
+        [](Traversal& run) { run.telemetry.pressure = policy::QueuePressure::balanced; }},
+       {"/telemetry/execution_mode: execution_mode is interpreter, and that of the waves jit",
+        [](Traversal& run) { run.telemetry.execution_mode = policy::ExecutionMode::interpreter; }},
+       {"/telemetry/hit_capacity: hit_capacity is 5, and traversals have 0",
+        [](Traversal& run) { run.telemetry.hit_capacity = 5; }},
+       {"/telemetry/occupancy_proxy_bps: occupancy_proxy_bps is 4999, and that of the waves 5000",
+        [](Traversal& run) { run.telemetry.occupancy_proxy_bps = 4999; }},
+       {"/telemetry/readback_buffers: readback_buffers is 2, and results in the memory: 1",
+        [](Traversal& run) { run.telemetry.readback_buffers = 2; }},
+       {"/telemetry/kernel_launches: waves of all work-groups is 3, and kernel_launches only 2",
+        [](Traversal& run) { run.telemetry.kernel_launches = 2; }},
+       {"/lineage_items: lineage_items is 1, and those of the rules are 0",
+        [](Traversal& run) { run.lineage_items = 1; }},
+       {"/deduped_items: deduped_items is 1, and traversals have 0",
+        [](Traversal& run) { run.deduped_items = 1; }},
+       {"/waves/1/density_bps: density_bps is 3334, and that of its vertices 3333",
+        [](Traversal& run) { run.waves[1].density_bps = 3334; }},
+       {"/waves/2/dense_waves: dense_waves is 0, and dense waves before it: 1",
+        [](Traversal& run) { run.waves[1].topology = policy::Topology::dense_frontier; }},
+       {"/waves/0/previous_topology: previous_topology is not that of the wave before",
+        [](Traversal& run) { run.waves[0].previous_topology = policy::Topology::dense_frontier; }},
+       {"/waves/0/previous_edges: previous_edges is 1, and frontier_edges before it are 0",
+        [](Traversal& run) { run.waves[0].previous_edges = 1; }},
+       {"/waves/1/trend: trend is not that of frontier_edges and previous_edges",
+        [](Traversal& run) { run.waves[1].trend = traversal::Trend::growing; }},
+       {"/waves/0/unexplored_edges: unexplored_edges is 1, and before the first wave it is all edges: 2",
+        [](Traversal& run) { run.waves[0].unexplored_edges = 1; }},
+       {"/waves/1/unexplored_edges: unexplored_edges is 2, and those of the wave before 2, of which it explored 1",
+        [](Traversal& run) { run.waves[1].unexplored_edges = 2; }},
+       {"/converged: the report has no converged and rank_change of its ranks",
+        [](Traversal& run) { run.algorithm = graphs::Algorithm::pagerank; }},
+       {"/converged: a run whose ranks have not converged warns of it, and no other does",
+        [](Traversal& run) {
+          run.algorithm = graphs::Algorithm::pagerank;
+          run.converged = false;
+          run.rank_change = 0.5;
+        }},
+       {"/rank_change: rank_change is 1, and allowed_change only 0.5", [](Traversal& run) {
+          run.algorithm = graphs::Algorithm::pagerank;
+          run.converged = true;
+          run.rank_change = 1;
+          run.verification->allowed_change = 0.5;
+        }}});
+}
