@@ -802,10 +802,6 @@ void check_promotion(const engine::RunReport& report, const policy::PromotionEvi
   const auto field = policy::contradicted_field(recommended, given);
   sums.hold(!field, fmt::format("/recommendation/{}", field.value_or("")),
             fmt::format("{} is not what the policy makes of the counts in the evidence", field.value_or("")));
-  if (!report.active) {
-    sums.at_most("/evidence/promotion/queue_len", "queue_len", ran.queue_len, "items_in_all is",
-                 report.items_in_all);
-  }
 }
 
 void check_policy_fields(const engine::RunReport& report, Sums& sums) {

@@ -264,8 +264,6 @@ TEST_CASE("a run report with one figure changed") {
         [](Run& run) { run.report.recommendation.topology = policy::Topology::empty; }},
        {"/recommendation/estimated_peak_device_bytes: estimated_peak_device_bytes is 2000, and the budget is only 1000",
         [](Run& run) { run.report.recommendation.estimated_peak_device_bytes = 2000; }},
-       {"/evidence/promotion/queue_len: queue_len is 9, and items_in_all is only 8",
-        [](Run& run) { run.report.items_in_all = 8; }},
        {"/active/0/choices: choices: 0, and of the last iterations there are 3",
         [](Run& run) { run.report.active = {{{.tiles = 1, .iterations = 3}}}; }}});
 }
