@@ -61,7 +61,7 @@ std::vector<std::optional<Lifetime>> uses(const Job& program, const planning::Ba
   return uses;
 }
 
-Error refusal(Error error, const Job& program) {
+Error no_room(Error error, const Job& program) {
   const bool proved = error.code == ErrorCode::arena_over_capacity;
   const auto largest = std::ranges::max_element(
       program.buffers, {}, [](const ProgramBuffer& buffer) { return buffer.in_arena() ? buffer.bytes : 0; });
@@ -154,7 +154,7 @@ Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGrou
   }
   auto plan = planning::plan_arena(problem);
   if (!plan) {
-    return tl::unexpected(refusal(std::move(plan.error()), program));
+    return tl::unexpected(no_room(std::move(plan.error()), program));
   }
   auto placed = plan->offsets.begin();
   for (const ProgramBuffer& buffer : program.buffers) {
