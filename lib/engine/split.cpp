@@ -74,7 +74,8 @@ public:
   JobSplit run() {
     split_.waves.resize(program_.waves.size());
     std::vector<std::uint32_t> order = section_order(program_.waves);
-    std::ranges::stable_partition(order, [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
+    std::stable_partition(order.begin(), order.end(),
+                          [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
     for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
     }
