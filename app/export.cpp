@@ -3,6 +3,7 @@
 #include "app/options.hpp"
 #include "app/run.hpp"
 #include "app/terminal.hpp"
+#include "ranks/ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -72,6 +73,11 @@ CommandModel export_command() {
       .examples = {{"A C program that gives the same bytes:",
                     "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
       .run = [settings, force]() -> Result<ExitCode> {
+        if (ranks::launched().size > 1) {
+          return failure(ErrorCode::invalid_usage,
+                         "export writes one folder, and several processes were started",
+                         "run it without mpirun");
+        }
         TIDEGATE_CHECK(check_folder(settings->options.export_folder, *force));
         settings->options.verify = true; // what is shipped was compared
         return run_program(*settings);

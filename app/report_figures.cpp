@@ -136,9 +136,36 @@ void check_telemetry(const engine::ReportHead& report, Sums& sums) {
             "/telemetry/resident_allocations", "items were processed without any memory on the device");
 }
 
+void check_ranks(const engine::RanksReport& report, Sums& sums) {
+  std::uint64_t bytes = 0;
+  std::uint64_t messages = 0;
+  std::uint32_t slowest = 0;
+  const auto working = [](const engine::RankReport& rank) {
+    return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+  };
+  for (std::uint32_t i = 0; i < report.ranks.size(); ++i) {
+    const engine::RankReport& rank = report.ranks[i];
+    sums.equal(fmt::format("/ranks/ranks/{}/rank", i), "rank is", rank.rank, "its place is", i);
+    bytes += rank.bytes_sent;
+    messages += rank.messages;
+    slowest = working(rank) > working(report.ranks[slowest]) ? i : slowest;
+  }
+  sums.equal("/ranks/bytes_sent", "bytes_sent is", report.bytes_sent, "those of the ranks are", bytes);
+  sums.equal("/ranks/messages", "messages is", report.messages, "those of the ranks are", messages);
+  sums.equal("/ranks/slowest", "slowest is", report.slowest, "by dispatch_ns and waiting_ns it is", slowest);
+  std::uint64_t of_buffers = 0;
+  for (const engine::RankBufferReport& buffer : report.buffers) {
+    of_buffers += buffer.bytes_sent;
+  }
+  sums.at_most("/ranks/bytes_sent", "bytes_sent of buffers", of_buffers, "bytes_sent", report.bytes_sent);
+}
+
 // Checks the counts that the reports of wave programs and of traversals share.
 void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
                   Sums& sums) {
+  if (report.ranks) {
+    check_ranks(*report.ranks, sums);
+  }
   const engine::Telemetry& telemetry = report.telemetry;
   if (recommendation != nullptr) {
     const policy::LaunchGeometry& geometry = recommendation->geometry;
@@ -297,9 +324,11 @@ void check_graph(const traversal::FrontierReport& report, Sums& sums) {
               "/graph/symmetric", "a graph has a transpose in the memory if it is not symmetric");
     const double share =
         static_cast<double>(report.memory.full_bytes) / static_cast<double>(report.memory.budget_bytes);
-    sums.equal("/memory/pressure_bps", "pressure_bps is", report.memory.pressure_bps,
-               "full_bytes of the budget are",
-               static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
+    if (report.memory.budget_bytes != 0) {
+      sums.equal("/memory/pressure_bps", "pressure_bps is", report.memory.pressure_bps,
+                 "full_bytes of the budget are",
+                 static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
+    }
   }
   sums.hold(report.recommendation.has_value() == (report.recommended_geometry.worker_groups != 0),
             "/recommendation", "recommended_geometry is not that of the recommendation");

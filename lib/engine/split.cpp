@@ -178,7 +178,7 @@ private:
                               R"("own_row": true for an op that touches only the param's row of its output)",
                               name)
                 : fmt::format(
-                      R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row)",
+                      R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
                       name));
       }
       if (argument.rows->reach != 0) {
@@ -300,24 +300,30 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
                      std::span<const std::vector<std::uint32_t>> storage, std::uint32_t depth)
     : program_(program), split_(split), storage_(storage), order_(program_order(program)),
       next_depth_(depth) {
+  const auto alone = [this](std::string reason) {
+    next_depth_ = 1;
+    reason_ = std::move(reason);
+  };
+  if (depth > 1 && std::ranges::all_of(split.owned, [](const auto& ranges) { return ranges.empty(); })) {
+    alone("no buffer is cut");
+  }
   for (std::uint32_t i = 0; next_depth_ > 1 && i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
     for (const ProgramArgument& argument : wave.arguments) {
+      if (wave.section == Section::each && argument.combine && split.waves[i].cut()) {
+        alone(fmt::format("{} combines {} in each iteration", program.wave_text(i),
+                          in_quotes(program.buffers[argument.buffer].name)));
+      }
       if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer)) {
         continue;
       }
       const std::string& name = program.buffers[argument.buffer].name;
       if (wave.queue && split.waves[i].cut()) {
-        next_depth_ = 1;
-        reason_ = fmt::format("each rank runs its own items of {} alone", program.wave_text(i));
+        alone(fmt::format("each rank runs its own items of {} alone", program.wave_text(i)));
       } else if (!split.waves[i].cut()) {
-        next_depth_ = 1;
-        reason_ =
-            fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name));
+        alone(fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name)));
       } else if (!argument.rows || argument.rows->row_bytes == 0) {
-        next_depth_ = 1;
-        reason_ =
-            fmt::format("which rows of {} {} reads is not known", in_quotes(name), program.wave_text(i));
+        alone(fmt::format("which rows of {} {} reads is not known", in_quotes(name), program.wave_text(i)));
       }
     }
   }

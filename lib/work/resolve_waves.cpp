@@ -80,12 +80,21 @@ Result<void> add_halo(ProgramArgument& argument, bool is_list, const std::vector
 }
 
 Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const ProgramMemory& memory,
-                      const std::string& pointer) {
+                      const NdRange* range, const std::string& pointer) {
   if (argument.kind != ProgramArgument::Kind::buffer || memory.buffers[argument.buffer].row_bytes == 0) {
     return tl::unexpected(invalid_program("rows need a buffer with a shape, whose first number counts them",
                                           "give the buffer a shape, or leave rows out", pointer));
   }
-  argument.rows = {.row_bytes = memory.buffers[argument.buffer].row_bytes, .reach = reach};
+  const ProgramBuffer& buffer = memory.buffers[argument.buffer];
+  const std::uint64_t rows = buffer.bytes / buffer.row_bytes;
+  const std::uint32_t d = range == nullptr ? 0 : range->dimensions - 1;
+  if (range != nullptr && rows + range->local[d] <= range->global[d]) {
+    return tl::unexpected(invalid_program(fmt::format("{} has {}, the wave {} in its outermost dimension",
+                                                      in_quotes(buffer.name), plural(rows, "row"),
+                                                      plural(range->global[d], "work-item")),
+                                          "leave rows out where work-items share a row", pointer));
+  }
+  argument.rows = {.row_bytes = buffer.row_bytes, .reach = reach};
   return {};
 }
 
@@ -150,7 +159,7 @@ Result<void> wave_arguments(const ResolveInput& input, const ProgramMemory& memo
     }
     if (spec.args[i].rows && argument) {
       errors.check(
-          add_rows(*argument, *spec.args[i].rows, memory, fmt::format("{}/args/{}/rows", pointer, i)));
+          add_rows(*argument, *spec.args[i].rows, memory, range, fmt::format("{}/args/{}/rows", pointer, i)));
     }
     if (errors.check(argument)) {
       wave.arguments.push_back(std::move(*argument));

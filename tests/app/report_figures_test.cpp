@@ -375,3 +375,33 @@ TEST_CASE("a frontier report with one figure changed") {
           run.verification->allowed_change = 0.5;
         }}});
 }
+
+TEST_CASE("a report of several ranks with one figure changed") {
+  using Run = documents::RunReportDocument;
+  Run sound = sound_run();
+  const auto rank = [](std::uint32_t i, std::uint64_t waiting_ns) {
+    return engine::RankReport{.rank = i,
+                              .host = "a",
+                              .device = "cpu",
+                              .dispatch_ns = 9,
+                              .waiting_ns = waiting_ns,
+                              .bytes_sent = 4,
+                              .messages = 1};
+  };
+  sound.report.ranks = engine::RanksReport{.ranks = {rank(0, 5), rank(1, 2)},
+                                           .slowest = 1,
+                                           .bytes_sent = 8,
+                                           .messages = 2,
+                                           .waves = {},
+                                           .buffers = {{.buffer = "b", .split = true, .bytes_sent = 6}}};
+  check_all<Run>(sound, {{"/ranks/bytes_sent: bytes_sent is 9, and those of the ranks are 8",
+                          [](Run& run) { ++run.report.ranks->bytes_sent; }},
+                         {"/ranks/messages: messages is 0, and those of the ranks are 2",
+                          [](Run& run) { run.report.ranks->messages = 0; }},
+                         {"/ranks/slowest: slowest is 0, and by dispatch_ns and waiting_ns it is 1",
+                          [](Run& run) { run.report.ranks->slowest = 0; }},
+                         {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
+                          [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
+                         {"/ranks/bytes_sent: bytes_sent of buffers is 9, and bytes_sent only 8",
+                          [](Run& run) { run.report.ranks->buffers.front().bytes_sent = 9; }}});
+}
