@@ -474,12 +474,6 @@ public:
     }
   }
 
-  [[nodiscard]] bool names_error(const cl::Program& program) const {
-    std::string log;
-    return program.getBuildInfo(device_, CL_PROGRAM_BUILD_LOG, &log) == CL_SUCCESS &&
-           log.find("error") != std::string::npos;
-  }
-
   Result<Program> build(std::string_view source, const std::string& options) const override {
     CapturedErrors printed;
     cl_int status = CL_SUCCESS;
@@ -488,10 +482,6 @@ public:
       status = build_or_leave(made, options);
     }
     const cl::Program& program = *made;
-    // Processes that compile the same source with PoCL at once disturb each other now and then; no log names an error then.
-    if (status == CL_BUILD_PROGRAM_FAILURE && !names_error(program)) {
-      status = build_or_leave(made, options);
-    }
     if (status == CL_SUCCESS) {
       (void)printed.take(); // "1 warning generated."
       (void)clRetainProgram(program());

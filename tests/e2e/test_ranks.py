@@ -316,8 +316,12 @@ class Ranks(Programs):
 
         whole, seconds = {}, {}
         for program in ("program.json", "graph.json") * 2:  # the second time without compiling
-            begin = time.monotonic()
-            self.check(self.ended(started(program)), 0)
+            for _ in range(3):  # processes that compile one source with PoCL at once disturb each other now and then
+                begin = time.monotonic()
+                result = self.ended(started(program))
+                if "failed to build the program" not in result.stderr:
+                    break
+            self.check(result, 0)
             seconds[program] = time.monotonic() - begin
             whole[program] = results()
         seed = random.randrange(10**6)
