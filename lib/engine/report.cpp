@@ -551,7 +551,7 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
     if (!range.ragged()) {
       WaveProgress& wave = progress[of.wave];
       wave.processed = of.active_tiles * range.group_size();
-      // Of a run that was stopped, all tiles of the iterations to come remain.
+      // A run that was stopped has all tiles of the iterations to come left.
       const std::uint64_t before = of.iterations * wave.items;
       wave.in_all = wave.processed +
                     (report.status == RunStatus::done || wave.in_all < before ? 0 : wave.in_all - before);

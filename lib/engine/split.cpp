@@ -310,10 +310,6 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
   for (std::uint32_t i = 0; next_depth_ > 1 && i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
     for (const ProgramArgument& argument : wave.arguments) {
-      if (wave.section == Section::each && argument.combine && split.waves[i].cut()) {
-        alone(fmt::format("{} combines {} in each iteration", program.wave_text(i),
-                          in_quotes(program.buffers[argument.buffer].name)));
-      }
       if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer)) {
         continue;
       }
@@ -327,18 +323,41 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
       }
     }
   }
+  // A wave that combines works its own rows alone, as sums would count others twice.
+  const auto combining = std::ranges::find_if(order_, [&](std::uint32_t wave) {
+    return program.waves[wave].section == Section::each && split.waves[wave].cut() &&
+           combines(program.waves[wave]);
+  });
+  if (next_depth_ > 1 && combining != order_.end() && !reaches_further()) {
+    alone(fmt::format("{} combines a buffer in each iteration, and no other wave works further",
+                      program.wave_text(*combining)));
+  }
+}
+
+// Returns true if a rank works rows of others in some wave.
+bool DeepHalos::reaches_further() const {
+  return std::ranges::any_of(plan(next_depth_, 0), [this](const auto& waves) {
+    for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+      for (std::uint32_t rank = 0; rank < waves[wave].size(); ++rank) {
+        if (waves[wave][rank] != own_rows(program_.waves[wave], split_.waves[wave], rank)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  });
 }
 
 // Backwards from the end of the iterations, where each rank needs what it owns.
-DeepHalos::Block DeepHalos::plan(std::uint32_t first_phase) const {
-  Block block(depth_, std::vector<std::vector<TileRows>>(program_.waves.size()));
+DeepHalos::Block DeepHalos::plan(std::uint32_t depth, std::uint32_t first_phase) const {
+  Block block(depth, std::vector<std::vector<TileRows>>(program_.waves.size()));
   for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
     std::vector<ByteRange> needed(program_.buffers.size()); // by memory
     const auto owned = [&](std::uint32_t memory) { return split_.owned[memory][rank]; };
     for (std::uint32_t memory = 0; memory < needed.size(); ++memory) {
       needed[memory] = split_.split(memory) ? owned(memory) : ByteRange();
     }
-    for (std::uint32_t iteration = depth_; iteration-- > 0;) {
+    for (std::uint32_t iteration = depth; iteration-- > 0;) {
       const auto& memory_of = storage_[(first_phase + iteration) % storage_.size()];
       for (std::size_t i = order_.size(); i-- > 0;) {
         const ProgramWave& wave = program_.waves[order_[i]];
@@ -388,7 +407,7 @@ std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteratio
     const auto phase = static_cast<std::uint32_t>(begin_ % storage_.size());
     auto block = blocks_.find({depth_, phase});
     if (block == blocks_.end()) {
-      block = blocks_.emplace(std::pair(depth_, phase), plan(phase)).first;
+      block = blocks_.emplace(std::pair(depth_, phase), plan(depth_, phase)).first;
     }
     return block->second[iteration - begin_][wave];
   }

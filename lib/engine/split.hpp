@@ -88,7 +88,8 @@ public:
 
 private:
   using Block = std::vector<std::vector<std::vector<TileRows>>>; // by iteration, wave and rank
-  Block plan(std::uint32_t first_phase) const;
+  [[nodiscard]] Block plan(std::uint32_t depth, std::uint32_t first_phase) const;
+  [[nodiscard]] bool reaches_further() const;
 
   const Job& program_;
   const JobSplit& split_;

@@ -21,7 +21,7 @@ Error overflow(std::string_view field, std::uint64_t wave = 0) {
   return worded({.code = ErrorCode::byte_count_overflow, .field = std::string(field), .wave = wave});
 }
 
-// Of a wave, which shares its budget with the resident graph, or of the graph itself.
+// The budget is exceeded by a wave, which shares it with the resident graph, or by the graph itself.
 Error over_budget(std::uint64_t required, std::uint64_t budget, std::uint64_t resident,
                   std::optional<std::uint64_t> wave) {
   Error error = worded({.code = ErrorCode::group_over_budget,

@@ -117,7 +117,7 @@ class Ranks(Programs):
                            "args": [{"buffer": "in", "rows": 3}, {"buffer": "out", "rows": 0}, {"i32": 40}, {"i32": 96}]}],
                 "repeat": 11, "swap": [["in", "out"]]}
         for name, cases in (("heat", ((3, 2), (2, 5))), ("life", ((4, 3),)), ("jacobi", ((2, 3),)), ("lean", ((2, 2), (3, 3), (4, 5)))):
-            why = {"life": "no buffer is cut", "jacobi": '"sweep" combines "moving" in each iteration'}.get(name, "")
+            why = {"life": "no buffer is cut", "jacobi": '"sweep" combines a buffer in each iteration, and no other wave works further'}.get(name, "")
             program = lean if name == "lean" else self.example(name, None if name == "jacobi" else 23)
             self.file("program.json", json.dumps(program))
             self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)

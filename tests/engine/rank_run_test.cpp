@@ -297,7 +297,7 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t deep = 0;
   std::uint64_t messages = 0, messages_of_1 = 0;
-  for (std::uint64_t i = 0; i < 200 / tidegate::test::scale; ++i) {
+  for (std::uint64_t i = 0; i < 240 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
     const std::string json = random_document(numbers, true);
     CAPTURE(seed + i);
@@ -318,7 +318,7 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
       }
     }
   }
-  CHECK(deep > 40 / tidegate::test::scale); // otherwise the test shows little
+  CHECK(deep > 100 / tidegate::test::scale); // otherwise the test shows little
   CHECK(messages < messages_of_1);
 }
 

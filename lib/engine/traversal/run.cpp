@@ -148,7 +148,7 @@ Result<void> write_outputs(const graphs::FrontierProgram& program, const std::st
   return {};
 }
 
-// Writes the outputs together with all ranks, each the results of its own vertices; element 0 of them is that of `first`.
+// Writes the outputs together with all ranks: each writes the results of its own vertices, from `first` on.
 Result<void> write_in_parts(const graphs::FrontierProgram& program, const std::string& folder,
                             const TraversalResults& results, std::uint32_t first, const RankPart& part,
                             ElementType value_type, ranks::Ranks& ranks,
