@@ -215,6 +215,15 @@ static inline tg_u32 tg_density_bps(tg_u32 part, tg_u32 whole) {
   return bps == 0u && part != 0u && whole != 0u ? 1u : bps;
 }
 
+// The topology of a wave with this many active tiles; `of` has the pressure and the thresholds.
+static inline tg_choice tg_choice_of_tiles(tg_densities of, tg_u32 active, tg_u32 tiles, tg_u32 previous) {
+  of.queue_len = active;
+  of.density_bps = tg_density_bps(active, tiles);
+  of.may_fuse = 0u;
+  of.has_graph = 0u;
+  return tg_with_hysteresis(of, tg_raw_topology(of), previous);
+}
+
 static inline tg_choice tg_choose_by_edges(tg_policy policy, tg_signals of, tg_u32 previous, tg_u32 may_fuse) {
   const tg_u32 pulled = previous == TG_DENSE || previous == TG_FUSED;
   const tg_u32 growing = of.edges > of.previous_edges;

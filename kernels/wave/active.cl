@@ -36,23 +36,20 @@ tg_list tg_list_for(global uint* state, global const uint* active, global const 
   const uint entry = TG_ACTIVE_ENTRY(iteration);
   const uint before = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE];
   const uint previous = before & 0xff;
+  const uint count = TG_ACTIVE_COUNT(state[entry + TG_ACTIVE_TILES], before, tiles);
   tg_densities of;
-  of.queue_len = TG_ACTIVE_COUNT(state[entry + TG_ACTIVE_TILES], before, tiles);
-  of.density_bps = tg_density_bps(of.queue_len, tiles);
   of.pressure_bps = TG_ACTIVE_PRESSURE_BPS;
   of.sparse_bps = TG_ACTIVE_SPARSE_BPS;
   of.dense_bps = TG_ACTIVE_DENSE_BPS;
   of.memory_bps = TG_ACTIVE_MEMORY_BPS;
-  of.may_fuse = 0;
-  of.has_graph = 0;
-  const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous);
+  const tg_choice choice = tg_choice_of_tiles(of, count, tiles, previous);
   if (records) {
     state[entry + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous) | TG_ACTIVE_CHOSEN;
   }
-  tg_list list = {0, 0, tiles, 0, of.queue_len == tiles};
+  tg_list list = {0, 0, tiles, 0, count == tiles};
   if (choice.topology == TG_EMPTY || (choice.topology == TG_SPARSE && TG_ACTIVE_LISTS(before))) {
     list.entries = active;
-    list.places = of.queue_len;
+    list.places = count;
     list.all_active = true;
   } else if (choice.topology == TG_HYBRID && TG_ACTIVE_LISTS(before)) {
     list.entries = blocks;

@@ -28,18 +28,15 @@ kernel void count_flags(global const uchar* flags, global uint* state, global ui
     state[TG_ACTIVE_COUNTED] = iteration + 1;
     if (iteration != 0) {
       const uint previous = state[earlier + TG_ACTIVE_CHOICE];
-      tg_densities of;
-      of.queue_len = TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], previous, tiles);
-      *(global ulong*)(state + TG_ACTIVE_TOTAL) += of.queue_len;
+      const uint count = TG_ACTIVE_COUNT(state[before + TG_ACTIVE_TILES], previous, tiles);
+      *(global ulong*)(state + TG_ACTIVE_TOTAL) += count;
       if ((state[before + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) == 0) {
-        of.density_bps = tg_density_bps(of.queue_len, tiles);
+        tg_densities of;
         of.pressure_bps = pressure_bps;
         of.sparse_bps = sparse_bps;
         of.dense_bps = dense_bps;
         of.memory_bps = memory_bps;
-        of.may_fuse = 0;
-        of.has_graph = 0;
-        const tg_choice choice = tg_with_hysteresis(of, tg_raw_topology(of), previous & 0xff);
+        const tg_choice choice = tg_choice_of_tiles(of, count, tiles, previous & 0xff);
         state[before + TG_ACTIVE_CHOICE] = TG_ACTIVE_RECORD(choice, previous & 0xff);
       }
     }

@@ -27,16 +27,12 @@ ActiveWalk walk_of(const ActiveReport& report, const ActiveChoice& choice) {
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
   ActiveChoice chosen = numbers;
   chosen.density_bps = policy::tg_density_bps(numbers.active_tiles, rules.tiles);
-  const policy::tg_densities of{.queue_len = numbers.active_tiles,
-                                .density_bps = chosen.density_bps,
-                                .pressure_bps = rules.pressure_bps,
+  const policy::tg_densities of{.pressure_bps = rules.pressure_bps,
                                 .sparse_bps = rules.sparse_bps,
                                 .dense_bps = rules.dense_bps,
-                                .memory_bps = rules.memory_bps,
-                                .may_fuse = 0,
-                                .has_graph = 0};
-  const policy::tg_choice choice = policy::tg_with_hysteresis(
-      of, policy::tg_raw_topology(of), static_cast<std::uint32_t>(numbers.previous_topology));
+                                .memory_bps = rules.memory_bps};
+  const policy::tg_choice choice = policy::tg_choice_of_tiles(
+      of, numbers.active_tiles, rules.tiles, static_cast<std::uint32_t>(numbers.previous_topology));
   chosen.topology = static_cast<policy::Topology>(choice.topology);
   chosen.rule = static_cast<policy::TopologyRule>(choice.rule);
   chosen.threshold = choice.threshold;
