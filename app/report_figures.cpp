@@ -140,6 +140,7 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
   std::uint32_t slowest = 0;
+  std::uint64_t weights = 0;
   const auto working = [](const engine::RankReport& rank) {
     return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
   };
@@ -148,10 +149,12 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
     sums.equal(fmt::format("/ranks/ranks/{}/rank", i), "rank is", rank.rank, "its place is", i);
     bytes += rank.bytes_sent;
     messages += rank.messages;
+    weights += rank.weight.value_or(0);
     slowest = working(rank) > working(report.ranks[slowest]) ? i : slowest;
   }
   sums.equal("/ranks/bytes_sent", "bytes_sent is", report.bytes_sent, "those of the ranks are", bytes);
   sums.equal("/ranks/messages", "messages is", report.messages, "those of the ranks are", messages);
+  sums.at_most("/ranks/ranks", "the sum of weights", weights, "there are", 10000 + report.ranks.size());
   sums.equal("/ranks/slowest", "slowest is", report.slowest, "by dispatch_ns and waiting_ns it is", slowest);
   std::uint64_t of_buffers = 0;
   for (const engine::RankBufferReport& buffer : report.buffers) {

@@ -102,6 +102,31 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
           }};
 }
 
+static Result<engine::AskedWeights> read_weights(const std::string& text) {
+  if (text == "auto") {
+    return engine::AskedWeights();
+  }
+  if (text == "equal" || text == "measured") {
+    return engine::AskedWeights{.source = text == "equal" ? engine::WeightSource::equal
+                                                          : engine::WeightSource::measured,
+                                .parts = {}};
+  }
+  engine::AskedWeights asked{.source = engine::WeightSource::stated, .parts = {}};
+  constexpr std::uint64_t most = 10000;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto weight = read_count(text.substr(begin, end - begin));
+    if (!weight || *weight == 0 || *weight > most) {
+      return tl::unexpected(
+          Error{.message = fmt::format("{} is no list of weights from 1 to {}", in_quotes(text), most),
+                .fix = "give auto, equal, measured, or a weight for each rank, such as 2,1,1"});
+    }
+    asked.parts.push_back(static_cast<std::uint32_t>(*weight));
+    begin = end + 1;
+  }
+  return asked;
+}
+
 std::vector<OptionModel> run_settings(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   return {
@@ -152,6 +177,16 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
       count_option("alone-up-to", settings.alone_up_to,
                    "Vertices of a frontier that one work-group works alone (default: by the device)"),
+      {.names = {"rank-weights"},
+       .value = "auto|equal|measured|N,N",
+       .meaning =
+           "How much of what ranks cut each of them works; auto (default): equal parts where their devices are alike, "
+           "otherwise by the time of some iterations; measured: so in any case",
+       .take =
+           [&asked = options.rank_weights](const std::string& text) {
+             return read_weights(text).map(
+                 [&asked](engine::AskedWeights given) { asked = std::move(given); });
+           }},
       count_option("trace-spans", options.trace_spans,
                    "Spans that the trace and the page keep at most (default 200000)")};
 }

@@ -300,6 +300,9 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
                     fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
                                 short_time_text(static_cast<double>(rank.dispatch_ns)),
                                 short_time_text(static_cast<double>(rank.waiting_ns))) +
+                        (rank.weight && report.ranks->weights != engine::WeightSource::equal
+                             ? fmt::format("; {} % of what is cut", *rank.weight / 100)
+                             : "") +
                         (rank.edges ? fmt::format("; {} edges in {}", *rank.edges,
                                                   bytes_text(rank.device_bytes.value_or(0)))
                                     : "")});

@@ -317,6 +317,7 @@ constexpr Field rank_fields[] = {
     required<&RankReport::messages>("sent in that time"),
     optional<&RankReport::edges>("of a graph program: edges of its vertices"),
     optional<&RankReport::device_bytes>("of a graph program: device memory of its part"),
+    optional<&RankReport::weight>("of a wave program: its part of the waves that are cut, of 10000"),
 };
 TIDEGATE_RECORD(RankReport, rank_fields);
 
@@ -348,6 +349,7 @@ constexpr Field ranks_fields[] = {
     optional<&RanksReport::halo_depth>(
         "iterations of a wave program that one exchange of halos serves, stated or measured"),
     optional<&RanksReport::halo_reason>("why it is 1 though --halo-depth asks for more"),
+    optional<&RanksReport::weights>("of a wave program: where the weights of its ranks come from"),
     required<&RanksReport::waves>("how each wave of a wave program runs"),
     required<&RanksReport::buffers>("where each buffer of a wave program is written"),
 };

@@ -6,6 +6,7 @@
 #include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/proof.hpp"
+#include "engine/rank_weights.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -535,10 +536,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   TIDEGATE_TRY(const HostContents first,
                first_contents(*session, program, compiled.tuning.most_pinned_bytes));
   TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
-  const JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
   const std::chrono::nanoseconds most(options.max_wall_time_ns);
-  const device::CallCounts calls_before = session->calls()->now();
   monitor.count(session->calls());
+  TIDEGATE_TRY(const RankWeights weights,
+               weigh_ranks(*session, device, program, storage, first, options, monitor));
+  const JobSplit split = split_job(program, weights.parts);
+  const device::CallCounts calls_before = session->calls()->now();
   const std::uint64_t trace_spans =
       options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   const bool compared =
@@ -569,6 +572,10 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
     executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
   }
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
+  executed.ranks->weights = weights.source;
+  for (RankReport& rank : executed.ranks->ranks) {
+    rank.weight = weights.parts[rank.rank];
+  }
   if (trace_spans != 0) {
     std::vector<std::string> names;
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {

@@ -35,6 +35,12 @@ struct TraversalOptions {
 
 struct Kept;
 
+// How much of the waves that are cut each rank works.
+struct AskedWeights {
+  std::optional<WeightSource> source; // empty: measured where ranks differ
+  std::vector<std::uint32_t> parts;   // by rank, in proportion, if stated
+};
+
 struct RunOptions {
   CompileOptions compile;              // traversals use strategy, workers and dry_run
   PathScope scope = PathScope::folder; // of the program's paths
@@ -52,6 +58,7 @@ struct RunOptions {
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
   std::uint64_t halo_depth = 0; // of ranks: iterations that one exchange of halos serves; 0: measured
+  AskedWeights rank_weights;    // of ranks
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
   std::string trace;             // file for the timeline, which the caller writes; empty: none

@@ -352,6 +352,10 @@ struct FallbackReport {
   std::string reason;
 };
 
+// Where the weights of ranks come from.
+enum class WeightSource : std::uint8_t { equal, stated, measured };
+inline constexpr std::array<std::string_view, 3> weight_source_names{"equal", "stated", "measured"};
+
 // One of several ranks. Times are those of its dispatch.
 struct RankReport {
   std::uint32_t rank = 0;
@@ -363,6 +367,7 @@ struct RankReport {
   std::uint64_t messages = 0;                // sent
   std::optional<std::uint64_t> edges;        // of a graph: of its vertices
   std::optional<std::uint64_t> device_bytes; // for its part of a graph
+  std::optional<std::uint32_t> weight;       // of a wave program: its part of waves that are cut, of 10000
 };
 
 struct RankWaveReport {
@@ -385,10 +390,11 @@ struct RanksReport {
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;
   std::optional<std::uint32_t> halo_depth =
-      {};                                // of a wave program: iterations between two exchanges of halos
-  std::string halo_reason = {};          // why it is 1 though more was asked for
-  std::vector<RankWaveReport> waves;     // of a wave program
-  std::vector<RankBufferReport> buffers; // of a wave program
+      {};                                   // of a wave program: iterations between two exchanges of halos
+  std::string halo_reason = {};             // why it is 1 though more was asked for
+  std::optional<WeightSource> weights = {}; // of a wave program
+  std::vector<RankWaveReport> waves;        // of a wave program
+  std::vector<RankBufferReport> buffers;    // of a wave program
 };
 
 // Waves that ran as one wave.

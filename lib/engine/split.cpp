@@ -64,8 +64,15 @@ std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::
 
 class Splitter {
 public:
-  Splitter(const Job& program, std::uint32_t ranks)
-      : program_(program), split_{.ranks = ranks, .waves = {}, .swap_set = swap_sets(program), .owned = {}} {
+  Splitter(const Job& program, std::span<const std::uint32_t> weights)
+      : program_(program), split_{.ranks = static_cast<std::uint32_t>(weights.size()),
+                                  .waves = {},
+                                  .swap_set = swap_sets(program),
+                                  .owned = {}} {
+    weights_before_.push_back(0);
+    for (const std::uint32_t weight : weights) {
+      weights_before_.push_back(weights_before_.back() + weight);
+    }
     split_.owned.resize(program.buffers.size());
     of_set_.resize(program.buffers.size());
     combined_.resize(program.buffers.size());
@@ -92,14 +99,15 @@ private:
 
   [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
     const std::uint64_t rows = range.groups[outermost(range)];
+    const std::uint64_t all = weights_before_.back();
     std::vector<std::uint32_t> begin;
-    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
-      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
+    for (const std::uint64_t before : weights_before_) { // rank 0 has a tile row in any case
+      begin.push_back(static_cast<std::uint32_t>((rows * before + all - 1) / all));
     }
     return begin;
   }
 
-  // As another wave has cut a buffer of the queue; otherwise each rank has as many items as any other.
+  // As another wave has cut a buffer of the queue; otherwise each rank has items by its weight.
   [[nodiscard]] std::vector<std::uint32_t> params_of_ranks(const ProgramWave& wave) const {
     const ProgramQueue& queue = *wave.queue;
     std::vector<std::uint32_t> begin;
@@ -122,7 +130,7 @@ private:
     std::ranges::sort(params);
     begin.push_back(0);
     for (std::uint64_t rank = 1; rank < split_.ranks; ++rank) {
-      begin.push_back(params[params.size() * rank / split_.ranks]);
+      begin.push_back(params[params.size() * weights_before_[rank] / weights_before_.back()]);
     }
     begin.push_back(queue.ids);
     return begin;
@@ -221,6 +229,7 @@ private:
   }
 
   const Job& program_;
+  std::vector<std::uint64_t> weights_before_;  // by rank the weights of those before it, and the sum of all
   std::vector<bool> combined_;                 // likewise
   std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
   JobSplit split_;
@@ -228,8 +237,8 @@ private:
 
 } // namespace
 
-JobSplit split_job(const Job& program, std::uint32_t ranks) {
-  return Splitter(program, ranks).run();
+JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights) {
+  return Splitter(program, weights).run();
 }
 
 namespace {

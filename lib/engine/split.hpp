@@ -48,7 +48,8 @@ struct JobSplit {
   [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }
 };
 
-JobSplit split_job(const Job& program, std::uint32_t ranks);
+// Each rank gets a part of what is cut in proportion to its weight, which is at least 1.
+JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights);
 
 // Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension are right,
 // because others may read what is not fresh.

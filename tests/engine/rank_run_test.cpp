@@ -6,6 +6,7 @@
 #include "engine/compile.hpp"
 #include "engine/proof.hpp"
 #include "engine/rank_run.hpp"
+#include "engine/rank_weights.hpp"
 #include "program_support.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/documents.hpp"
@@ -148,10 +149,15 @@ struct Together {
 
 constexpr std::chrono::hours never{1};
 
-Together run_together(const CompiledProgram& compiled, int size, std::uint32_t halo_depth = 1) {
+std::vector<std::uint32_t> equal(int size) {
+  return std::vector<std::uint32_t>(static_cast<std::size_t>(size), 1);
+}
+
+Together run_together(const CompiledProgram& compiled, int size, std::uint32_t halo_depth = 1,
+                      const std::vector<std::uint32_t>& weights = {}) {
   const auto all = ranks::in_process(size);
   Together together{.runs = std::vector<RankRun>(static_cast<std::size_t>(size)),
-                    .split = split_job(compiled.written, static_cast<std::uint32_t>(size))};
+                    .split = split_job(compiled.written, weights.empty() ? equal(size) : weights)};
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
@@ -272,7 +278,11 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
     const Compiled compiled(json);
     const int size = 1 + static_cast<int>(numbers.below(6));
     CAPTURE(size);
-    const Together together = run_together(*compiled.program, size);
+    std::vector<std::uint32_t> weights;
+    for (int rank = 0; rank < size; ++rank) {
+      weights.push_back(1 + (i % 2 == 0 ? 0 : numbers.below(9)));
+    }
+    const Together together = run_together(*compiled.program, size, 1, weights);
     const OutputParity parity = compare_outputs(compiled.program->written, run_alone(*compiled.program),
                                                 together.runs.front().outputs);
     REQUIRE(parity.equal);
@@ -291,6 +301,60 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
   }
   CHECK(cut > 300 / tidegate::test::scale); // otherwise the test shows little
   CHECK(sent > 10'000 / tidegate::test::scale);
+}
+
+TEST_CASE("ranks have parts by the time that they took") {
+  CHECK(parts_by_time(std::vector<std::uint64_t>{30, 10, 10}) ==
+        std::vector<std::uint32_t>{1428, 4285, 4285});
+  CHECK(parts_by_time(std::vector<std::uint64_t>{109, 100}) == std::vector<std::uint32_t>{5000, 5000});
+  CHECK(parts_by_time(std::vector<std::uint64_t>{0, 0}) == std::vector<std::uint32_t>{5000, 5000});
+  CHECK(parts_by_time(std::vector<std::uint64_t>{1, 1'000'000}) == std::vector<std::uint32_t>{9999, 1});
+}
+
+TEST_CASE("a rank with a slow device gets the smaller part, where devices differ or on demand") {
+  const Compiled compiled(repeated_wave("near", 100));
+  const auto weigh = [&compiled](bool names_differ, AskedWeights asked) {
+    const auto all = ranks::in_process(2);
+    std::vector<Result<RankWeights>> weights(2);
+    {
+      std::vector<std::jthread> threads;
+      for (const std::size_t rank : {0U, 1U}) {
+        threads.emplace_back([&, rank] {
+          const auto device = session();
+          if (rank == 1) {
+            device->kernels["near"] = [near = device->kernels["near"]](const auto& launch) {
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              near(launch);
+            };
+          }
+          const auto first = first_contents(*device, compiled.program->written, 0);
+          RunOptions options;
+          options.ranks = all[rank].get();
+          options.rank_weights = asked;
+          device::DeviceInfo info;
+          info.name = names_differ ? std::to_string(rank) : "one";
+          info.index = static_cast<std::uint32_t>(rank);
+          Monitor monitor;
+          weights[rank] = weigh_ranks(*device, info, compiled.program->written,
+                                      compiled.program->schedule.storage, *first, options, monitor);
+        });
+      }
+    }
+    REQUIRE(weights[0]);
+    REQUIRE(weights[1]);
+    CHECK(weights[0]->parts == weights[1]->parts);
+    return *weights[0];
+  };
+  const RankWeights alike = weigh(false, {});
+  CHECK(alike.source == WeightSource::equal);
+  CHECK(alike.parts == std::vector<std::uint32_t>{5000, 5000});
+  const RankWeights differ = weigh(true, {});
+  CHECK(differ.source == WeightSource::measured);
+  CHECK(differ.parts[0] > differ.parts[1]);
+  const RankWeights on_demand = weigh(false, {.source = WeightSource::measured, .parts = {}});
+  CHECK(on_demand.parts[0] > on_demand.parts[1]);
+  const RankWeights stated = weigh(true, {.source = WeightSource::stated, .parts = {1, 3}});
+  CHECK(stated.parts == std::vector<std::uint32_t>{2500, 7500});
 }
 
 TEST_CASE("deep halos make the same bytes with fewer messages") {
@@ -383,7 +447,7 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
   const auto split = [&](const std::string& wave) {
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
                                         buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops, wave));
-    return split_job(compiled.program->written, 3).waves.front();
+    return split_job(compiled.program->written, equal(3)).waves.front();
   };
   const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
   CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
@@ -419,7 +483,7 @@ TEST_CASE("a queue is cut by the params of its items, or the reason says why not
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
                                         buffer_text("p", 64, 1, 1), buffer_text("q", 64, width, 2), all,
                                         waves));
-    return split_job(compiled.program->written, 3);
+    return split_job(compiled.program->written, equal(3));
   };
   using Begin = std::vector<std::uint32_t>;
   CHECK(split(queue("own", {9, 4, 60, 2, 3, 1})).waves[0].begin == Begin{0, 3, 9, 61}); // two items each
