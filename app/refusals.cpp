@@ -63,6 +63,7 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"an algorithm with a graph", !settings.graph.empty(), one_run},
       {"--stream", settings.stream, one_process},
       {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
+      {"--set halo-overlap", options.halo_overlap.has_value(), 0, no_halos},
       {"--set rank-weights", options.rank_weights.source.has_value(), 0,
        "ranks have vertices with as many edges as any other's"},
       {"--set promote", compile.promote.has_value(), 0, "they have one op"},

@@ -78,6 +78,7 @@ constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "j
 constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
+constexpr std::array<std::string_view, 3> overlap_choices{"auto", "yes", "no"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 
 // The first of the names is auto, which leaves the value empty.
@@ -177,6 +178,14 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
       count_option("alone-up-to", settings.alone_up_to,
                    "Vertices of a frontier that one work-group works alone (default: by the device)"),
+      index_option(
+          "halo-overlap",
+          [&options](std::size_t index) {
+            options.halo_overlap = index == 0 ? std::nullopt : std::optional(index == 1);
+          },
+          overlap_choices,
+          "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): measured "
+          "together with the depth of halos"),
       {.names = {"rank-weights"},
        .value = "auto|equal|measured|N,N",
        .meaning =

@@ -348,6 +348,8 @@ constexpr Field ranks_fields[] = {
     required<&RanksReport::messages>("of all ranks"),
     optional<&RanksReport::halo_depth>(
         "iterations of a wave program that one exchange of halos serves, stated or measured"),
+    optional<&RanksReport::halo_overlap>(
+        "of a wave program: whether work-groups that await nothing ran while halos were under way, stated or measured"),
     optional<&RanksReport::halo_reason>("why it is 1 though --halo-depth asks for more"),
     optional<&RanksReport::weights>("of a wave program: where the weights of its ranks come from"),
     required<&RanksReport::waves>("how each wave of a wave program runs"),

@@ -6,6 +6,7 @@
 #include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/proof.hpp"
+#include "engine/rank_exchange.hpp"
 #include "engine/rank_weights.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -35,13 +36,14 @@ public:
         rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(settings.outputs),
         trace_spans_(settings.trace_spans), monitor_(monitor), order_(program_order(program)),
         halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
-        fresh_(program, split, storage) {
+        fresh_(program, split, storage), exchange_(session, ranks), asked_overlap_(settings.halo_overlap),
+        overlaps_(settings.halo_overlap.value_or(false)) {
     run_.buffer_bytes.resize(program.buffers.size());
     if (settings.halo_depth != 0) {
       run_.halo_reason = halos_.reason();
       return;
     }
-    const bool long_enough = program.iterations >= 4 * (warm_up + depths.size() * stretch);
+    const bool long_enough = program.iterations >= 4 * (warm_up + (depths.size() + 1) * stretch);
     bool splits = false;
     for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
       splits = splits || split.split(buffer);
@@ -97,6 +99,7 @@ public:
     device::require(session_.finish(), "running the waves");
     monitor_.in_flight = 0;
     run_.halo_depth = halos_.depth();
+    run_.halo_overlap = overlapped_ && overlaps_;
     run_.dispatch_ns = elapsed_ns(start) - std::min(elapsed_ns(start), waves.compile_ns());
     const ranks::Traffic& after = ranks_.traffic();
     run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
@@ -141,35 +144,49 @@ private:
     return run_.status != RunStatus::done;
   }
 
-  struct Received {
-    const RankTransfer* transfer;
-    std::vector<std::byte> bytes;
-  };
-
-  // Sends and receives this rank's share of the transfers, of buffers in the memory that they have in a swap phase.
-  Result<void> exchange(const std::vector<RankTransfer>& transfers, std::uint32_t phase) {
-    std::vector<std::vector<std::byte>> sent;
-    std::vector<Received> received;
+  // Begins to exchange this rank's share of the transfers, of buffers in the memory that they have in a swap phase; returns
+  // what this rank awaits, or nothing if it takes no part.
+  std::optional<std::vector<RankTransfer>> begin_exchange(const std::vector<RankTransfer>& transfers,
+                                                          std::uint32_t phase) {
+    std::vector<RankExchange::Piece> sent, received;
+    std::vector<RankTransfer> awaited;
     for (const RankTransfer& transfer : transfers) {
-      const std::uint64_t bytes = transfer.bytes.size();
-      run_.buffer_bytes[transfer.buffer] += bytes;
-      if (transfer.from == rank_) {
-        download(session_, memory_[storage_[phase][transfer.buffer]], transfer.bytes.begin,
-                 sent.emplace_back(bytes));
-        ranks_.send(static_cast<int>(transfer.to), sent.back());
-      } else if (transfer.to == rank_) {
-        received.push_back({.transfer = &transfer, .bytes = std::vector<std::byte>(bytes)});
-        ranks_.receive(static_cast<int>(transfer.from), received.back().bytes);
+      run_.buffer_bytes[transfer.buffer] += transfer.bytes.size();
+      if (transfer.from != rank_ && transfer.to != rank_) {
+        continue;
+      }
+      const bool sends = transfer.from == rank_;
+      (sends ? sent : received)
+          .push_back({.rank = static_cast<int>(sends ? transfer.to : transfer.from),
+                      .memory = memory_[storage_[phase][transfer.buffer]],
+                      .offset = transfer.bytes.begin,
+                      .bytes = transfer.bytes.size()});
+      if (!sends) {
+        awaited.push_back(transfer);
       }
     }
     if (sent.empty() && received.empty()) {
       return {};
     }
+    exchange_.begin(std::move(sent), std::move(received));
+    return awaited;
+  }
+
+  Result<void> end_exchange() {
+    exchange_.send();
     TIDEGATE_CHECK(wait());
-    for (const Received& one : received) {
-      upload(session_, memory_[storage_[phase][one.transfer->buffer]], one.transfer->bytes.begin, one.bytes);
-    }
+    exchange_.end();
     return {};
+  }
+
+  // Launches these rows of a wave that is cut; returns false if it cannot.
+  bool launch_rows(std::uint32_t wave, std::uint32_t iteration, std::uint32_t begin, std::uint32_t end) {
+    if (begin == end) {
+      return true;
+    }
+    waves_->set_range(wave, part_of(program_.waves[wave].range, {.begin = begin, .end = end}));
+    monitor_.in_flight = 1;
+    return waves_->launch(wave, iteration, limit());
   }
 
   // A buffer that ranks combine after a wave.
@@ -246,22 +263,29 @@ private:
     }
     device::require(session_.finish(), "running the waves");
     const auto end = Clock::now();
+    if (!times_.empty()) {
+      times_.back() = elapsed_ns(stretch_began_, end);
+      TIDEGATE_CHECK(together([&] {
+        return ranks_.reduce(std::span(&times_.back(), 1),
+                             [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+      }));
+    }
+    constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
+    const auto gains = [](std::uint64_t time, std::uint64_t over) {
+      return time * 100 < over * (100 - gain_percent);
+    };
     if (times_.size() < depths.size()) {
       halos_.use(depths[times_.size()]);
-    }
-    if (iteration != warm_up) {
-      times_.back() = elapsed_ns(stretch_began_, end);
-    }
-    if (times_.size() == depths.size()) {
-      TIDEGATE_CHECK(together([&] {
-        return ranks_.reduce(times_, [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-      }));
-      const auto best = std::ranges::min_element(times_);
-      constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
-      const bool gains = *best * 100 < times_.front() * (100 - gain_percent);
-      halos_.use(gains ? depths[static_cast<std::size_t>(best - times_.begin())] : 1);
-      measured_by_.reset();
-      return {};
+    } else {
+      const auto best = std::min_element(times_.begin(), times_.begin() + depths.size());
+      const auto chosen = gains(*best, times_.front()) ? best : times_.begin();
+      halos_.use(depths[static_cast<std::size_t>(chosen - times_.begin())]);
+      if (times_.size() > depths.size() || asked_overlap_) {
+        overlaps_ = asked_overlap_.value_or(gains(times_.back(), *chosen));
+        measured_by_.reset();
+        return {};
+      }
+      overlaps_ = true;
     }
     times_.push_back(0);
     auto met = together([&] { return ranks_.barrier(); });
@@ -301,21 +325,33 @@ private:
       }
     }
     const std::vector<TileRows> rows = halos_.rows(wave, iteration);
-    const auto exchanged = exchange(fresh_.before(wave, iteration, rows),
-                                    iteration % static_cast<std::uint32_t>(storage_.size()));
-    if (!exchanged) {
-      failed_ = exchanged.error();
-      return false;
-    }
     const WaveCut& cut = split_.waves[wave];
-    const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
     const bool queue = program_.waves[wave].queue != nullptr; // whose rounds all ranks run
-    if (!cut.cut() || queue || rows[rank_].begin != rows[rank_].end) {
-      if (cut.cut() && !queue) {
-        waves_->set_range(wave, part_of(program_.waves[wave].range, rows[rank_]));
+    const bool in_rows = cut.cut() && !queue;
+    const auto awaited = begin_exchange(fresh_.before(wave, iteration, rows),
+                                        iteration % static_cast<std::uint32_t>(storage_.size()));
+    TileRows inner;
+    if (awaited) {
+      if (in_rows && overlaps_ && !combines(program_.waves[wave])) {
+        inner = inner_rows(program_, wave, rows[rank_], *awaited);
+        overlapped_ = overlapped_ || inner.begin != inner.end;
+        launch_rows(wave, iteration, inner.begin, inner.end);
+        device::require(session_.flush(), "running the waves");
       }
+      if (const auto ended = end_exchange(); !ended) {
+        failed_ = ended.error();
+        return false;
+      }
+    }
+    const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
+    if (!in_rows || rows[rank_].begin != rows[rank_].end) {
       monitor_.in_flight = 1;
-      if (!waves_->launch(wave, iteration, limit())) {
+      const bool launched = !in_rows ? waves_->launch(wave, iteration, limit())
+                            : inner.begin == inner.end
+                                ? launch_rows(wave, iteration, rows[rank_].begin, rows[rank_].end)
+                                : launch_rows(wave, iteration, rows[rank_].begin, inner.begin) &&
+                                      launch_rows(wave, iteration, inner.end, rows[rank_].end);
+      if (!launched) {
         if (!failed_ && !out_of_time()) {
           run_.status = RunStatus::queue_failed;
         }
@@ -416,6 +452,10 @@ private:
   const std::vector<std::uint32_t> order_;
   DeepHalos halos_;
   Freshness fresh_;
+  RankExchange exchange_;
+  const std::optional<bool> asked_overlap_;
+  bool overlaps_;           // inner work-groups run while halos are under way
+  bool overlapped_ = false; // some did
   std::vector<device::Buffer> memory_;
   PlainWaves* waves_ = nullptr; // while it runs
   std::uint64_t launches_ = 0;
@@ -466,6 +506,7 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
               .host = {}, .device = device, .dispatch_ns = run.dispatch_ns, .edges = {}, .device_bytes = {}},
           ranks));
   report.halo_depth = run.halo_depth;
+  report.halo_overlap = run.halo_overlap;
   report.halo_reason = run.halo_reason;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
@@ -551,7 +592,8 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor,
                                          {.outputs = compared ? Outputs::whole : Outputs::in_parts,
                                           .trace_spans = trace_spans,
-                                          .halo_depth = static_cast<std::uint32_t>(options.halo_depth)}));
+                                          .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
+                                          .halo_overlap = options.halo_overlap}));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;

@@ -91,7 +91,8 @@ struct RankRun {
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
   RankTrace trace{0};
   std::uint32_t halo_depth = 1;
-  std::string halo_reason; // why it is 1 though more is asked for
+  bool halo_overlap = false; // work-groups that await nothing ran while halos were under way
+  std::string halo_reason;   // why it is 1 though more is asked for
 };
 
 // Outputs that rank 0 needs whole, or all that files hold as they are stay where they are.
@@ -102,6 +103,7 @@ struct RankSettings {
   std::uint64_t trace_spans = 0;
   // Iterations between two exchanges of halos, where the program allows it; 0: the run measures which is fastest.
   std::uint32_t halo_depth = 1;
+  std::optional<bool> halo_overlap = {}; // empty: the run measures it where it measures the depth
 };
 
 // Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the

@@ -390,7 +390,8 @@ struct RanksReport {
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;
   std::optional<std::uint32_t> halo_depth =
-      {};                                   // of a wave program: iterations between two exchanges of halos
+      {}; // of a wave program: iterations between two exchanges of halos
+  std::optional<bool> halo_overlap = {};
   std::string halo_reason = {};             // why it is 1 though more was asked for
   std::optional<WeightSource> weights = {}; // of a wave program
   std::vector<RankWaveReport> waves;        // of a wave program

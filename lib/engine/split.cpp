@@ -289,12 +289,12 @@ bool keeps_nothing(const ProgramArgument& argument) {
                                   argument.rows->row_bytes == argument.element_bytes));
 }
 
+} // namespace
+
 bool combines(const ProgramWave& wave) {
   return std::ranges::any_of(wave.arguments,
                              [](const ProgramArgument& argument) { return argument.combine.has_value(); });
 }
-
-} // namespace
 
 NdRange part_of(const NdRange& range, const TileRows& rows) {
   NdRange part = range;
@@ -424,6 +424,34 @@ std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteratio
     rows.push_back(own_rows(program_.waves[wave], cut, rank));
   }
   return rows;
+}
+
+TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
+                    std::span<const RankTransfer> awaited) {
+  const ProgramWave& spec = program.waves[wave];
+  const auto waits = [&](std::uint32_t begin, std::uint32_t end) {
+    const TileRows tiles{begin, end, first_id(spec.range, begin), first_id(spec.range, end)};
+    return std::ranges::any_of(awaited, [&](const RankTransfer& transfer) {
+      return std::ranges::any_of(spec.arguments, [&](const ProgramArgument& argument) {
+        if (!argument.is_memory() || argument.buffer != transfer.buffer) {
+          return false;
+        }
+        const ByteRange bytes = touched(argument, tiles, program.buffers[transfer.buffer].bytes);
+        return std::max(bytes.begin, transfer.bytes.begin) < std::min(bytes.end, transfer.bytes.end);
+      });
+    });
+  };
+  TileRows inner = rows;
+  while (inner.begin < inner.end && waits(inner.begin, inner.begin + 1)) {
+    ++inner.begin;
+  }
+  while (inner.begin < inner.end && waits(inner.end - 1, inner.end)) {
+    --inner.end;
+  }
+  if (waits(inner.begin, inner.end)) {
+    inner.end = inner.begin;
+  }
+  return inner;
 }
 
 Freshness::Freshness(const Job& program, const JobSplit& split,

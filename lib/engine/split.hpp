@@ -51,6 +51,9 @@ struct JobSplit {
 // Each rank gets a part of what is cut in proportion to its weight, which is at least 1.
 JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights);
 
+// Returns true if ranks combine a buffer after the wave.
+bool combines(const ProgramWave& wave);
+
 // Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension are right,
 // because others may read what is not fresh.
 struct TileRows {
@@ -111,6 +114,10 @@ struct RankTransfer {
   std::uint32_t buffer = 0;
   ByteRange bytes;
 };
+
+// Returns those of these rows of tiles that touch nothing of what a rank awaits, which lies on both sides of what it has.
+TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
+                    std::span<const RankTransfer> awaited);
 
 class Freshness {
 public:

@@ -124,11 +124,15 @@ class Ranks(Programs):
             alone = self.outputs(program)
             for ranks, depth in cases:
                 with self.subTest(name=name, ranks=ranks, depth=depth):
-                    result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth))
+                    overlap = depth != 3
+                    result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), "--set",
+                                         f"halo-overlap={'yes' if overlap else 'no'}")
                     self.check(result, 0)
                     self.assertEqual(self.outputs(program), alone)
                     report = parse(result.stdout)["ranks"]
                     self.assertEqual((report["halo_depth"], report.get("halo_reason", "")), (1 if why else depth, why))
+                    if name == "heat":
+                        self.assertEqual(report["halo_overlap"], overlap)
                     if name == "heat":  # of both plates, once in `depth` iterations
                         self.assertEqual(report["messages"], (22 // depth) * (ranks - 1) * 2 * (2 if depth > 2 else 1))
 
