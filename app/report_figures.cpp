@@ -157,8 +157,13 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
   sums.at_most("/ranks/ranks", "the sum of weights", weights, "there are", 10000 + report.ranks.size());
   sums.equal("/ranks/slowest", "slowest is", report.slowest, "by dispatch_ns and waiting_ns it is", slowest);
   std::uint64_t of_buffers = 0;
-  for (const engine::RankBufferReport& buffer : report.buffers) {
+  for (std::size_t i = 0; i < report.buffers.size(); ++i) {
+    const engine::RankBufferReport& buffer = report.buffers[i];
     of_buffers += buffer.bytes_sent;
+    const std::string at = fmt::format("/ranks/buffers/{}/in_parts", i);
+    sums.hold(buffer.split || !buffer.in_parts, at, "a buffer that is not split is in parts");
+    sums.hold(buffer.in_parts == buffer.reason.empty(), at,
+              "in_parts and reason differ on whether each rank has a part alone");
   }
   sums.at_most("/ranks/bytes_sent", "bytes_sent of buffers", of_buffers, "bytes_sent", report.bytes_sent);
 }

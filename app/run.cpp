@@ -615,6 +615,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program.policy = taken.policy.value_or(program.policy);
   options.compile.policy_replaced = taken.policy.has_value();
+  options.compile.memory_apart = settings.ranks != nullptr;
   options.compile.claims = options.export_folder.empty();            // any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = engine::preferred(options.compile.tuning.strategy);

@@ -296,21 +296,27 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
                                          report.ranks->slowest, bytes_text(report.ranks->bytes_sent),
                                          plural(report.ranks->messages, "message"))});
   for (const engine::RankReport& rank : report.ranks->ranks) {
-    rows.push_back({fmt::format("  rank {}", rank.rank),
-                    fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
-                                short_time_text(static_cast<double>(rank.dispatch_ns)),
-                                short_time_text(static_cast<double>(rank.waiting_ns))) +
-                        (rank.weight && report.ranks->weights != engine::WeightSource::equal
-                             ? fmt::format("; {} % of what is cut", *rank.weight / 100)
-                             : "") +
-                        (rank.edges ? fmt::format("; {} edges in {}", *rank.edges,
-                                                  bytes_text(rank.device_bytes.value_or(0)))
-                                    : "")});
+    rows.push_back(
+        {fmt::format("  rank {}", rank.rank),
+         fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
+                     short_time_text(static_cast<double>(rank.dispatch_ns)),
+                     short_time_text(static_cast<double>(rank.waiting_ns))) +
+             (rank.weight && report.ranks->weights != engine::WeightSource::equal
+                  ? fmt::format("; {} % of what is cut", *rank.weight / 100)
+                  : "") +
+             (rank.edges ? fmt::format("; {} edges", *rank.edges) : "") +
+             (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
     if (!wave.cut) {
       rows.push_back({"  not cut", fmt::format("{}, as {}{}{}", wave.wave, wave.reason,
                                                wave.fix.empty() ? "" : ": ", wave.fix)});
+    }
+  }
+  for (const engine::RankBufferReport& buffer : report.ranks->buffers) {
+    if (buffer.split && !buffer.in_parts) {
+      rows.push_back({"  not in parts", fmt::format("{}, as {}{}{}", in_quotes(buffer.buffer), buffer.reason,
+                                                    buffer.fix.empty() ? "" : ": ", buffer.fix)});
     }
   }
 }

@@ -368,8 +368,8 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-Result<NpyArray> parse_npy(std::string_view file_bytes) {
-  std::string_view data = file_bytes;
+Result<NpyHead> parse_npy_head(std::string_view file_begin) {
+  std::string_view data = file_begin;
   TIDEGATE_TRY(const auto text, take_header(data));
   TIDEGATE_TRY(auto header, NpyHeaderReader(text).read());
   TIDEGATE_TRY(const auto type, parse_npy_type(header.descr));
@@ -383,15 +383,23 @@ Result<NpyArray> parse_npy(std::string_view file_bytes) {
         fmt::format("the array of shape {} is stored by columns", shortened(shape_text(header.shape))),
         "save it by rows: numpy.save(file, numpy.ascontiguousarray(array))"));
   }
-  if (data.size() != *bytes) {
+  return NpyHead{.type = type.type,
+                 .big_endian = type.big_endian,
+                 .shape = std::move(header.shape),
+                 .offset = file_begin.size() - data.size(),
+                 .bytes = *bytes};
+}
+
+Result<NpyArray> parse_npy(std::string_view file_bytes) {
+  TIDEGATE_TRY(NpyHead head, parse_npy_head(file_bytes));
+  const auto data = std::as_bytes(std::span(file_bytes.substr(head.offset)));
+  if (data.size() != head.bytes) {
     return tl::unexpected(bad_array(fmt::format("the file holds {} of data, and {} of shape {} are {}",
-                                                plural(data.size(), "byte"), name(type.type),
-                                                shortened(shape_text(header.shape)), *bytes)));
+                                                plural(data.size(), "byte"), name(head.type),
+                                                shortened(shape_text(head.shape)), head.bytes)));
   }
-  NpyArray array{.type = type.type, .shape = std::move(header.shape), .bytes = {}};
-  const auto* const first = reinterpret_cast<const std::byte*>(data.data());
-  array.bytes.assign(first, first + data.size());
-  if (type.big_endian) {
+  NpyArray array{.type = head.type, .shape = std::move(head.shape), .bytes = {data.begin(), data.end()}};
+  if (head.big_endian) {
     swap_byte_order(array.bytes, element_bytes(array.type));
   }
   return array;

@@ -129,6 +129,18 @@ struct NpyArray {
   std::vector<std::byte> bytes;        // row-major, in this machine's byte order
 };
 
+// How the elements of an array lie in its file.
+struct NpyHead {
+  ElementType type = ElementType::f32;
+  bool big_endian = false;
+  std::vector<std::uint64_t> shape;
+  std::uint64_t offset = 0; // of the data in the file
+  std::uint64_t bytes = 0;  // of the data
+};
+
+// Reads what the file begins with. Errors: as of parse_npy(), which counts the data, too.
+Result<NpyHead> parse_npy_head(std::string_view file_begin);
+
 // Errors: bad_array for anything but a complete array of an element type. Refuses column-major order unless
 // it equals row-major order.
 Result<NpyArray> parse_npy(std::string_view file_bytes);

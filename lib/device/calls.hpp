@@ -13,6 +13,7 @@ struct CallsOf {
   Count bytes_written{0};     // from the host's memory
   Count bytes_read{0};        // into the host's memory
   Count blocks{0};            // of device memory that are allocated now: buffers and images
+  Count buffer_bytes{0};      // of the buffers among them
 };
 
 using CallCounts = CallsOf<std::uint64_t>;
@@ -25,9 +26,10 @@ struct Calls : CallsOf<std::atomic<std::uint64_t>> {
             .waits = waits,
             .bytes_written = bytes_written,
             .bytes_read = bytes_read,
-            .blocks = blocks};
+            .blocks = blocks,
+            .buffer_bytes = buffer_bytes};
   }
-  // Returns the calls after `before`, and the blocks that are allocated now.
+  // Returns the calls after `before`, and the memory that is allocated now.
   [[nodiscard]] CallCounts since(const CallCounts& before) const {
     CallCounts counts = now();
     counts.launches -= before.launches;

@@ -117,7 +117,9 @@ public:
   [[nodiscard]] const std::shared_ptr<Calls>& calls() const { return calls_; }
 
   // Memory. `bytes` are at least 1.
-  [[nodiscard]] Made<Buffer> allocate(std::uint64_t bytes) const { return counted(do_allocate(bytes)); }
+  [[nodiscard]] Made<Buffer> allocate(std::uint64_t bytes) const {
+    return counted(do_allocate(bytes), bytes);
+  }
   // Memory of the host that the device uses in place.
   [[nodiscard]] Made<Buffer> share(std::span<std::byte> memory) const { return counted(do_share(memory)); }
   [[nodiscard]] virtual Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset,
@@ -248,14 +250,17 @@ private:
 
   // Counts a block of memory until its last copy is gone.
   template <class Kind>
-  [[nodiscard]] Made<Kind> counted(Made<Kind> made) const {
+  [[nodiscard]] Made<Kind> counted(Made<Kind> made, std::uint64_t bytes = 0) const {
     if (made && *made) {
       ++calls_->blocks;
+      calls_->buffer_bytes += bytes;
       void* const object = made->of.get();
-      made->of = std::shared_ptr<void>(object, [calls = calls_, held = std::move(made->of)](void*) mutable {
-        held.reset();
-        --calls->blocks;
-      });
+      made->of =
+          std::shared_ptr<void>(object, [calls = calls_, bytes, held = std::move(made->of)](void*) mutable {
+            held.reset();
+            --calls->blocks;
+            calls->buffer_bytes -= bytes;
+          });
     }
     return made;
   }

@@ -294,7 +294,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   const std::uint64_t most_bytes =
       may_persist(device, asked_for) ? std::ranges::max(table_bytes) : table_bytes[Schedules::launch];
   TIDEGATE_TRY(const std::optional<std::uint64_t> capacity,
-               arena_capacity(program, most_bytes, decided.budget_bytes, device));
+               options.memory_apart ? Result<std::optional<std::uint64_t>>()
+                                    : arena_capacity(program, most_bytes, decided.budget_bytes, device));
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
 
   // Each candidate has its waits and an estimate, and one is taken.
@@ -486,8 +487,10 @@ bool may_claim(const Job& program, const device::DeviceInfo* device) {
 Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options) {
   job.fp_contract_off = options.fp_contract_off;
   TIDEGATE_CHECK(check_device_limits(job, device));
-  const std::uint64_t budget_bytes =
-      job.budget_bytes == 0 && device != nullptr ? device->global_memory_bytes : job.budget_bytes;
+  const std::uint64_t budget_bytes = options.memory_apart ? 0
+                                     : job.budget_bytes == 0 && device != nullptr
+                                         ? device->global_memory_bytes
+                                         : job.budget_bytes;
   std::vector<Warning> warnings = find_hazards(job);
   if (const auto idle = options.policy_replaced ? std::nullopt : idle_policy_fields(job)) {
     warnings.push_back(*idle);

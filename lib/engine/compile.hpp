@@ -37,6 +37,7 @@ struct CompileOptions {
   bool trace = false;           // work-groups tell when they wait and work, by the device's clock
   bool claims = true;           // work-groups claim tiles, where the device and the program allow it
   bool policy_replaced = false; // the policy is not the program's own
+  bool memory_apart = false;    // no arena: nothing limits what all buffers take together
   bool dry_run = false;         // ends before a device is touched; none need be known
 };
 

@@ -91,13 +91,22 @@ constexpr std::uint64_t transfer_bytes = std::uint64_t{256} << 20U;
 
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes, const std::vector<bool>& passed_over) {
+  return first_contents(session, program, most_pinned_bytes, [&](std::size_t buffer) {
+    return !passed_over.empty() && passed_over[buffer] ? Result<std::vector<std::byte>>()
+                                                       : program.buffers[buffer].first();
+  });
+}
+
+Result<HostContents>
+first_contents(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes,
+               const std::function<Result<std::vector<std::byte>>(std::size_t buffer)>& read) {
   BufferContents contents(program.buffers.size());
   ErrorList errors;
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    if (!program.buffers[i].first || (!passed_over.empty() && passed_over[i])) {
+    if (!program.buffers[i].first) {
       continue;
     }
-    auto bytes = program.buffers[i].first();
+    auto bytes = read(i);
     if (!bytes && !bytes.error().pointer) {
       bytes.error().pointer = program.buffers[i].pointer + "/init";
     }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +63,11 @@ private:
 Result<HostContents> first_contents(const device::Session& session, const Job& program,
                                     std::uint64_t most_pinned_bytes,
                                     const std::vector<bool>& passed_over = {});
+
+// The same of what `read` returns for a buffer that has first contents.
+Result<HostContents>
+first_contents(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes,
+               const std::function<Result<std::vector<std::byte>>(std::size_t buffer)>& read);
 
 // Allocates room for the outputs.
 HostContents output_room(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes);

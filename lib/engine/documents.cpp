@@ -316,7 +316,8 @@ constexpr Field rank_fields[] = {
     required<&RankReport::bytes_sent>("in messages, from the first launch to the end of the last"),
     required<&RankReport::messages>("sent in that time"),
     optional<&RankReport::edges>("of a graph program: edges of its vertices"),
-    optional<&RankReport::device_bytes>("of a graph program: device memory of its part"),
+    optional<&RankReport::device_bytes>(
+        "device memory: of a graph program of its part, of a wave program of its buffers"),
     optional<&RankReport::weight>("of a wave program: its part of the waves that are cut, of 10000"),
 };
 TIDEGATE_RECORD(RankReport, rank_fields);
@@ -332,11 +333,12 @@ TIDEGATE_RECORD(RankWaveReport, rank_wave_fields);
 
 constexpr Field rank_buffer_fields[] = {
     required<&RankBufferReport::buffer>("the buffer"),
-    required<&RankBufferReport::split>(
-        "whether each rank writes its part; every rank has room for all of it"),
+    required<&RankBufferReport::split>("whether each rank writes its part"),
+    required<&RankBufferReport::in_parts>(
+        "whether each rank has memory for the part alone that it owns or reads; otherwise for all of it"),
     required<&RankBufferReport::bytes_sent>(
         "of its contents, by all ranks, for waves that read what other ranks wrote"),
-    required<&RankBufferReport::reason>("why it is not split"),
+    required<&RankBufferReport::reason>("why it is not split, or not in parts"),
     required<&RankBufferReport::fix>("what to change in the program so that it is; empty if nothing helps"),
 };
 TIDEGATE_RECORD(RankBufferReport, rank_buffer_fields);

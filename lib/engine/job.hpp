@@ -136,6 +136,8 @@ struct ProgramBuffer {
   bool in_registers = false; // used by one wave, in registers: it needs no memory
   // Returns its contents before the first wave, or their start, before undefined bytes; empty if there are none.
   std::function<Result<std::vector<std::byte>>()> first = {};
+  // If it is not empty: returns these bytes of them, without the memory for all; both are multiples of the element size.
+  std::function<Result<std::vector<std::byte>>(std::uint64_t begin, std::uint64_t bytes)> first_part = {};
   std::string content = {}; // name of these contents: equal names, equal contents; empty if unknown
   // The file that gets its contents after the last wave, and the function that writes it.
   std::optional<std::string> output = {};

@@ -85,11 +85,10 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
     // A #line directive precedes the source, so that logs name the file as the user does.
     const auto& [before, after] =
         given != instead.end() || !rewritten.empty() ? SourceFrame{} : program.units[unit].frame;
-    auto built =
-        session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program), before,
-                                  program.units[unit].path, without_byte_order_mark(*source), after,
-                                  given != instead.end() ? "" : size_checks(program, waves, unit)),
-                      driver_options(program.units[unit], program.folder));
+    auto built = session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program),
+                                           before, program.units[unit].path, without_byte_order_mark(*source),
+                                           after, size_checks(program, waves, unit)),
+                               driver_options(program.units[unit], program.folder));
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

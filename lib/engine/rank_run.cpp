@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +26,10 @@ namespace tidegate::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::array<std::uint32_t, 4> depths{1, 2, 4, 8}; // that a run measures
+constexpr std::uint32_t warm_up = 8;                       // iterations before that
+constexpr std::uint32_t stretch = 16;                      // of each depth
 
 // One rank's side of a run.
 class RankRunner {
@@ -43,7 +48,7 @@ public:
       run_.halo_reason = halos_.reason();
       return;
     }
-    const bool long_enough = program.iterations >= 4 * (warm_up + (depths.size() + 1) * stretch);
+    const bool long_enough = deepest_halo(program, settings) > 1;
     bool splits = false;
     for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
       splits = splits || split.split(buffer);
@@ -60,14 +65,26 @@ public:
 
   Result<RankRun> run(const HostContents& first) {
     monitor_.begin(Activity::building);
-    const PlainPrograms programs(session_, program_, order_);
+    const auto moved = moved_parameters(program_, split_);
+    const PlainPrograms programs(session_, program_, order_, moving_sources(program_, moved));
     TIDEGATE_CHECK(ranks_.barrier()); // what takes one rank longer is no part of the dispatch
     monitor_.begin(Activity::filling);
     const auto filling = Clock::now();
-    memory_ = allocate_apart(session_, program_);
-    fill_apart(session_, program_, first, memory_);
+    for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+      const std::uint64_t bytes = room(buffer).size();
+      memory_.push_back(allocate(session_, bytes));
+      if (!first[buffer].empty()) {
+        upload(session_, memory_.back(), 0, first[buffer]);
+      } else if (bytes != 0) {
+        clear(session_, memory_.back(), 0, bytes);
+      }
+    }
     PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::ranks);
     waves_ = &waves;
+    for (std::uint32_t wave = 0; wave < moved.size(); ++wave) {
+      hand_over_begins(wave, moved[wave]);
+    }
+    run_.device_bytes = session_.calls()->now().buffer_bytes;
     for (const std::uint32_t wave : order_) {
       if (program_.waves[wave].queue && split_.waves[wave].cut()) {
         take_items(wave);
@@ -117,6 +134,44 @@ public:
   }
 
 private:
+  // The bytes of a buffer that this rank has memory for.
+  [[nodiscard]] ByteRange room(std::uint32_t buffer) const {
+    return split_.in_parts(buffer) ? split_.parts[buffer][rank_]
+                                   : ByteRange{0, program_.buffers[buffer].bytes};
+  }
+
+  // Where bytes of a buffer are in its memory, or in that of one of its set.
+  [[nodiscard]] std::uint64_t place(std::uint32_t buffer, const ByteRange& bytes) const {
+    constexpr device::Status invalid_value = -30;
+    const ByteRange all = room(buffer);
+    device::require(bytes.begin < all.begin || bytes.end > all.end ? invalid_value : device::success,
+                    "finding bytes of a buffer in a part of it");
+    return bytes.begin - all.begin;
+  }
+
+  void hand_over_begins(std::uint32_t wave, const std::vector<std::uint32_t>& moved) {
+    const auto& arguments = program_.waves[wave].arguments;
+    for (std::uint32_t phase = 0; !moved.empty() && phase < storage_.size(); ++phase) {
+      auto next = static_cast<std::uint32_t>(arguments.size());
+      for (const std::uint32_t i : moved) {
+        const std::uint64_t begin = arguments[i].is_memory() ? room(arguments[i].buffer).begin : 0;
+        device::require(session_.set_value(waves_->kernel(wave, phase), next++, begin),
+                        "handing over where a part begins");
+      }
+    }
+  }
+
+  // Refuses to run rows that touch what this rank has no memory for.
+  void check_rows(std::uint32_t wave, const TileRows& rows) const {
+    const ProgramWave& spec = program_.waves[wave];
+    for (const ProgramArgument& argument : spec.arguments) {
+      if (argument.is_memory() && split_.in_parts(argument.buffer)) {
+        std::ignore = place(argument.buffer, touched(argument, whole_tiles(spec, rows),
+                                                     program_.buffers[argument.buffer].bytes));
+      }
+    }
+  }
+
   // Waits for other ranks, which may take long: this one is not stuck meanwhile.
   template <class Wait>
   Result<void> together(const Wait& wait) {
@@ -159,7 +214,7 @@ private:
       (sends ? sent : received)
           .push_back({.rank = static_cast<int>(sends ? transfer.to : transfer.from),
                       .memory = memory_[storage_[phase][transfer.buffer]],
-                      .offset = transfer.bytes.begin,
+                      .offset = place(transfer.buffer, transfer.bytes),
                       .bytes = transfer.bytes.size()});
       if (!sends) {
         awaited.push_back(transfer);
@@ -184,6 +239,7 @@ private:
     if (begin == end) {
       return true;
     }
+    check_rows(wave, {.begin = begin, .end = end});
     waves_->set_range(wave, part_of(program_.waves[wave].range, {.begin = begin, .end = end}));
     monitor_.in_flight = 1;
     return waves_->launch(wave, iteration, limit());
@@ -417,18 +473,18 @@ private:
       }
       const device::Buffer& memory = memory_[storage_[phase][i]];
       if (in_parts(i)) {
-        run_.parts.push_back({.buffer = i, .memory = memory});
+        run_.parts.push_back({.buffer = i, .memory = memory, .begin = room(i).begin});
         continue;
       }
       if (rank_ == 0) {
-        download(session_, memory, 0, run_.outputs[i]);
+        download(session_, memory, 0, run_.outputs[i].subspan(room(i).begin, room(i).size()));
       }
       for (const RankTransfer& transfer : fresh_.gather(i, run_.iterations)) {
         if (rank_ == 0) {
           ranks_.receive(static_cast<int>(transfer.from),
                          run_.outputs[i].subspan(transfer.bytes.begin, transfer.bytes.size()));
         } else if (rank_ == transfer.from) {
-          download(session_, memory, transfer.bytes.begin, sent.emplace_back(transfer.bytes.size()));
+          download(session_, memory, place(i, transfer.bytes), sent.emplace_back(transfer.bytes.size()));
           ranks_.send(0, sent.back());
         }
       }
@@ -461,24 +517,24 @@ private:
   std::uint64_t launches_ = 0;
   std::optional<Error> failed_;
 
-  static constexpr std::array<std::uint32_t, 4> depths{1, 2, 4, 8}; // that are measured
-  static constexpr std::uint32_t warm_up = 8;                       // iterations before that
-  static constexpr std::uint32_t stretch = 16;                      // of each depth
   std::optional<std::uint32_t> measured_by_; // the first wave of an iteration, while depths are measured
   std::vector<std::uint64_t> times_;         // of stretches, by depth, ns
   Clock::time_point stretch_began_;
   RankRun run_;
 };
 
-// Why every rank writes all of a buffer.
+// Why every rank writes all of a buffer, or has memory for all of it.
 RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::uint32_t buffer,
                                std::uint64_t bytes_sent) {
   RankBufferReport report{.buffer = program.buffers[buffer].name,
                           .split = split.split(buffer),
+                          .in_parts = split.in_parts(buffer),
                           .bytes_sent = bytes_sent,
                           .reason = {},
                           .fix = {}};
   if (report.split) {
+    report.reason = split.whole[buffer].reason;
+    report.fix = split.whole[buffer].fix;
     return report;
   }
   report.reason = "no wave writes it";
@@ -498,13 +554,13 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
 // The report of all ranks, for rank 0.
 Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
                                  const std::string& device, ranks::Ranks& ranks) {
-  TIDEGATE_TRY(
-      RanksReport report,
-      report_ranks(
-          run.traffic,
-          RankReport{
-              .host = {}, .device = device, .dispatch_ns = run.dispatch_ns, .edges = {}, .device_bytes = {}},
-          ranks));
+  TIDEGATE_TRY(RanksReport report, report_ranks(run.traffic,
+                                                RankReport{.host = {},
+                                                           .device = device,
+                                                           .dispatch_ns = run.dispatch_ns,
+                                                           .edges = {},
+                                                           .device_bytes = run.device_bytes},
+                                                ranks));
   report.halo_depth = run.halo_depth;
   report.halo_overlap = run.halo_overlap;
   report.halo_reason = run.halo_reason;
@@ -548,7 +604,7 @@ Result<std::vector<WrittenFile>> write_all(const device::Session& session, const
                               .head = *buffer.output_head,
                               .begin = {0},
                               .read = [&](std::uint64_t at, std::span<std::byte> bytes) {
-                                download(session, part->memory, at, bytes);
+                                download(session, part->memory, at - part->begin, bytes);
                               }};
       for (const ByteRange& owned : split.owned[i]) {
         file.begin.push_back(owned.end);
@@ -564,6 +620,52 @@ Result<std::vector<WrittenFile>> write_all(const device::Session& session, const
   return written;
 }
 
+// Refuses a rank whose part of the program is more than the device may hold.
+Result<void> check_room(const Job& program, const JobSplit& split, std::uint32_t rank,
+                        const device::DeviceInfo& device) {
+  const auto over = [rank](std::string what, std::uint64_t bytes, std::uint64_t capacity) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::arena_over_capacity,
+        .message =
+            fmt::format("{} on rank {}, {} may take {}", bytes_text(bytes), rank, what, bytes_text(capacity)),
+        .fix =
+            "start more ranks: each has the smaller parts, of buffers whose ranks.buffers/in_parts is true "
+            "in the report of a smaller run",
+        .required_bytes = bytes,
+        .capacity_bytes = capacity});
+  };
+  std::uint64_t all = 0;
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const std::uint64_t bytes = split.in_parts(i) ? split.parts[i][rank].size() : program.buffers[i].bytes;
+    all += bytes;
+    if (bytes > device.max_allocation_bytes) {
+      return over(in_quotes(program.buffers[i].name), bytes, device.max_allocation_bytes);
+    }
+  }
+  const std::uint64_t budget = program.budget_bytes == 0 ? device.global_memory_bytes : program.budget_bytes;
+  return all > budget ? over("all buffers together", all, budget) : Result<void>();
+}
+
+// Runs the whole program on this rank's device.
+Result<PlainRun> run_alone(const device::Session& session, const Job& program,
+                           const std::vector<std::vector<std::uint32_t>>& storage,
+                           Clock::time_point deadline) {
+  const auto explained = [](Error error) {
+    error.message += "; --verify runs the whole program on the device of rank 0";
+    error.fix = "leave --verify out where one device has no room for the program";
+    return tl::unexpected(std::move(error));
+  };
+  const auto first = first_contents(session, program, 0);
+  if (!first) {
+    return explained(first.error());
+  }
+  try {
+    return Reference(session, program, storage, *first).run(deadline);
+  } catch (device::Refused& refused) {
+    return explained(std::move(refused.error));
+  }
+}
+
 Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
                                                   const device::DeviceInfo& device, const RunOptions& options,
                                                   Monitor& monitor) {
@@ -574,14 +676,11 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   std::optional<device::PrintsToStandardError> prints(std::in_place);
   TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
                options.open_session(device, device::Profiling::as_needed));
-  TIDEGATE_TRY(const HostContents first,
-               first_contents(*session, program, compiled.tuning.most_pinned_bytes));
-  TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
+  const auto own = static_cast<std::uint32_t>(ranks.rank());
   const std::chrono::nanoseconds most(options.max_wall_time_ns);
   monitor.count(session->calls());
-  TIDEGATE_TRY(const RankWeights weights,
-               weigh_ranks(*session, device, program, storage, first, options, monitor));
-  const JobSplit split = split_job(program, weights.parts);
+  TIDEGATE_TRY(const RankWeights weights, weigh_ranks(*session, device, program, storage, options, monitor));
+  JobSplit split = split_job(program, weights.parts);
   const device::CallCounts calls_before = session->calls()->now();
   const std::uint64_t trace_spans =
       options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
@@ -589,11 +688,16 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
       options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
         return buffer.expected.has_value();
       });
-  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, program, split, storage, first, ranks, most, monitor,
-                                         {.outputs = compared ? Outputs::whole : Outputs::in_parts,
-                                          .trace_spans = trace_spans,
-                                          .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
-                                          .halo_overlap = options.halo_overlap}));
+  const RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
+                              .trace_spans = trace_spans,
+                              .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
+                              .halo_overlap = options.halo_overlap};
+  store_in_parts(program, storage, deepest_halo(program, settings), split);
+  TIDEGATE_CHECK(check_room(program, split, own, device));
+  TIDEGATE_TRY(const HostContents first, first_contents_of(*session, program, split, own));
+  TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
+  TIDEGATE_TRY(RankRun run,
+               run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, settings));
 
   ExecutedProgram executed;
   DispatchOutcome& outcome = executed.run.outcome;
@@ -636,7 +740,7 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   }
   if (options.verify) {
     monitor.begin(Activity::proving);
-    const PlainRun plain = Reference(*session, program, storage, first).run(Clock::now() + most);
+    TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, storage, Clock::now() + most));
     executed.proof = Proof{.in_time = plain.in_time};
     if (plain.in_time) {
       executed.proof->parity = compare_outputs(program, plain.outputs, run.outputs);
@@ -767,6 +871,23 @@ Result<void> check_rankable(const Job& program) {
     }
   }
   return {};
+}
+
+std::uint32_t deepest_halo(const Job& program, const RankSettings& settings) {
+  const bool measured = program.iterations >= 4 * (warm_up + (depths.size() + 1) * stretch);
+  return settings.halo_depth != 0 ? settings.halo_depth : measured ? depths.back() : 1;
+}
+
+Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
+                                       const JobSplit& split, std::uint32_t rank) {
+  return first_contents(session, program, 0, [&](std::size_t buffer) -> Result<std::vector<std::byte>> {
+    const ProgramBuffer& of = program.buffers[buffer];
+    if (!split.in_parts(static_cast<std::uint32_t>(buffer))) {
+      return of.first();
+    }
+    const ByteRange part = split.parts[buffer][rank];
+    return part.size() == 0 ? Result<std::vector<std::byte>>() : of.first_part(part.begin, part.size());
+  });
 }
 
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,

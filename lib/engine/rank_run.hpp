@@ -72,6 +72,7 @@ Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string
 struct OutputInParts {
   std::uint32_t buffer = 0;
   device::Buffer memory;
+  std::uint64_t begin = 0; // of the buffer's bytes there
 };
 
 struct RankRun {
@@ -84,6 +85,7 @@ struct RankRun {
   std::vector<std::byte> until_value; // after the last iteration
   HostContents outputs;               // of rank 0, but those in parts; others have room without contents
   std::vector<OutputInParts> parts;
+  std::uint64_t device_bytes = 0; // of all buffers
   std::uint64_t upload_ns = 0;
   std::uint64_t dispatch_ns = 0;
   std::uint64_t read_back_ns = 0;
@@ -106,8 +108,15 @@ struct RankSettings {
   std::optional<bool> halo_overlap = {}; // empty: the run measures it where it measures the depth
 };
 
+// The greatest depth of halos that a run with these settings may use.
+std::uint32_t deepest_halo(const Job& program, const RankSettings& settings);
+
+// Returns the first contents of a rank's buffers, of those in parts what it has memory for. Errors: as of Job::first.
+Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
+                                       const JobSplit& split, std::uint32_t rank);
+
 // Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the
-// wall time of the waves. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of
+// wall time of the waves. `first` are the contents of this rank's buffers. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of
 // ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,

@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace tidegate::engine {
 namespace {
@@ -44,17 +45,22 @@ Result<bool> ranks_alike(const device::DeviceInfo& device, ranks::Ranks& ranks) 
 }
 
 // Runs the first iterations in equal parts, without outputs.
-Result<RankWeights> rehearse(const device::Session& session, Job program, const JobSplit& split,
+Result<RankWeights> rehearse(const device::Session& session, Job program, JobSplit split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, const RunOptions& options, Monitor& monitor) {
+                             const RunOptions& options, Monitor& monitor) {
   ranks::Ranks& ranks = *options.ranks;
   program.iterations = std::min(program.iterations, rehearsed);
   program.until.reset();
   for (ProgramBuffer& buffer : program.buffers) {
     buffer.output.reset();
   }
-  TIDEGATE_TRY(const RankRun run, run_on_ranks(session, program, split, storage, first, ranks,
-                                               std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
+  const RankSettings settings;
+  store_in_parts(program, storage, deepest_halo(program, settings), split);
+  TIDEGATE_TRY(const HostContents first,
+               first_contents_of(session, program, split, static_cast<std::uint32_t>(ranks.rank())));
+  TIDEGATE_TRY(const RankRun run,
+               run_on_ranks(session, program, split, storage, first, ranks,
+                            std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings));
   std::vector<std::uint64_t> work_ns(split.ranks);
   work_ns[static_cast<std::size_t>(ranks.rank())] =
       run.dispatch_ns - std::min(run.dispatch_ns, run.traffic.waiting_ns);
@@ -86,7 +92,7 @@ std::vector<std::uint32_t> parts_by_time(std::span<const std::uint64_t> work_ns)
 
 Result<RankWeights> weigh_ranks(const device::Session& session, const device::DeviceInfo& device,
                                 const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
-                                const HostContents& first, const RunOptions& options, Monitor& monitor) {
+                                const RunOptions& options, Monitor& monitor) {
   ranks::Ranks& ranks = *options.ranks;
   const auto size = static_cast<std::size_t>(ranks.size());
   RankWeights weights{.source = options.rank_weights.source.value_or(WeightSource::equal),
@@ -101,7 +107,7 @@ Result<RankWeights> weigh_ranks(const device::Session& session, const device::De
     weights.parts = in_proportion({options.rank_weights.parts.begin(), options.rank_weights.parts.end()});
     return weights;
   }
-  const JobSplit split = split_job(program, weights.parts);
+  JobSplit split = split_job(program, weights.parts);
   const bool any_cut = std::ranges::any_of(split.waves, &WaveCut::cut);
   if (!options.rank_weights.source && any_cut && program.iterations >= worth_it) {
     TIDEGATE_TRY(const bool alike, ranks_alike(device, ranks));
@@ -111,7 +117,7 @@ Result<RankWeights> weigh_ranks(const device::Session& session, const device::De
     weights.source = WeightSource::equal;
     return weights;
   }
-  return rehearse(session, program, split, storage, first, options, monitor);
+  return rehearse(session, program, std::move(split), storage, options, monitor);
 }
 
 } // namespace tidegate::engine

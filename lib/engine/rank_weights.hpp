@@ -30,6 +30,6 @@ std::vector<std::uint32_t> parts_by_time(std::span<const std::uint64_t> work_ns)
 // weights must be that of ranks (wrong_length); of the run.
 Result<RankWeights> weigh_ranks(const device::Session& session, const device::DeviceInfo& device,
                                 const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
-                                const HostContents& first, const RunOptions& options, Monitor& monitor);
+                                const RunOptions& options, Monitor& monitor);
 
 } // namespace tidegate::engine

@@ -366,7 +366,7 @@ struct RankReport {
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;                // sent
   std::optional<std::uint64_t> edges;        // of a graph: of its vertices
-  std::optional<std::uint64_t> device_bytes; // for its part of a graph
+  std::optional<std::uint64_t> device_bytes; // for its part of a graph, or its buffers
   std::optional<std::uint32_t> weight;       // of a wave program: its part of waves that are cut, of 10000
 };
 
@@ -379,8 +379,9 @@ struct RankWaveReport {
 struct RankBufferReport {
   std::string buffer;
   bool split = false;           // each rank writes its part
+  bool in_parts = false;        // and has room for what it touches alone
   std::uint64_t bytes_sent = 0; // of its contents, by all ranks
-  std::string reason, fix;
+  std::string reason, fix;      // why it is not split, or has room for all of it
 };
 
 // A run on several ranks.

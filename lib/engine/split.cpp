@@ -68,7 +68,9 @@ public:
       : program_(program), split_{.ranks = static_cast<std::uint32_t>(weights.size()),
                                   .waves = {},
                                   .swap_set = swap_sets(program),
-                                  .owned = {}} {
+                                  .owned = {},
+                                  .parts = {},
+                                  .whole = {}} {
     weights_before_.push_back(0);
     for (const std::uint32_t weight : weights) {
       weights_before_.push_back(weights_before_.back() + weight);
@@ -255,16 +257,6 @@ ByteRange hull(const ByteRange& a, const ByteRange& b) {
                          : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
-// The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
-ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes) {
-  if (!argument.rows || argument.rows->row_bytes == 0) {
-    return {0, bytes};
-  }
-  const RowReach& rows = *argument.rows;
-  return {row_begin(tiles.first_id - std::min(tiles.first_id, rows.reach), rows.row_bytes, bytes),
-          row_begin(tiles.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
-}
-
 // The tile rows that write these bytes, next to those of the rank.
 TileRows covering(const NdRange& range, std::uint64_t row_bytes, const ByteRange& bytes, TileRows tiles) {
   if (bytes.size() == 0) {
@@ -303,6 +295,22 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
   part.global[d] = static_cast<std::uint32_t>(first_id(range, rows.end) - part.offset[d]);
   part.groups[d] = rows.end - rows.begin;
   return part;
+}
+
+ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes) {
+  if (!argument.rows || argument.rows->row_bytes == 0) {
+    return {0, bytes};
+  }
+  const RowReach& rows = *argument.rows;
+  return {row_begin(tiles.first_id - std::min(tiles.first_id, rows.reach), rows.row_bytes, bytes),
+          row_begin(tiles.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
+}
+
+TileRows whole_tiles(const ProgramWave& wave, TileRows rows) {
+  const NdRange ids = ids_of(wave);
+  rows.first_id = first_id(ids, rows.begin);
+  rows.end_id = first_id(ids, rows.end);
+  return rows;
 }
 
 DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
@@ -404,6 +412,41 @@ DeepHalos::Block DeepHalos::plan(std::uint32_t depth, std::uint32_t first_phase)
   return block;
 }
 
+// A lower depth works no further rows: its iterations are the last ones of this depth, from some phase on.
+std::vector<std::vector<ByteRange>> DeepHalos::hulls() const {
+  std::vector<std::vector<ByteRange>> of_set = split_.owned;
+  const auto add = [&](std::uint32_t wave, const std::vector<TileRows>& rows) {
+    for (const ProgramArgument& argument : program_.waves[wave].arguments) {
+      for (std::uint32_t rank = 0;
+           argument.is_memory() && split_.split(argument.buffer) && rank < rows.size(); ++rank) {
+        ByteRange& all = of_set[split_.swap_set[argument.buffer]][rank];
+        if (rows[rank].begin != rows[rank].end) {
+          all = hull(all, touched(argument, whole_tiles(program_.waves[wave], rows[rank]),
+                                  program_.buffers[argument.buffer].bytes));
+        }
+      }
+    }
+  };
+  for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+    std::vector<TileRows> rows;
+    for (std::uint32_t rank = 0; split_.waves[wave].cut() && rank < split_.ranks; ++rank) {
+      rows.push_back(own_rows(program_.waves[wave], split_.waves[wave], rank));
+    }
+    add(wave, rows);
+  }
+  for (std::uint32_t phase = 0; next_depth_ > 1 && phase < storage_.size(); ++phase) {
+    for (const auto& waves : plan(next_depth_, phase)) {
+      for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+        add(wave, waves[wave]);
+      }
+    }
+  }
+  for (std::size_t buffer = 0; buffer < of_set.size(); ++buffer) {
+    of_set[buffer] = of_set[split_.swap_set[buffer]];
+  }
+  return of_set;
+}
+
 std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteration) {
   const WaveCut& cut = split_.waves[wave];
   std::vector<TileRows> rows;
@@ -457,8 +500,10 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
 Freshness::Freshness(const Job& program, const JobSplit& split,
                      std::span<const std::vector<std::uint32_t>> storage)
     : program_(program), split_(split), storage_(storage) {
-  for (const ProgramBuffer& buffer : program.buffers) { // first contents are everywhere
-    fresh_.emplace_back(split.ranks, ByteRange{0, buffer.bytes});
+  for (std::uint32_t i = 0; i < program.buffers.size();
+       ++i) { // first contents are wherever there is memory for them
+    fresh_.push_back(split.in_parts(i) ? split.parts[i]
+                                       : std::vector(split.ranks, ByteRange{0, program.buffers[i].bytes}));
   }
 }
 

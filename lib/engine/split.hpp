@@ -5,9 +5,14 @@
 //   a buffer it writes                                          each rank owns the rows that its tiles write
 //   a buffer it reads     ... rank 1 needs its rows and `reach` rows of its neighbours (RowReach)
 //
-// Every rank has room for whole buffers and works in place; of a split buffer only some bytes of it are as one rank
-// alone would have them. They are *fresh*. Every rank keeps account of what is fresh on every rank, so that all know what
-// to send without asking.
+// Of a split buffer only some bytes are on a rank as one rank alone would have them. They are *fresh*. Every rank keeps
+// account of what is fresh on every rank, so that all know what to send without asking.
+//
+// Where all that a rank ever touches of a split buffer is known, its memory holds that part alone (store_in_parts):
+//
+//   rank 1 owns        |--------|
+//   its memory   |#####|--------|#####|     # of neighbours: what it reads, at the greatest depth of halos
+//                ^ tg_begin                 kernels get where the part begins, and index the whole buffer
 #pragma once
 #include "engine/job.hpp"
 
@@ -45,7 +50,17 @@ struct JobSplit {
   std::vector<std::vector<ByteRange>>
       owned; // by buffer and rank, of split buffers; empty: every rank writes all of it
 
+  // By buffer and rank, the bytes that the rank has memory for; empty: all of them.
+  std::vector<std::vector<ByteRange>> parts;
+  struct Obstacle {
+    std::string reason, fix;
+  };
+  std::vector<Obstacle> whole; // by buffer: why every rank has memory for all of a split one
+
   [[nodiscard]] bool split(std::uint32_t buffer) const { return !owned[buffer].empty(); }
+  [[nodiscard]] bool in_parts(std::uint32_t buffer) const {
+    return buffer < parts.size() && !parts[buffer].empty();
+  }
 };
 
 // Each rank gets a part of what is cut in proportion to its weight, which is at least 1.
@@ -68,6 +83,12 @@ struct TileRows {
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
 
+// The same rows with the ids of whole tiles, which are what a rank runs and has memory for.
+TileRows whole_tiles(const ProgramWave& wave, TileRows rows);
+
+// The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
+ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes);
+
 // The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs those rows
 // of its neighbours, too, that its own rows need later in the K iterations.
 //
@@ -86,6 +107,10 @@ public:
   void use(std::uint32_t depth) { next_depth_ = reason_.empty() ? depth : 1; }
 
   [[nodiscard]] const std::string& reason() const { return reason_; } // why the depth is 1; may be empty
+
+  // By buffer and rank: all that the rank owns, and that cut waves touch with this depth or a lower one; of buffers that
+  // exchange their memory the same.
+  [[nodiscard]] std::vector<std::vector<ByteRange>> hulls() const;
 
   // By rank; empty for a wave that is not cut.
   std::vector<TileRows> rows(std::uint32_t wave, std::uint32_t iteration);
@@ -106,6 +131,18 @@ private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, Block>
       blocks_; // by depth, and phase of the first iteration
 };
+
+// Decides which split buffers are in parts, for depths up to this one; storage[phase][buffer] is the buffer whose memory a
+// buffer uses.
+void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_t>> storage,
+                    std::uint32_t halo_depth, JobSplit& split);
+
+// By wave: the parameters of its kernel that get where their part begins, in arguments after those of the wave.
+std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split);
+
+// By unit: the source whose kernels take these arguments.
+std::map<std::uint32_t, std::string> moving_sources(const Job& program,
+                                                    const std::vector<std::vector<std::uint32_t>>& moved);
 
 // Bytes that one rank sends to another.
 struct RankTransfer {

@@ -99,6 +99,21 @@ struct WatchedUnit {
 WatchedUnit watch_accesses(const TranslationUnit& unit,
                            const std::map<std::string, std::set<std::size_t>>& watched);
 
+// Lets kernels work in a part of the memory that they index: a pointer that begins at byte tg_begin of it is moved to where
+// all of it would begin.
+//
+//   kernel void k(global float* a) { a[get_global_id(0)] = 0; }
+//   kernel void k(global float* a, ulong tg_begin0) {
+//     a = (global void*)((uintptr_t)a - (uintptr_t)tg_begin0); a[get_global_id(0)] = 0; }
+
+// Why the kernel may notice that this pointer was moved, or cannot move it; empty if it only accesses elements.
+std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter);
+
+using MovedPointers = std::map<std::string, std::set<std::size_t>>; // parameters by kernel
+
+// Returns the source with one more parameter for each of these, after all others and in their order.
+std::string move_pointers(const TranslationUnit& unit, const MovedPointers& moved);
+
 // Facts about a kernel's parameters and NDRange that its tokens prove, for `draft`, which guesses a program
 // from a kernel. Anything unproven is left open.
 

@@ -14,6 +14,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>
@@ -34,6 +35,12 @@ std::optional<ElementType> type_of(const Tensor& tensor) {
       "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
   const auto found = std::ranges::find(names, tensor.type);
   return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
+}
+
+// Reads as many bytes of a file as there is room for. Error: cannot_read.
+Result<void> read_bytes(const Descriptor& file, const std::string& path, std::uint64_t offset,
+                        std::span<std::byte> room) {
+  return read_tensor(file, path, {.type = {}, .shape = {}, .offset = offset, .bytes = room.size()}, room);
 }
 
 // Reads the elements of a tensor; those of BF16 become f32, whose upper half they are.
@@ -90,6 +97,8 @@ Result<void> read_safetensors(std::vector<std::byte>& contents, const BufferSpec
 // Stores the elements of the array as the type of the buffer.
 Result<void> convert_elements(std::vector<std::byte>& contents, ElementType type, const NpyArray& array,
                               const std::string& path);
+
+constexpr std::size_t npy_header_room = std::size_t{1} << 20U; // far more than numpy.save writes
 
 bool is_npy(std::string_view path) {
   return path.ends_with(".npy");
@@ -170,10 +179,9 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
   if (buffer.init && buffer.init->tensor) {
     return read_safetensors(contents, buffer, path);
   }
-  constexpr std::size_t header_room = std::size_t{1} << 20U; // far more than numpy.save writes
   const bool npy = is_npy(path);
   // Reading stops at `most`: a larger file is wrong, whatever its size.
-  const std::size_t most = contents.size() + (npy ? header_room : 0);
+  const std::size_t most = contents.size() + (npy ? npy_header_room : 0);
   auto file = read_all(path, most);
   if (!file && file.error().code != ErrorCode::input_too_large) {
     return tl::unexpected(std::move(file.error()));
@@ -338,25 +346,31 @@ Error does_not_fit(const Number& number, ElementType type) {
       std::move(fix));
 }
 
+// Elements of a buffer from the one with number `first` on, as many as there is room for.
+struct Elements {
+  Contents& contents;
+  std::uint64_t first = 0;
+};
+
 // Sets element i to element(i). memcpy with a constant size compiles to a store.
 template <class T>
-void generate(Contents& contents, const auto& element) {
-  const std::uint64_t count = contents.size() / sizeof(T);
-  std::byte* const data = contents.data();
+void generate(const Elements& elements, const auto& element) {
+  const std::uint64_t count = elements.contents.size() / sizeof(T);
+  std::byte* const data = elements.contents.data();
   for (std::uint64_t i = 0; i < count; ++i) {
-    const T value = element(i);
+    const T value = element(elements.first + i);
     std::memcpy(data + i * sizeof(T), &value, sizeof(T));
   }
 }
 
-Result<void> fill_all(Contents& contents, ElementType type, const Number& number) {
+Result<void> fill_all(const Elements& elements, ElementType type, const Number& number) {
   std::array<std::byte, sizeof(std::uint64_t)> pattern{};
   if (auto stored = store_number(number, type, pattern.data()); !stored) {
     return stored;
   }
   with_type(type, [&]<class T>(T value) {
     std::memcpy(&value, pattern.data(), sizeof(T));
-    generate<T>(contents, [value](std::uint64_t) { return value; });
+    generate<T>(elements, [value](std::uint64_t) { return value; });
   });
   return {};
 }
@@ -368,7 +382,7 @@ Error iota_leaves(ElementType type, std::uint64_t element) {
 }
 
 template <std::integral T>
-Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
+Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementType type, const Iota& iota) {
   const auto start = as_integer(iota.start);
   const auto step = as_integer(iota.step);
   if (!start || !fits<T>(*start)) {
@@ -387,13 +401,13 @@ Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type
   }
   const auto low_start = static_cast<std::uint64_t>(*start); // elements are equal modulo 2^64
   const auto low_step = static_cast<std::uint64_t>(*step);
-  generate<T>(contents, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
+  generate<T>(elements, [=](std::uint64_t i) { return static_cast<T>(low_start + i * low_step); });
   return {};
 }
 
 // Computes in double precision and rounds once.
 template <class T>
-Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type, const Iota& iota) {
+Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementType type, const Iota& iota) {
   for (const Number& number : {iota.start, iota.step}) {
     if (!converted<T>(number)) {
       return tl::unexpected(does_not_fit(number, type));
@@ -412,7 +426,7 @@ Result<void> fill_iota(Contents& contents, std::uint64_t count, ElementType type
     }
     return tl::unexpected(iota_leaves(type, outside));
   }
-  generate<T>(contents, element);
+  generate<T>(elements, element);
   return {};
 }
 
@@ -424,7 +438,7 @@ Error empty_random_range(const std::string& low, const std::string& high, Elemen
 // A multiply and a shift map 64 random bits to the range. For w values the bias is at most w in 2^64 (Lemire,
 // 2019, without rejection).
 template <std::integral T>
-Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+Result<void> fill_random(const Elements& elements, ElementType type, const Random& random) {
   using Limits = std::numeric_limits<T>;
   const Number lowest = std::signed_integral<T> ? Number(static_cast<std::int64_t>(Limits::min())) : Number();
   const Number low_number = random.low.value_or(lowest);
@@ -442,7 +456,7 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
   const auto width = static_cast<UnsignedInteger>(*high - *low); // at most 2^64
   const auto low_bits = static_cast<std::uint64_t>(*low);
   const RandomNumbers numbers(random.seed);
-  generate<T>(contents, [=](std::uint64_t i) {
+  generate<T>(elements, [=](std::uint64_t i) {
     return static_cast<T>(low_bits + static_cast<std::uint64_t>((numbers.bits(i) * width) >> 64U));
   });
   return {};
@@ -450,7 +464,7 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
 
 // Rounding may leave [low, high) at either end; the nearest value of T inside replaces it.
 template <class T>
-Result<void> fill_random(Contents& contents, ElementType type, const Random& random) {
+Result<void> fill_random(const Elements& elements, ElementType type, const Random& random) {
   const Number low_number = random.low.value_or(std::uint64_t{0});
   const Number high_number = random.high.value_or(std::uint64_t{1});
   const auto first = converted<T>(low_number);
@@ -466,24 +480,24 @@ Result<void> fill_random(Contents& contents, ElementType type, const Random& ran
     return tl::unexpected(empty_random_range(number_text(low_number), number_text(high_number), type));
   }
   const RandomNumbers numbers(random.seed);
-  generate<T>(contents, [=](std::uint64_t i) {
+  generate<T>(elements, [=](std::uint64_t i) {
     const double part = numbers.unit(i);
     return rounded<T>(std::min(std::max((1 - part) * low + part * high, least), most));
   });
   return {};
 }
 
-// Fills as many elements as `contents` has room for. With no room it only checks the rule.
-Result<void> fill_by_rule(Contents& contents, const BufferSpec& buffer) {
+// With no room it only checks the rule.
+Result<void> fill_by_rule(const Elements& elements, const BufferSpec& buffer) {
   const BufferInit& init = *buffer.init;
   if (init.fill) {
-    return fill_all(contents, buffer.type, *init.fill);
+    return fill_all(elements, buffer.type, *init.fill);
   }
   return with_type(buffer.type, [&]<class T>(T) -> Result<void> {
     if (init.iota) {
-      return fill_iota<T>(contents, buffer.count, buffer.type, *init.iota);
+      return fill_iota<T>(elements, buffer.count, buffer.type, *init.iota);
     }
-    return init.random ? fill_random<T>(contents, buffer.type, *init.random) : Result<void>();
+    return init.random ? fill_random<T>(elements, buffer.type, *init.random) : Result<void>();
   });
 }
 
@@ -492,7 +506,44 @@ Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const s
     return {};
   }
   return buffer.init->file ? read_buffer_file(contents, buffer, path_in(folder, *buffer.init->file))
-                           : fill_by_rule(contents, buffer);
+                           : fill_by_rule({contents}, buffer);
+}
+
+Error no_memory(const BufferSpec& buffer, std::uint64_t bytes) {
+  return {.code = ErrorCode::host_out_of_memory,
+          .message = fmt::format("the host has no memory left for {} elements of {}, {}",
+                                 bytes / element_bytes(buffer.type), name(buffer.type), bytes_text(bytes)),
+          .fix = "give the buffer a lower count, or the process more memory",
+          .requested = bytes};
+}
+
+// Returns where a file has the buffer's contents as they are; nothing if they must be read as a whole, because they are
+// converted, or because the file is another than the buffer needs.
+Result<std::optional<std::uint64_t>> contents_in_file(const BufferSpec& buffer, const std::string& path) {
+  std::error_code ignored;
+  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+  const std::uint64_t size =
+      std::filesystem::is_regular_file(path, ignored) ? std::filesystem::file_size(path, ignored) : 0;
+  if (buffer.init->tensor) {
+    TIDEGATE_TRY(const Descriptor file, open_input(path));
+    TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
+    return type_of(tensor) == buffer.type && tensor.bytes == bytes ? std::optional(tensor.offset)
+                                                                   : std::nullopt;
+  }
+  if (!is_npy(path)) {
+    return size == bytes ? std::optional<std::uint64_t>(0) : std::nullopt;
+  }
+  if (size < bytes) {
+    return std::nullopt;
+  }
+  TIDEGATE_TRY(const Descriptor file, open_input(path));
+  std::string begin(std::min<std::uint64_t>(size, npy_header_room), '\0');
+  TIDEGATE_CHECK(read_bytes(file, path, 0, std::as_writable_bytes(std::span(begin))));
+  const auto head = parse_npy_head(begin);
+  const bool as_is = head && head->type == buffer.type && !head->big_endian && head->bytes == bytes &&
+                     head->offset + bytes == size &&
+                     (!buffer.shape || head->shape.size() <= 1 || head->shape == *buffer.shape);
+  return as_is ? std::optional(head->offset) : std::nullopt;
 }
 
 Error too_large(const BufferSpec& buffer) {
@@ -513,9 +564,37 @@ Result<void> store_number(const Number& number, ElementType type, std::byte* at)
   });
 }
 
+Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std::string& folder,
+                                            std::uint64_t begin, std::uint64_t bytes) {
+  const std::string path = buffer.init && buffer.init->file ? path_in(folder, *buffer.init->file) : "";
+  std::uint64_t data = 0; // where the contents begin in the file
+  if (!path.empty()) {
+    TIDEGATE_TRY(const auto found, contents_in_file(buffer, path));
+    if (!found) {
+      TIDEGATE_TRY(const Contents all, initial_contents(buffer, folder));
+      return Contents(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                      all.begin() + static_cast<std::ptrdiff_t>(begin + bytes));
+    }
+    data = *found;
+  }
+  Contents contents;
+  try {
+    contents.resize(bytes);
+  } catch (const std::bad_alloc&) {
+    return tl::unexpected(no_memory(buffer, bytes));
+  }
+  if (path.empty()) {
+    TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
+  } else {
+    TIDEGATE_TRY(const Descriptor file, open_input(path));
+    TIDEGATE_CHECK(read_bytes(file, path, data + begin, contents));
+  }
+  return contents;
+}
+
 Result<void> check_rule(const BufferSpec& buffer) {
   Contents nothing;
-  return buffer.init ? fill_by_rule(nothing, buffer) : Result<void>();
+  return buffer.init ? fill_by_rule({nothing}, buffer) : Result<void>();
 }
 
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder) {
@@ -529,13 +608,7 @@ Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const 
       return tl::unexpected(std::move(filled.error()));
     }
   } catch (const std::bad_alloc&) {
-    const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
-    return tl::unexpected(
-        Error{.code = ErrorCode::host_out_of_memory,
-              .message = fmt::format("the host has no memory left for {} elements of {}, {}", buffer.count,
-                                     name(buffer.type), bytes_text(bytes)),
-              .fix = "give the buffer a lower count, or the process more memory",
-              .requested = bytes});
+    return tl::unexpected(no_memory(buffer, buffer.count * element_bytes(buffer.type)));
   }
   return contents;
 }

@@ -48,6 +48,11 @@ Result<void> check_rule(const BufferSpec& buffer);
 // bad_array for a file of another type or count; those of reading.
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
 
+// Returns `bytes` of these contents from `begin` on; both are multiples of the element size. Needs memory for no more, unless
+// a file is converted. Errors: likewise.
+Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std::string& folder,
+                                            std::uint64_t begin, std::uint64_t bytes);
+
 // Checks the init and output files of an image. Error: invalid_program for another picture format, or a PNG that
 // cannot hold the image.
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);

@@ -466,6 +466,7 @@ Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& pr
     for (ProgramBuffer* const to : {&written.buffers[i], &running.buffers[i]}) {
       if (!from.hits) { // a list may have grown
         to->first = from.first;
+        to->first_part = from.first_part;
         to->content = from.content;
         to->output = from.output;
         to->write = from.write;

@@ -148,6 +148,9 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
     };
   } else if (spec.init) {
     buffer.first = [spec, folder] { return initial_contents(spec, folder); };
+    buffer.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
+      return initial_part(spec, folder, begin, bytes);
+    };
     buffer.content = content_of(spec, folder);
   }
   if (spec.output) {

@@ -388,20 +388,26 @@ TEST_CASE("a report of several ranks with one figure changed") {
                               .bytes_sent = 4,
                               .messages = 1};
   };
-  sound.report.ranks = engine::RanksReport{.ranks = {rank(0, 5), rank(1, 2)},
-                                           .slowest = 1,
-                                           .bytes_sent = 8,
-                                           .messages = 2,
-                                           .waves = {},
-                                           .buffers = {{.buffer = "b", .split = true, .bytes_sent = 6}}};
-  check_all<Run>(sound, {{"/ranks/bytes_sent: bytes_sent is 9, and those of the ranks are 8",
-                          [](Run& run) { ++run.report.ranks->bytes_sent; }},
-                         {"/ranks/messages: messages is 0, and those of the ranks are 2",
-                          [](Run& run) { run.report.ranks->messages = 0; }},
-                         {"/ranks/slowest: slowest is 0, and by dispatch_ns and waiting_ns it is 1",
-                          [](Run& run) { run.report.ranks->slowest = 0; }},
-                         {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
-                          [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
-                         {"/ranks/bytes_sent: bytes_sent of buffers is 9, and bytes_sent only 8",
-                          [](Run& run) { run.report.ranks->buffers.front().bytes_sent = 9; }}});
+  sound.report.ranks =
+      engine::RanksReport{.ranks = {rank(0, 5), rank(1, 2)},
+                          .slowest = 1,
+                          .bytes_sent = 8,
+                          .messages = 2,
+                          .waves = {},
+                          .buffers = {{.buffer = "b", .split = true, .in_parts = true, .bytes_sent = 6}}};
+  check_all<Run>(
+      sound, {{"/ranks/bytes_sent: bytes_sent is 9, and those of the ranks are 8",
+               [](Run& run) { ++run.report.ranks->bytes_sent; }},
+              {"/ranks/messages: messages is 0, and those of the ranks are 2",
+               [](Run& run) { run.report.ranks->messages = 0; }},
+              {"/ranks/slowest: slowest is 0, and by dispatch_ns and waiting_ns it is 1",
+               [](Run& run) { run.report.ranks->slowest = 0; }},
+              {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
+               [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
+              {"/ranks/bytes_sent: bytes_sent of buffers is 9, and bytes_sent only 8",
+               [](Run& run) { run.report.ranks->buffers.front().bytes_sent = 9; }},
+              {"/ranks/buffers/0/in_parts: a buffer that is not split is in parts",
+               [](Run& run) { run.report.ranks->buffers.front().split = false; }},
+              {"/ranks/buffers/0/in_parts: in_parts and reason differ on whether each rank has a part alone",
+               [](Run& run) { run.report.ranks->buffers.front().in_parts = false; }}});
 }

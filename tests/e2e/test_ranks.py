@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import shutil
@@ -19,8 +20,27 @@ from pathlib import Path
 
 from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
 import test_run_queues
-from test_run import Programs, environment
+from test_run import Programs, environment, npy
 
+STENCILS = """
+uint value(global const uint* a, uint x, uint y, uint width, uint height, uint reach, uint salt) {
+  uint v = salt + 3 * a[y * width + x];
+  for (uint k = 1; k <= reach; ++k)
+    v += (y >= k ? k * a[(y - k) * width + x] : salt) ^ (y + k < height ? a[(y + k) * width + x] : k);
+  return v;
+}
+#define STENCIL(NAME, X, D, OLD) \\
+  kernel void NAME(global const uint* a, global uint* b, uint nx, uint width, uint height, uint reach, uint salt) { \\
+    const uint x = X, y = get_global_id(D); \\
+    if (x < width && y < height) b[y * width + x] = OLD * b[y * width + x] + value(a, x, y, width, height, reach, salt); \\
+  }
+STENCIL(line, 0, 0, 0)
+STENCIL(plane, get_global_id(0), 1, 0)
+STENCIL(cube, get_global_id(0) + nx * get_global_id(1), 2, 0)
+STENCIL(line_on, 0, 0, 5)
+STENCIL(plane_on, get_global_id(0), 1, 5)
+STENCIL(cube_on, get_global_id(0) + nx * get_global_id(1), 2, 5)
+"""
 QUEUES = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
 
@@ -135,6 +155,117 @@ class Ranks(Programs):
                         self.assertEqual(report["halo_overlap"], overlap)
                     if name == "heat":  # of both plates, once in `depth` iterations
                         self.assertEqual(report["messages"], (22 // depth) * (ranks - 1) * 2 * (2 if depth > 2 else 1))
+
+    def random_stencils(self, chance: random.Random) -> tuple[Document, dict[str, bytes]]:
+        """A program whose buffers are all in parts, and its outputs by a simulation."""
+        dimensions = chance.randint(1, 3)
+        inner = [chance.randint(1, 7) for _ in range(dimensions - 1)]
+        height, width = chance.randint(5, 70), math.prod(inner)
+        count = height * width
+        state = {}
+        document: Document = {"buffers": {}, "ops": {}, "waves": [], "repeat": chance.randint(1, 14)}
+        for number, name in enumerate("pqr"):
+            made = [chance.randrange(2**32) for _ in range(count)]
+            raw = struct.pack(f"<{count}I", *made)
+            kind = chance.choice(("raw", "npy", "fill", "iota", "none"))
+            if kind in ("raw", "npy"):
+                self.file(f"{name}.{kind}", npy("u32", made) if kind == "npy" else raw)
+                init: Document = {"init": {"file": f"{name}.{kind}"}}
+            elif kind == "fill":
+                made, init = [7] * count, {"init": {"fill": 7}}
+            elif kind == "iota":
+                made, init = [3 + 2 * i for i in range(count)], {"init": {"iota": {"start": 3, "step": 2}}}
+            else:
+                made, init = [0] * count, {}
+            state[name] = made
+            document["buffers"][name] = {"type": "u32", "shape": [height, width], "output": f"out_{name}.npy", **init}
+        waves = []
+        rows_of_groups = chance.randint(1, 4)  # of all waves, so that each is cut at the same rows
+        for number in range(chance.randint(1, 4)):
+            a, b = chance.sample("pqr", 2)
+            kept = chance.random() < 0.3
+            kernel = ("line", "plane", "cube")[dimensions - 1] + ("_on" if kept else "")
+            reach, salt = chance.randint(0, 3), chance.randrange(1000)
+            local = [*(chance.randint(1, 4) for _ in inner), rows_of_groups]
+            sizes = [(size + own - 1) // own * own for size, own in zip([*inner, height], local)]
+            sizes[0] = inner[0] if dimensions > 1 else sizes[0]
+            local[0] = chance.choice([size for size in range(1, inner[0] + 1) if inner[0] % size == 0]) if dimensions > 1 else local[0]
+            phase = "each" if number == 0 else chance.choice(("before", "each", "each", "after"))
+            document["ops"][kernel] = {"source": "stencils.cl"}
+            document["waves"].append({"op": kernel, "phase": phase, "global_size": sizes, "local_size": local, "args": [
+                {"buffer": a, "rows": reach}, {"buffer": b, "rows": 0},
+                *({"u32": number} for number in (sizes[0], width, height, reach, salt))]})
+            waves.append((phase, a, b, 5 if kept else 0, reach, salt))
+        swap = chance.choice(([], [["p", "q"]], [["p", "q"], ["q", "r"]]))
+        if swap:
+            document["swap"] = swap
+
+        def run(phase: str) -> None:
+            for own, a, b, old, reach, salt in waves:
+                if own == phase:
+                    before, after = state[a], state[b]
+                    for i in range(count):
+                        y = i // width
+                        value = salt + 3 * before[i]
+                        for k in range(1, reach + 1):
+                            above = k * before[i - k * width] if y >= k else salt
+                            value += (above % 2**32) ^ (before[i + k * width] if y + k < height else k)
+                        after[i] = (old * after[i] + value) % 2**32
+
+        run("before")
+        for _ in range(document["repeat"]):
+            run("each")
+            for one, other in swap:
+                state[one], state[other] = state[other], state[one]
+        run("after")
+        return document, {f"out_{name}.npy": struct.pack(f"<{count}I", *state[name]) for name in "pqr"}
+
+    def test_random_stencils_in_parts_have_the_oracles_bytes(self) -> None:
+        self.file("stencils.cl", STENCILS)
+        seed = random.randrange(10**6)
+        in_parts = 0
+        for number in range(2 * QUEUES):
+            chance = random.Random(seed + number)
+            ranks, depth = chance.randint(1, 4), chance.randint(1, 8)
+            with self.subTest(seed=seed, number=number, ranks=ranks, depth=depth):
+                document, outputs = self.random_stencils(chance)
+                self.file("program.json", json.dumps(document))
+                result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), *(("--verify",) if number == 0 else ()))
+                self.check(result, 0)
+                for name, data in outputs.items():
+                    self.assertEqual((self.folder / name).read_bytes()[-len(data):], data, name)
+                for buffer in parse(result.stdout).get("ranks", {}).get("buffers", []):
+                    self.assertEqual(buffer["in_parts"], buffer["split"], buffer)
+                    in_parts += buffer["in_parts"]
+        self.assertGreater(in_parts, 0, seed)
+
+    def test_a_plate_that_no_rank_has_memory_for_alone(self) -> None:
+        program = self.example("heat", 30)
+        program["buffers"]["plate"]["shape"] = program["buffers"]["next"]["shape"] = [1600, 240]
+        program["waves"][0]["global_size"] = [240, 1600]
+        program["waves"][0]["args"][3] = {"i32": 1600}
+        self.file("program.json", json.dumps(program))
+        result = self.mpirun(1, "run", "program.json", "--strategy", "plain")
+        self.check(result, 0)
+        alone = self.outputs(program)
+        whole = 2 * 4 * 1600 * 240
+        budget = program["device_memory_budget_bytes"] = whole * 3 // 10
+        self.file("program.json", json.dumps(program))
+        result = self.mpirun(1, "run", "program.json", "--strategy", "plain")
+        self.check(result, 1)
+        self.assertIn("[group_over_budget]", result.stderr)
+        result = self.mpirun(2, "run", "program.json")
+        self.check(result, 1)
+        self.assertIn("all buffers together may take", result.stderr)
+        self.assertIn("start more ranks", result.stderr)
+        for depth in (1, 8):
+            result = self.mpirun(4, "run", "program.json", "--halo-depth", str(depth))
+            self.check(result, 0)
+            self.assertEqual(self.outputs(program), alone)
+            for rank in parse(result.stdout)["ranks"]["ranks"]:
+                self.assertLessEqual(rank["device_bytes"], budget)
+                halos = 2 * 2 * 4 * 240 * (16 + depth)  # of two plates, to both sides, at most with a whole work-group
+                self.assertLess(abs(rank["device_bytes"] - whole / 4), halos)
 
     def test_queues_make_the_same_bytes_and_counts(self) -> None:
         counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "priority", "queues")

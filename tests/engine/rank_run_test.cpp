@@ -73,42 +73,69 @@ kernel void grouped(global const uint* a, global uint* b, uint n) {
 }
 )";
 
-std::unique_ptr<device::test::StandIn> session() {
+// Elements of a buffer, in a part of its memory from some element on. An access outside of the part fails the test.
+struct PartWords {
+  std::span<std::uint32_t> part;
+  std::uint64_t begin = 0;
+
+  std::uint32_t& operator[](std::uint64_t i) const {
+    thread_local std::uint32_t nowhere = 0;
+    const bool inside = i >= begin && i - begin < part.size();
+    if (!inside) {
+      FAIL_CHECK("element " << i << " is not among " << part.size() << " from " << begin << " on");
+    }
+    return inside ? part[i - begin] : nowhere;
+  }
+};
+
+using Moved = std::map<std::string, std::vector<std::uint32_t>>; // parameters by kernel
+
+std::unique_ptr<device::test::StandIn> session(const Moved& moved = {}) {
   auto made = std::make_unique<device::test::StandIn>();
+  const auto words = [moved](const char* kernel, std::uint32_t arguments, std::uint32_t argument,
+                             const device::test::StandInLaunch& launch) {
+    PartWords found{.part = launch.buffer<std::uint32_t>(argument)};
+    const auto of = moved.find(kernel);
+    for (std::uint32_t i = 0; of != moved.end() && i < of->second.size(); ++i) {
+      if (of->second[i] == argument) {
+        found.begin = launch.value<std::uint64_t>(arguments + i) / sizeof(std::uint32_t);
+      }
+    }
+    return found;
+  };
   // By kernel: an element of b from its index, a and b.
   const auto element_wise = [&](const char* name, const auto& value) {
-    made->kernels[name] = [value](const device::test::StandInLaunch& launch) {
-      const auto a = launch.buffer<std::uint32_t>(0);
-      const auto b = launch.buffer<std::uint32_t>(1);
+    made->kernels[name] = [value, words, name](const device::test::StandInLaunch& launch) {
+      const PartWords a = words(name, 3, 0, launch);
+      const PartWords b = words(name, 3, 1, launch);
       const auto n = launch.value<std::uint32_t>(2);
       for (std::size_t k = 0; k < launch.range.global[0]; ++k) {
         value(launch.range.offset[0] + k, a, b, n, k / launch.range.local[0]);
       }
     };
   };
-  using Words = std::span<std::uint32_t>;
-  element_wise("near", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+  element_wise("near", [](std::size_t i, PartWords a, PartWords b, std::uint32_t n, std::size_t) {
     b[i] = a[i] * 5U + (i >= 2 ? a[i - 2] : 1U) + (i + 1 < n ? a[i + 1] : 2U);
   });
-  element_wise("far", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+  element_wise("far", [](std::size_t i, PartWords a, PartWords b, std::uint32_t n, std::size_t) {
     b[i] = b[i] * 3U + a[(i * 7 + 3) % n];
   });
-  element_wise("counted", [](std::size_t i, Words a, Words sums, std::uint32_t, std::size_t) {
+  element_wise("counted", [](std::size_t i, PartWords a, PartWords sums, std::uint32_t, std::size_t) {
     sums[a[i] % 4] += a[i];
   });
-  element_wise("least", [](std::size_t i, Words a, Words least, std::uint32_t, std::size_t) {
+  element_wise("least", [](std::size_t i, PartWords a, PartWords least, std::uint32_t, std::size_t) {
     const auto value = 50 - static_cast<std::int32_t>(a[i]);
     least[i % 4] = static_cast<std::uint32_t>(std::min(static_cast<std::int32_t>(least[i % 4]), value));
   });
-  element_wise("mirrored", [](std::size_t i, Words a, Words b, std::uint32_t n, std::size_t) {
+  element_wise("mirrored", [](std::size_t i, PartWords a, PartWords b, std::uint32_t n, std::size_t) {
     b[n - 1 - i] = a[i] + 1;
   });
-  element_wise("grouped", [](std::size_t i, Words a, Words b, std::uint32_t, std::size_t group) {
+  element_wise("grouped", [](std::size_t i, PartWords a, PartWords b, std::uint32_t, std::size_t group) {
     b[i] = a[i] + static_cast<std::uint32_t>(group);
   });
-  made->kernels["grid"] = [](const device::test::StandInLaunch& launch) {
-    const auto a = launch.buffer<std::uint32_t>(0);
-    const auto b = launch.buffer<std::uint32_t>(1);
+  made->kernels["grid"] = [words](const device::test::StandInLaunch& launch) {
+    const PartWords a = words("grid", 4, 0, launch);
+    const PartWords b = words("grid", 4, 1, launch);
     const auto width = launch.value<std::uint32_t>(2);
     const auto height = launch.value<std::uint32_t>(3);
     for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
@@ -153,20 +180,33 @@ std::vector<std::uint32_t> equal(int size) {
   return std::vector<std::uint32_t>(static_cast<std::size_t>(size), 1);
 }
 
+enum class Memory : std::uint8_t { whole, in_parts };
+
 Together run_together(const CompiledProgram& compiled, int size, std::uint32_t halo_depth = 1,
-                      const std::vector<std::uint32_t>& weights = {}, std::optional<bool> overlap = {}) {
+                      const std::vector<std::uint32_t>& weights = {}, std::optional<bool> overlap = {},
+                      Memory memory = Memory::in_parts) {
+  const Job& program = compiled.written;
   const auto all = ranks::in_process(size);
+  const RankSettings settings{.halo_depth = halo_depth, .halo_overlap = overlap};
   Together together{.runs = std::vector<RankRun>(static_cast<std::size_t>(size)),
-                    .split = split_job(compiled.written, weights.empty() ? equal(size) : weights)};
+                    .split = split_job(program, weights.empty() ? equal(size) : weights)};
+  if (memory == Memory::in_parts) {
+    store_in_parts(program, compiled.schedule.storage, deepest_halo(program, settings), together.split);
+  }
+  Moved moved;
+  const auto parameters = moved_parameters(program, together.split);
+  for (std::size_t wave = 0; wave < parameters.size(); ++wave) {
+    moved[program.function(program.waves[wave].op).name] = parameters[wave];
+  }
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
-      const auto device = session();
-      const auto first = first_contents(*device, compiled.written, 0);
+      const auto device = session(moved);
+      const auto first =
+          first_contents_of(*device, program, together.split, static_cast<std::uint32_t>(rank));
       Monitor monitor;
-      auto run = run_on_ranks(*device, compiled.written, together.split, compiled.schedule.storage, *first,
-                              *all[static_cast<std::size_t>(rank)], never, monitor,
-                              {.halo_depth = halo_depth, .halo_overlap = overlap});
+      auto run = run_on_ranks(*device, program, together.split, compiled.schedule.storage, *first,
+                              *all[static_cast<std::size_t>(rank)], never, monitor, settings);
       CHECK(run);
       together.runs[static_cast<std::size_t>(rank)] = run ? std::move(*run) : RankRun();
     });
@@ -269,6 +309,7 @@ std::string repeated_wave(const std::string& op, int repeat) {
 TEST_CASE("random programs make the same bytes on any number of ranks") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t cut = 0;
+  std::size_t in_parts = 0;
   std::uint64_t sent = 0;
   for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
@@ -298,7 +339,11 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
     REQUIRE(by_rank >= by_buffer); // combining sends more
     sent += by_rank;
     cut += static_cast<std::size_t>(std::ranges::count_if(together.split.waves, &WaveCut::cut));
+    for (std::uint32_t buffer = 0; buffer < compiled.program->written.buffers.size(); ++buffer) {
+      in_parts += together.split.in_parts(buffer) ? 1 : 0;
+    }
   }
+  CHECK(in_parts > 100 / tidegate::test::scale);
   CHECK(cut > 300 / tidegate::test::scale); // otherwise the test shows little
   CHECK(sent > 10'000 / tidegate::test::scale);
 }
@@ -320,14 +365,13 @@ TEST_CASE("a rank with a slow device gets the smaller part, where devices differ
       std::vector<std::jthread> threads;
       for (const std::size_t rank : {0U, 1U}) {
         threads.emplace_back([&, rank] {
-          const auto device = session();
+          const auto device = session({{"near", {0, 1}}});
           if (rank == 1) {
             device->kernels["near"] = [near = device->kernels["near"]](const auto& launch) {
               std::this_thread::sleep_for(std::chrono::milliseconds(20));
               near(launch);
             };
           }
-          const auto first = first_contents(*device, compiled.program->written, 0);
           RunOptions options;
           options.ranks = all[rank].get();
           options.rank_weights = asked;
@@ -336,7 +380,7 @@ TEST_CASE("a rank with a slow device gets the smaller part, where devices differ
           info.index = static_cast<std::uint32_t>(rank);
           Monitor monitor;
           weights[rank] = weigh_ranks(*device, info, compiled.program->written,
-                                      compiled.program->schedule.storage, *first, options, monitor);
+                                      compiled.program->schedule.storage, options, monitor);
         });
       }
     }
@@ -442,6 +486,61 @@ TEST_CASE("halos alone are sent, and only where a later wave reads them") {
     messages += run.traffic.messages;
   }
   CHECK(messages == (repeat - 1) * 3 * 2);
+}
+
+TEST_CASE("a rank has memory for what it owns and reads, and sends as much as with memory for all") {
+  constexpr std::uint32_t n = 65536;
+  const Compiled compiled(fmt::format(
+      R"({{"buffers":{{{},{}}},{},"waves":[{}],"repeat":13,"swap":[["p","q"]]}})", buffer_text("p", n, 1, 1),
+      buffer_text("q", n, 1, 2), ops,
+      wave_text("near", "p", "q", R"("global_size":[65536],"local_size":[64])", R"({"u32":65536})")));
+  const HostContents alone = run_alone(*compiled.program);
+  for (const std::uint32_t depth : {1U, 3U, 8U}) {
+    for (const int size : {1, 2, 5}) {
+      CAPTURE(depth);
+      CAPTURE(size);
+      const Together together = run_together(*compiled.program, size, depth);
+      const Together whole = run_together(*compiled.program, size, depth, {}, {}, Memory::whole);
+      CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+      for (int rank = 0; rank < size; ++rank) {
+        const auto r = static_cast<std::uint32_t>(rank);
+        const RankRun& run = together.runs[r];
+        CHECK(run.traffic.bytes_sent == whole.runs[r].traffic.bytes_sent);
+        CHECK(run.traffic.messages == whole.runs[r].traffic.messages);
+        CHECK(whole.runs[r].device_bytes == 2 * 4 * n);
+        std::uint64_t bytes = 0;
+        for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {
+          const ByteRange owned = together.split.owned[buffer][r];
+          const ByteRange part = together.split.parts[buffer][r];
+          const std::uint64_t halo = 4 * 2 * depth;       // two elements to each side in an iteration
+          const std::uint64_t most = halo + 4 * 64 + 128; // for whole tiles, and its alignment
+          CHECK(part.begin <= owned.begin - std::min(owned.begin, halo));
+          CHECK(part.end >= std::min<std::uint64_t>(owned.end + halo, 4 * n));
+          CHECK(part.begin + most > owned.begin);
+          CHECK(part.end < owned.end + most);
+          bytes += part.size();
+        }
+        CHECK(run.device_bytes == bytes);
+      }
+    }
+  }
+}
+
+TEST_CASE("a split buffer is in parts, or the reason says why not") {
+  const std::string sizes = R"("global_size":[64],"local_size":[8])";
+  const auto whole = [&](const std::string& waves) {
+    const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
+                                        buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops, waves));
+    JobSplit split = split_job(compiled.program->written, equal(3));
+    store_in_parts(compiled.program->written, compiled.program->schedule.storage, 1, split);
+    CHECK(split.in_parts(1) == split.whole[1].reason.empty());
+    CHECK(!split.in_parts(0)); // nothing writes it
+    return split.whole[1].reason + "; " + split.whole[1].fix;
+  };
+  const std::string near = wave_text("near", "p", "q", sizes, R"({"u32":64})");
+  CHECK(whole(near) == "; ");
+  CHECK(whole(near + R"(,{"fill":{"buffer":"q"}})") ==
+        "every rank runs all of wave 1 (fill_bytes), which uses \"q\"; ");
 }
 
 TEST_CASE("a wave is cut, or the reason says what to declare") {

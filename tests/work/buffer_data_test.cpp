@@ -70,6 +70,11 @@ std::vector<T> contents(const BufferSpec& buffer, const std::string& folder = ""
   const auto bytes = initial_contents(buffer, folder);
   REQUIRE_MESSAGE(bytes, bytes.error().message);
   REQUIRE(bytes->size() == buffer.count * sizeof(T));
+  const std::uint64_t begin = buffer.count / 3 * sizeof(T);
+  const std::uint64_t end = (buffer.count + 1) / 2 * sizeof(T);
+  const auto part = initial_part(buffer, folder, begin, end - begin);
+  REQUIRE_MESSAGE(part, part.error().message);
+  CHECK(std::ranges::equal(*part, std::span(*bytes).subspan(begin, end - begin)));
   return values<T>(*bytes);
 }
 
@@ -333,6 +338,29 @@ TEST_CASE("a buffer larger than the memory is refused") {
   CHECK(made.error().message == "the host has no memory left for 1152921504606846976 elements of u16, 2 EiB");
   CHECK(made.error().requested == std::uint64_t{1} << 61U);
 #endif
+}
+
+TEST_CASE("a part of a buffer needs memory for no more") {
+  constexpr std::uint64_t count = 1_u << 40U;
+  const auto part = [](const BufferSpec& buffer, const std::string& folder = "") {
+    const auto bytes = initial_part(buffer, folder, (count - 2) * sizeof(float), 2 * sizeof(float));
+    REQUIRE_MESSAGE(bytes, bytes.error().message);
+    return values<float>(*bytes);
+  };
+  CHECK(part(filled(ElementType::f32, count, 2.5)) == std::vector{2.5F, 2.5F});
+  CHECK(part(counted(ElementType::f32, count, -1099511627774.0, 1.0)) == std::vector{0.0F, 1.0F});
+  const auto random = part(drawn(ElementType::f32, count, {.seed = 3}));
+  CHECK(random[0] == static_cast<float>(RandomNumbers(3).unit(count - 2)));
+  const TemporaryFolder folder;
+  folder.write("raw.bin", "1234");
+  std::filesystem::resize_file(folder.path() / "raw.bin",
+                               count * sizeof(float)); // without blocks on the disk
+  CHECK(part(loaded(ElementType::f32, count, "raw.bin"), folder.path()) == std::vector{0.0F, 0.0F});
+  folder.write("array.npy", npy_header(ElementType::f32, std::array{count}));
+  std::filesystem::resize_file(folder.path() / "array.npy",
+                               npy_header(ElementType::f32, std::array{count}).size() +
+                                   count * sizeof(float));
+  CHECK(part(loaded(ElementType::f32, count, "array.npy"), folder.path()) == std::vector{0.0F, 0.0F});
 }
 
 TEST_CASE("files are read by their ending, relative to the folder or absolute") {

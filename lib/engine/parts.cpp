@@ -1,0 +1,108 @@
+// Which buffers ranks have in parts, and how kernels find these.
+#include "engine/split.hpp"
+#include "opencl_c/accesses.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace tidegate::engine {
+namespace {
+
+// Why a wave needs all of a split buffer on every rank.
+JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint32_t wave,
+                            std::size_t argument) {
+  const ProgramWave& spec = program.waves[wave];
+  const ProgramArgument& given = spec.arguments[argument];
+  const std::string name = in_quotes(program.buffers[given.buffer].name);
+  const std::string text = program.wave_text(wave);
+  if (!split.waves[wave].cut()) {
+    return {fmt::format("every rank runs all of {}, which uses {}", text, name), split.waves[wave].fix};
+  }
+  if (spec.queue) {
+    return {fmt::format("items of {} use {}", text, name), ""};
+  }
+  if (!given.rows || given.rows->row_bytes == 0) {
+    return {fmt::format("which rows of {} {} reads is not known", name, text),
+            fmt::format(R"(give {} a shape, and state "rows" where it is read)", name)};
+  }
+  return {opencl_c::obstacle_to_moving(program.units[program.ops[spec.op].unit].unit,
+                                       program.function(spec.op), argument),
+          ""};
+}
+
+} // namespace
+
+void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_t>> storage,
+                    std::uint32_t halo_depth, JobSplit& split) {
+  // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
+  constexpr std::uint64_t granule = 128;
+  std::vector<JobSplit::Obstacle> of_set(program.buffers.size());
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const auto& arguments = program.waves[wave].arguments;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i].is_memory() && split.split(arguments[i].buffer)) {
+        JobSplit::Obstacle& first = of_set[split.swap_set[arguments[i].buffer]];
+        first = first.reason.empty() ? obstacle(program, split, wave, i) : first;
+      }
+    }
+  }
+  split.parts = DeepHalos(program, split, storage, halo_depth).hulls();
+  split.whole.resize(program.buffers.size());
+  for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+    split.whole[buffer] = of_set[split.swap_set[buffer]];
+    if (!split.whole[buffer].reason.empty()) {
+      split.parts[buffer].clear();
+    }
+    for (ByteRange& part : split.parts[buffer]) {
+      if (part.size() != 0) {
+        part = {part.begin / granule * granule,
+                std::min((part.end + granule - 1) / granule * granule, program.buffers[buffer].bytes)};
+      }
+    }
+  }
+}
+
+std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>> by_kernel; // unit and function
+  const auto kernel_of = [&program](const ProgramWave& wave) {
+    const ProgramOp& op = program.ops[wave.op];
+    return std::pair(op.unit, op.function);
+  };
+  for (const ProgramWave& wave : program.waves) {
+    for (std::uint32_t i = 0; i < wave.arguments.size(); ++i) {
+      if (wave.arguments[i].is_memory() && split.in_parts(wave.arguments[i].buffer)) {
+        by_kernel[kernel_of(wave)].insert(i);
+      }
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> moved;
+  for (const ProgramWave& wave : program.waves) {
+    const auto found = by_kernel.find(kernel_of(wave));
+    moved.push_back(found == by_kernel.end()
+                        ? std::vector<std::uint32_t>()
+                        : std::vector<std::uint32_t>(found->second.begin(), found->second.end()));
+  }
+  return moved;
+}
+
+std::map<std::uint32_t, std::string> moving_sources(const Job& program,
+                                                    const std::vector<std::vector<std::uint32_t>>& moved) {
+  std::map<std::uint32_t, opencl_c::MovedPointers> pointers;
+  for (std::size_t wave = 0; wave < moved.size(); ++wave) {
+    const std::uint32_t op = program.waves[wave].op;
+    if (!moved[wave].empty()) {
+      pointers[program.ops[op].unit][program.function(op).name] = {moved[wave].begin(), moved[wave].end()};
+    }
+  }
+  std::map<std::uint32_t, std::string> sources;
+  for (const auto& [unit, kernels] : pointers) {
+    sources[unit] = opencl_c::move_pointers(program.units[unit].unit, kernels);
+  }
+  return sources;
+}
+
+} // namespace tidegate::engine
