@@ -86,9 +86,10 @@ std::string verdict(const engine::RunReport& report) {
   if (parity.equal) {
     return fmt::format("{} equal to plain launches, byte for byte", plural(parity.checked, "output"));
   }
-  return fmt::format("DIFFERENT: element {} of {} is {}, plain launches make it {}",
-                     parity.first_difference->element, in_quotes(parity.first_difference->buffer),
-                     parity.first_difference->found, parity.first_difference->expected);
+  return fmt::format("DIFFERENT{}: element {} of {} is {}, plain launches make it {}",
+                     parity.items_reversed ? " with items in reverse" : "", parity.first_difference->element,
+                     in_quotes(parity.first_difference->buffer), parity.first_difference->found,
+                     parity.first_difference->expected);
 }
 
 std::string expected_text(const engine::ExpectedReport& of) {

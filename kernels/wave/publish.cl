@@ -417,10 +417,10 @@ kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_st
   }
 }
 
-// The reference: one work-item runs the items one after another, first come, first served, whatever their priority. A
-// launch runs `most` items at most; the host launches it until no item waits. `waiting` begins with the items as the
-// host has published them, `size` is a power of two.
-kernel void tidegate_queue_check(global uint2* waiting, uint size, global uint* state, global uint* seen,
+// The reference: one work-item runs the items one after another, first come, first served, whatever their priority, or
+// those of each round in reverse. A launch runs `most` items at most; the host launches it until no item waits.
+// `waiting` begins with the items as the host has published them, `size` is a power of two.
+kernel void tidegate_queue_check(global uint2* waiting, uint size, uint reversed, global uint* state, global uint* seen,
                                  uint most TG_QUEUE_BUFFERS) {
   local tg_publishing publishing;
   if (get_global_id(0) != 0u) {
@@ -431,6 +431,8 @@ kernel void tidegate_queue_check(global uint2* waiting, uint size, global uint* 
   publishing.room = 0;
   global uint* const head = &state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING];
   global uint* const tail = &state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING];
+  global uint* const round = &state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING]; // its items, which keep their room
+  global uint* const ran = &state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING];  // of these
   if (state[TG_QUEUE_MODE] != TG_QUEUE_RUNS) {
     for (uint i = 0; i < *tail; ++i) {
       tg_queue_keeps(&publishing, waiting[i].x, waiting[i].y);
@@ -438,10 +440,15 @@ kernel void tidegate_queue_check(global uint2* waiting, uint size, global uint* 
     state[TG_QUEUE_MODE] = TG_QUEUE_RUNS;
   }
   for (uint n = 0; n < most && *head != *tail && *tail - *head <= size && state[TG_QUEUE_FAULT] == 0u; ++n) {
-    const uint2 item = waiting[*head & (size - 1u)];
-    *head += 1u;
-    publishing.heads[0] = *head;
+    *round = *ran == 0u ? *tail - *head : *round;
+    const uint2 item = waiting[(*head + (reversed != 0u ? *round - 1u - *ran : *ran)) & (size - 1u)];
+    *ran += 1u;
     tg_queue_run_one(&publishing, 0u, item, true TG_QUEUE_ARGUMENTS);
+    if (*ran == *round) {
+      *head += *round;
+      *ran = 0;
+      publishing.heads[0] = *head;
+    }
   }
   state[TG_QUEUE_DEEPEST] = *tail - *head;
   state[TG_QUEUE_END] = *tail - *head > size ? TG_QUEUE_FULL : TG_QUEUE_DRAINED;

@@ -194,11 +194,13 @@ kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_st
   }
 }
 
-// The reference for queues: runs the items as given and in their order, each in a work-item of a plain
+// The reference for queues: runs the items as given and in their order, or in reverse, each in a work-item of a plain
 // launch, repeatedly until all are done. `closed` is 0 for items that are not done.
-kernel void tidegate_queue_check(global const uint4* items, uint count, global uint* closed, global uint* state TG_QUEUE_BUFFERS) {
-  const uint at = get_global_id(0);
-  if (at < count && closed[at] == 0u) {
+kernel void tidegate_queue_check(global const uint4* items, uint count, uint reversed, global uint* closed,
+                                 global uint* state TG_QUEUE_BUFFERS) {
+  const uint place = get_global_id(0);
+  const uint at = reversed != 0u ? count - 1u - place : place;
+  if (place < count && closed[at] == 0u) {
     const uint4 item = items[at];
     const uint result = tg_queue_run(item.x, tg_queue_buffer(item.y TG_QUEUE_ARGUMENTS),
                                      tg_queue_buffer(item.z TG_QUEUE_ARGUMENTS), item.w);

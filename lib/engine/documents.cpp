@@ -73,7 +73,10 @@ constexpr Field parity_fields[] = {
     optional<&OutputParity::likely_cause>(
         "race: plain launches do not repeat their outputs either; order: this run does not repeat its "
         "outputs; rounding: the compiler rounds floats differently in the two kernels; item_order: the outputs "
-        "depend on the order of published items"),
+        "depend on the order of a queue's items"),
+    optional<&OutputParity::items_reversed>(
+        "true: this run's outputs are equal, but plain launches that run the items of each round of a queue in "
+        "reverse have others, which are `found`"),
 };
 TIDEGATE_RECORD(OutputParity, parity_fields);
 

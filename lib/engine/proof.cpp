@@ -232,12 +232,12 @@ Reference::Reference(const device::Session& session, const Job& program,
     : session_(session), program_(program), storage_(storage), first_(first), waves_(program_order(program)),
       programs_(session, program, waves_) {}
 
-PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_t> order) {
+PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_t> order, QueueWay way) {
   std::vector<device::Buffer> memory = allocate_apart(session_, program_);
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
   fill_apart(session_, program_, first_, memory);
-  PlainWaves waves(session_, programs_, program_, waves_, storage_, memory, images);
+  PlainWaves waves(session_, programs_, program_, waves_, storage_, memory, images, way);
   device::require(session_.finish(), "clearing the buffers");
 
   PlainRun result;
@@ -277,6 +277,14 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
   return result;
 }
 
+namespace {
+
+bool has_queue(const ProgramWave& wave) {
+  return wave.queue != nullptr;
+}
+
+} // namespace
+
 Proof prove(const device::Session& session, const device::DeviceInfo& device, const CompiledProgram& compiled,
             BuiltProgram& built, const HostContents& first, const HostContents& outputs,
             const DispatchLimits& limits, const RunOptions& options, Monitor& monitor) {
@@ -287,6 +295,19 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
     return {.in_time = false};
   }
   Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
+  if (proof.parity.equal && std::ranges::any_of(compiled.written.waves, has_queue)) {
+    // Both may have run the items in one order, as work-groups do with the items of a short round.
+    const PlainRun reversed = reference.run(limits.deadline, {}, QueueWay::reversed);
+    if (!reversed.in_time) {
+      return {.in_time = false};
+    }
+    proof.parity = compare_outputs(compiled.written, plain.outputs, reversed.outputs);
+    if (!proof.parity.equal) {
+      proof.parity.likely_cause = DifferenceCause::item_order;
+      proof.parity.items_reversed = true;
+      return proof;
+    }
+  }
   if (proof.parity.equal) {
     if (options.stress_runs != 0) {
       proof.stress = run_under_stress(session, device, compiled.written, first, plain.outputs, reference,

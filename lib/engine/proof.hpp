@@ -46,7 +46,8 @@ public:
 
   // Allocates, runs, reads the outputs back and frees the memory; the waves in the program's order, or in `order`.
   // Throws device::Refused.
-  PlainRun run(std::chrono::steady_clock::time_point deadline, std::span<const std::uint32_t> order = {});
+  PlainRun run(std::chrono::steady_clock::time_point deadline, std::span<const std::uint32_t> order = {},
+               QueueWay way = QueueWay::check);
 
 private:
   const device::Session& session_;

@@ -174,8 +174,9 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     : session_(session), program_(program), wave_(wave), way_(way) {
   const engine::ProgramWave& spec = program.waves[wave];
   const engine::ProgramQueue& queue = *spec.queue;
-  if (way == QueueWay::check) {
+  if (checks()) {
     check_ = programs.kernel(check_op(spec));
+    require(session.set_value(check_, 2, way == QueueWay::reversed ? 1U : 0U), "setting the order of items");
     if (queue.publishes) {
       const std::uint32_t room =
           std::bit_ceil(std::min(queue.capacity, most_reference_items) * reference_room);
@@ -184,11 +185,11 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
       state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
       set(check_, 0, items_);
       require(session.set_value(check_, 1, room), "setting the room for items");
-      set(check_, 2, state_);
-      set(check_, 3, seen_);
-      require(session.set_value(check_, 4, reference_items_per_launch), "setting the number of items");
+      set(check_, 3, state_);
+      set(check_, 4, seen_);
+      require(session.set_value(check_, 5, reference_items_per_launch), "setting the number of items");
       for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
-        set(check_, 5 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
+        set(check_, 6 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
       }
       return;
     }
@@ -199,10 +200,10 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     set(check_, 0, items_);
     require(session.set_value(check_, 1, static_cast<std::uint32_t>(queue.items.size())),
             "setting the number of items");
-    set(check_, 2, closed_);
-    set(check_, 3, state_);
+    set(check_, 3, closed_);
+    set(check_, 4, state_);
     for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
-      set(check_, 4 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
+      set(check_, 5 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
     }
     return;
   }
@@ -242,7 +243,7 @@ bool QueueRounds::out_of_time(Clock::time_point deadline) const {
 
 bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
   compile_ns_before_ = compile_ns_;
-  return way_ != QueueWay::check                  ? drain(deadline, event)
+  return !checks()                                ? drain(deadline, event)
          : program_.waves[wave_].queue->publishes ? check_publishing(deadline, event)
                                                   : check(deadline, event);
 }

@@ -25,7 +25,8 @@ class PlainPrograms;
 enum class QueueWay : std::uint8_t {
   drain, // published, in rounds by priority
   ranks, // the same on several ranks, which find out at once that items failed
-  check, // as given, one per work-item, or one after another if ops publish: the reference for the other way
+  check, // as given, one per work-item, or one after another if ops publish: the reference for the other ways
+  reversed, // likewise, with the items of each round in reverse
 };
 
 // The error of a queue that ended with items left.
@@ -105,7 +106,7 @@ public:
   void take(const QueuePart& part);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
-  // receives the first launch and may be null. Throws device::Refused; with `check` also queue_error().
+  // receives the first launch and may be null. Throws device::Refused; as a reference also queue_error().
   bool run(Clock::time_point deadline, device::Event* event);
 
   // On a CPU the driver compiles in the first launches.
@@ -119,6 +120,7 @@ private:
   bool check(Clock::time_point deadline, device::Event* event);
   bool check_publishing(Clock::time_point deadline, device::Event* event);
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
+  [[nodiscard]] bool checks() const { return way_ == QueueWay::check || way_ == QueueWay::reversed; }
 
   const device::Session& session_;
   const Job& program_;

@@ -55,6 +55,10 @@ std::string difference_fix(const OutputParity& parity, const RunOptions& options
     return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
            "options such as -cl-fast-relaxed-math, and for built-in functions that it may replace";
   case DifferenceCause::item_order:
+    if (parity.items_reversed) {
+      return "look for ops whose result depends on which item runs first, such as sums of floats, or items that "
+             "write the same element; without --verify the outputs are those of one order, by chance";
+    }
     return "the reference runs the items one after another, this run many at a time in rounds: look for ops "
            "whose result depends on which item runs first, such as sums of floats, or items that write the same "
            "element";
@@ -102,7 +106,8 @@ Error overflow_error(const HitsReport& hits) {
 Error difference_error(const OutputParity& parity, const RunOptions& options) {
   const Difference& difference = *parity.first_difference;
   return {.code = ErrorCode::outputs_differ,
-          .message = fmt::format("element {} of {} is {}, plain launches make it {}; {} in all{}",
+          .message = fmt::format("{}element {} of {} is {}, plain launches make it {}; {} in all{}",
+                                 parity.items_reversed ? "with the items of queues in reverse " : "",
                                  difference.element, in_quotes(difference.buffer), difference.found,
                                  difference.expected, plural(parity.differing_elements, "element"),
                                  parity.largest_difference_ulp

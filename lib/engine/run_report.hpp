@@ -113,7 +113,7 @@ enum class DifferenceCause : std::uint8_t {
   order,    // this run does not repeat its outputs
   rounding, // floats that differ by some units in the last place
   unknown,
-  item_order, // the outputs depend on the order of published items
+  item_order, // the outputs depend on the order of a queue's items
 };
 inline constexpr std::array<std::string_view, 5> difference_cause_names{"race", "order", "rounding",
                                                                         "unknown", "item_order"};
@@ -126,6 +126,8 @@ struct OutputParity {
   std::optional<std::uint64_t>
       largest_difference_ulp;                  // units in the last place, if only finite floats differ
   std::optional<DifferenceCause> likely_cause; // if they differ
+  std::optional<bool>
+      items_reversed; // true: this run is equal, and plain launches with items in reverse differ
 };
 
 // An output next to the user's own reference.

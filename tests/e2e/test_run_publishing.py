@@ -288,6 +288,49 @@ class Ends(Publishing):
         self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
         self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
 
+    def test_order_of_few_items(self) -> None:
+        """In a short round a work-group runs the items in the order of the reference: a second one runs them in reverse."""
+        self.file("queue.cl", "uint first(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
+                  "  seen[1 + atomic_inc(seen)] = i;\n  if (2 * i + 1 < limit[0]) {\n    TIDEGATE_PUBLISH(first, limit, seen, 2 * i);\n"
+                  "    TIDEGATE_PUBLISH(first, limit, seen, 2 * i + 1);\n  }\n  return TIDEGATE_DONE;\n}\n"
+                  "uint given(global const uint* limit, global uint* seen, uint i) { seen[1 + atomic_inc(seen)] = i; return TIDEGATE_DONE; }\n"
+                  "uint sum(global const uint* limit, global uint* seen, uint i) { atomic_add(seen, i); return TIDEGATE_DONE; }\n")
+
+        def tree(limit: int, reverse: bool) -> list[int]:
+            order, level = [], [1]
+            while level:
+                level = level[::-1] if reverse else level
+                order += level
+                level = [child for i in level if 2 * i + 1 < limit for child in (2 * i, 2 * i + 1)]
+            return order
+
+        for op, count in (("first", 4), ("first", 300), ("given", 2), ("given", 700)):
+            params = [1] if op == "first" else list(range(count))
+            orders = [tree(count, reverse) if op == "first" else params[::-1] if reverse else params for reverse in (False, True)]
+            element = next(at for at in range(count) if orders[0][at] != orders[1][at])
+            document = queue_program({op: queue_op()}, {"limit": buffer(count=1, init={"fill": count}),
+                                                        "seen": buffer(count=count + 1, init={"fill": 0}, output="seen.npy")},
+                                     [(0, 0, 1, i) for i in params])
+            for strategy in ("launch", "barrier"):
+                for check in (("--verify",), ("--stress", "1")):
+                    with self.subTest(op=op, count=count, strategy=strategy, check=check):
+                        result = self.run_document(document, "--strategy", strategy, *check)
+                        self.assertEqual(result.rc, 1, result.stderr)
+                        parity = parse(result.stdout)["output_parity"]
+                        self.assertEqual(parity["equal"], False)
+                        # The work-groups of a plain launch may race.
+                        self.assertIn(parity["likely_cause"], ("item_order",) if op == "first" else ("item_order", "race"))
+                        if op == "first" and "items_reversed" in parity:  # one after another: the order is certain
+                            self.assertEqual(parity["first_difference"], {"buffer": "seen", "element": 1 + element, "expected":
+                                             str(orders[0][element]), "found": str(orders[1][element])})
+                            self.assertIn("with the items of queues in reverse element", result.stderr)
+                        self.assertFalse((self.folder / "seen.npy").exists())
+            document["ops"] = {"sum": queue_op()}
+            document["waves"][0]["queue"] |= {"ops": ["sum"], "items": objects([(0, 0, 1, i) for i in range(count)])}
+            self.report_of(document, "--strategy", "launch", "--verify")
+            self.assertEqual(self.output("seen.npy")[0], count * (count - 1) // 2)
+            (self.folder / "seen.npy").unlink()
+
     def test_a_priority_out_of_range(self) -> None:
         for priority in ("5", "(-1)", "2 * 3"):
             source = "uint up(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n" \
