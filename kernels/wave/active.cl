@@ -33,8 +33,8 @@ uint tg_listed(tg_list list, uint place) {
 
 tg_list tg_list_for(global uint* state, global const uint* active, global const uint* blocks, uint tiles, uint pack,
                     uint iteration, bool records) {
-  const uint entry = TG_ACTIVE_ENTRY(iteration);
-  const uint before = state[TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE];
+  const uint entry = TG_ACTIVE_ENTRY(iteration, TG_ACTIVE_MASK);
+  const uint before = state[TG_ACTIVE_ENTRY(iteration - 1, TG_ACTIVE_MASK) + TG_ACTIVE_CHOICE];
   const uint previous = before & 0xff;
   const uint count = TG_ACTIVE_COUNT(state[entry + TG_ACTIVE_TILES], before, tiles);
   tg_densities of;

@@ -1,7 +1,8 @@
 // Words of the state of a wave with active tiles, shared by kernels and the host: a header, then entries of iterations,
-// which take turns.
-#ifndef TG_ACTIVE_ENTRIES
-#define TG_ACTIVE_ENTRIES 256 // the last 255 iterations and the next one
+// which take turns. `mask` is the number of entries, a power of two, minus 1.
+#ifndef TG_ACTIVE_TOTAL
+#define TG_ACTIVE_LEAST_ENTRIES 256
+#define TG_ACTIVE_MOST_ENTRIES 65536 // the one before an iteration, which stays unchanged while it runs, and the next one
 
 #define TG_ACTIVE_TOTAL 0 // active tiles of all iterations but the last; two words, the low one first
 #define TG_ACTIVE_SOME 2  // 1 + the last iteration with tiles that were not active
@@ -17,8 +18,8 @@ enum {
   TG_ACTIVE_WORDS = 4
 };
 
-#define TG_ACTIVE_ENTRY(iteration) (TG_ACTIVE_HEADER + (iteration) % TG_ACTIVE_ENTRIES * TG_ACTIVE_WORDS)
-#define TG_ACTIVE_SIZE (TG_ACTIVE_HEADER + TG_ACTIVE_ENTRIES * TG_ACTIVE_WORDS)
+// The entry of the iteration before the first one comes first.
+#define TG_ACTIVE_ENTRY(iteration, mask) (TG_ACTIVE_HEADER + (((iteration) + 1) & (mask)) * TG_ACTIVE_WORDS)
 #define TG_ACTIVE_BLOCK_BITS 3 // a block has 8 consecutive tiles
 #define TG_ACTIVE_ITEM 64      // flags that a work-item counts
 

@@ -15,11 +15,11 @@ uint tg_eight_bytes(global const uchar* flags) {
 }
 
 kernel void count_flags(global const uchar* flags, global uint* state, global uint* active, global uint* blocks, uint bytes,
-                        uint tiles, uint pressure_bps, uint sparse_bps, uint dense_bps, uint memory_bps, uint iteration) {
-  const uint entry = TG_ACTIVE_ENTRY(iteration);
-  const uint before = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 1);
-  const uint earlier = TG_ACTIVE_ENTRY(iteration + TG_ACTIVE_ENTRIES - 2);
-  const uint next = TG_ACTIVE_ENTRY(iteration + 1);
+                        uint tiles, uint mask, uint pressure_bps, uint sparse_bps, uint dense_bps, uint memory_bps, uint iteration) {
+  const uint entry = TG_ACTIVE_ENTRY(iteration, mask);
+  const uint before = TG_ACTIVE_ENTRY(iteration - 1, mask);
+  const uint earlier = TG_ACTIVE_ENTRY(iteration - 2, mask);
+  const uint next = TG_ACTIVE_ENTRY(iteration + 1, mask);
   const uint item = get_global_id(0);
   if (item == 0) {
     for (uint i = 0; i < TG_ACTIVE_WORDS; ++i) {

@@ -203,7 +203,7 @@ TG_LEAN_STEP
 
 // A late group still reads the counts of its iteration, whose places the others must not reach in this slice.
 #if TG_HAS_LISTS && TG_CLAIMS
-#define TG_MAY_GO_ON(iterations) ((iterations) < TG_ACTIVE_ENTRIES - 2)
+#define TG_MAY_GO_ON(iterations) ((iterations) < TG_ACTIVE_MASK - 1)
 #else
 #define TG_MAY_GO_ON(iterations) true
 #endif

@@ -4,6 +4,7 @@
 #include "wave/active_state.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace tidegate::engine {
@@ -23,6 +24,17 @@ ActiveWalk walk_of(const ActiveReport& report, const ActiveChoice& choice) {
 }
 
 } // namespace
+
+std::uint32_t active_entries(std::uint64_t iterations) {
+  constexpr std::uint64_t most = TG_ACTIVE_MOST_ENTRIES;
+  constexpr std::uint64_t more = 4; // no slice ends because of too few
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+      std::bit_ceil(std::min(iterations, most) + more), TG_ACTIVE_LEAST_ENTRIES, most));
+}
+
+std::uint32_t active_mask(std::uint64_t words) {
+  return static_cast<std::uint32_t>((words - TG_ACTIVE_HEADER) / TG_ACTIVE_WORDS - 1);
+}
 
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
   ActiveChoice chosen = numbers;
@@ -54,17 +66,20 @@ std::optional<std::size_t> first_difference(const ActiveReport& report) {
 }
 
 ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations) {
-  std::array<std::uint32_t, TG_ACTIVE_SIZE> words{};
-  std::memcpy(words.data(), state.data(), std::min(state.size(), sizeof words));
+  std::vector<std::uint32_t> words(
+      std::max<std::size_t>(state.size() / sizeof(std::uint32_t), TG_ACTIVE_HEADER + 2 * TG_ACTIVE_WORDS));
+  std::memcpy(words.data(), state.data(), state.size());
+  const std::uint64_t mask = active_mask(words.size());
   // A run that was stopped has often counted the next iteration.
   const std::uint64_t counted = words[TG_ACTIVE_COUNTED];
   iterations = std::clamp(iterations, std::max(counted, std::uint64_t{1}) - 1, counted);
-  const std::uint64_t kept = std::min(iterations, TG_ACTIVE_ENTRIES - 1 - (counted - iterations));
+  const std::uint64_t kept = std::min(iterations, mask - (counted - iterations));
   report.iterations = iterations;
   report.chosen_by_device =
-      iterations != 0 && (words[TG_ACTIVE_ENTRY(iterations - 1) + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) != 0;
+      iterations != 0 &&
+      (words[TG_ACTIVE_ENTRY(iterations - 1, mask) + TG_ACTIVE_CHOICE] & TG_ACTIVE_CHOSEN) != 0;
   for (std::uint64_t i = iterations - kept; i < iterations; ++i) {
-    const std::size_t entry = TG_ACTIVE_ENTRY(i);
+    const std::size_t entry = TG_ACTIVE_ENTRY(i, mask);
     const std::uint32_t recorded = words[entry + TG_ACTIVE_CHOICE];
     ActiveChoice choice{.iteration = static_cast<std::uint32_t>(i)};
     // The count of the next iteration records a choice that no walk has made: not that of the last iteration.

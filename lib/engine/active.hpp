@@ -45,9 +45,15 @@ struct ActiveReport {
   bool chosen_by_device = false; // otherwise all tiles were walked
   std::uint64_t iterations = 0;
   std::uint64_t active_tiles = 0;    // of all iterations
-  std::vector<ActiveChoice> choices; // of the last 255
+  std::vector<ActiveChoice> choices; // of the last ones, see active_entries()
   std::uint64_t reproduced = 0;      // of these by the host
 };
+
+// Returns the number of entries in the state of a wave that runs in this many iterations at most. All but one are kept.
+std::uint32_t active_entries(std::uint64_t iterations);
+
+// Returns their number, less 1, of a state with so many words.
+std::uint32_t active_mask(std::uint64_t words);
 
 // Computes density, topology, rule, threshold and walk from the other numbers of an iteration.
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);

@@ -640,10 +640,13 @@ private:
                     list_rows_.empty() ? 0 : 1, list_rows_.empty() ? "" : ", tg_list list",
                     list_rows_.empty() ? "" : ", list");
     if (!list_rows_.empty()) {
-      const ActiveReport& rules = program_.waves[list_rows_.front().second].active->report;
+      const ActiveTiles& active = *program_.waves[list_rows_.front().second].active;
+      const ActiveReport& rules = active.report;
       source_ += fmt::format("#define TG_ACTIVE_PRESSURE_BPS {}u\n#define TG_ACTIVE_SPARSE_BPS {}u\n"
-                             "#define TG_ACTIVE_DENSE_BPS {}u\n#define TG_ACTIVE_MEMORY_BPS {}u\n",
-                             rules.pressure_bps, rules.sparse_bps, rules.dense_bps, rules.memory_bps);
+                             "#define TG_ACTIVE_DENSE_BPS {}u\n#define TG_ACTIVE_MEMORY_BPS {}u\n"
+                             "#define TG_ACTIVE_MASK {}u\n",
+                             rules.pressure_bps, rules.sparse_bps, rules.dense_bps, rules.memory_bps,
+                             active_mask(program_.buffers[active.state].count));
       part("wave/active.cl");
     }
   }

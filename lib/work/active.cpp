@@ -218,12 +218,13 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
                               .bytes = words * sizeof(std::uint32_t)});
     return static_cast<std::uint32_t>(memory.buffers.size() - 1);
   };
-  active.state = add("counts", TG_ACTIVE_SIZE);
+  const std::uint32_t entries =
+      active_entries(input.program.repeat.value_or(input.program.until ? TG_ACTIVE_MOST_ENTRIES : 1));
+  active.state = add("counts", TG_ACTIVE_HEADER + std::uint64_t{entries} * TG_ACTIVE_WORDS);
   memory.buffers.back().log = true;
   memory.buffers.back().first = [] {
-    std::vector<std::uint32_t> words(TG_ACTIVE_SIZE);
-    words[TG_ACTIVE_ENTRY(TG_ACTIVE_ENTRIES - 1) + TG_ACTIVE_CHOICE] =
-        TG_ACTIVE_CHOSEN; // empty, before iteration 0
+    std::vector<std::uint32_t> words(TG_ACTIVE_HEADER + 2 * TG_ACTIVE_WORDS);
+    words[TG_ACTIVE_HEADER + TG_ACTIVE_CHOICE] = TG_ACTIVE_CHOSEN; // empty, before iteration 0
     const auto bytes = std::as_bytes(std::span(words));
     return Result<std::vector<std::byte>>(std::vector<std::byte>(bytes.begin(), bytes.end()));
   };
@@ -249,6 +250,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       plain_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
+      number_argument(entries - 1),
       number_argument(active.report.pressure_bps),
       number_argument(active.report.sparse_bps),
       number_argument(active.report.dense_bps),

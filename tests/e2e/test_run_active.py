@@ -173,5 +173,30 @@ class Reported(Active):
                 path = self.file("report.json", json.dumps(wrong))
                 self.assertNotEqual(run("check", str(path)).rc, 0)
 
+    def test_all_iterations(self) -> None:
+        """The report has every iteration's count, which are together all active tiles; of an endless repetition until it ends."""
+        tiles, steps = 64, 700
+        self.file("wander.cl", "kernel void wander(global uint* flags, uint step) { uint t = get_global_id(0); flags[t] = (t * 37 + step * 11) % 64 < step % 65; }\n"
+                  "kernel void end(global uint* left) { left[0] -= 1; }\n")
+        counts = [sum((tile * 37 + step * 11) % 64 < step % 65 for tile in range(tiles)) for step in range(steps)]
+        document = program({"out": buffer(count=tiles * 4, init={"fill": 0}, output="out.npy"), "flags": buffer(count=tiles),
+                            "left": buffer(count=1, init={"fill": steps})},
+                           wave("wander", "flags", {"u32": 0, "iteration": {"add": 1}}, size=tiles, local=tiles),
+                           wave("add", "out", 1, size=tiles * 4, local=4, active={"buffer": "flags"}), wave("end", "left", size=1, local=1))
+        document["ops"] |= {"wander": {"source": "wander.cl"}, "end": {"source": "wander.cl"}}
+        for ends in ({"repeat": steps}, {"until": {"buffer": "left", "equals": 0}}):
+            for strategy in ("launch", "barrier"):
+                with self.subTest(ends=ends, strategy=strategy):
+                    report = self.report_of(document | ends, "--strategy", strategy, "--mode", "interpreter")
+                    active, = report["active"]
+                    self.assertEqual([choice["active_tiles"] for choice in active["choices"]], counts)
+                    self.assertEqual((active["iterations"], active["active_tiles"], active["reproduced"]), (steps, sum(counts), steps))
+                    for change, rc in ((0, 0), (1, 1)): # a sum that is not that of the iterations
+                        active["active_tiles"] += change
+                        path = self.file("report.json", json.dumps(report))
+                        self.assertEqual(run("check", str(path)).rc, rc)
+                    table = self.run_document(document | ends, "--strategy", strategy, "--mode", "interpreter", "--format", "table").stdout
+                    self.assertLess(len(table.splitlines()), 60)
+
 
 del Programs, Active
