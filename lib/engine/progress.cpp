@@ -230,7 +230,7 @@ public:
   // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
   bool run(Section section, std::uint64_t iteration) {
     const std::vector<std::uint32_t>& memory = storage_[iteration % storage_.size()];
-    std::vector<std::uint32_t> carried = carried_;
+    std::vector<Carried> carried = carried_;
     for (const std::uint32_t wave : groups_.order) { // a wave's ancestors come before it
       const ProgramWave& spec = program_.waves[wave];
       if (spec.section != section) {
@@ -241,13 +241,15 @@ public:
         rules_[wave] |= rules_[ancestor];
       }
       for (const ProgramArgument& argument : spec.arguments) {
-        if (argument.is_memory() && argument.access != Access::write && !argument.overwrites) {
-          rules_[wave] |= carried_[memory[argument.buffer]];
+        if (argument.is_memory()) {
+          const Carried& earlier = carried_[memory[argument.buffer]];
+          rules_[wave] |= earlier.written | (argument.access != Access::read ? earlier.read : 0);
         }
       }
       for (const ProgramArgument& argument : spec.arguments) {
-        if (argument.is_memory() && argument.access != Access::read) {
-          carried[memory[argument.buffer]] |= rules_[wave];
+        if (argument.is_memory()) {
+          Carried& own = carried[memory[argument.buffer]];
+          (argument.access != Access::read ? own.written : own.read) |= rules_[wave];
         }
       }
     }
@@ -257,11 +259,20 @@ public:
   [[nodiscard]] const std::vector<std::uint32_t>& rules() const { return rules_; }
 
 private:
+  // Rules of the waves that have written a memory and of those that have read it, which come before any wave that accesses
+  // it and before those that write it, as dependencies say within an iteration.
+  struct Carried {
+    std::uint32_t written = 0;
+    std::uint32_t read = 0;
+
+    friend bool operator==(const Carried&, const Carried&) = default;
+  };
+
   const Job& program_;
   const planning::BarrierGroups& groups_;
   const std::vector<std::vector<std::uint32_t>>& storage_;
-  std::vector<std::uint32_t> rules_;   // by wave
-  std::vector<std::uint32_t> carried_; // by memory, from earlier iterations
+  std::vector<std::uint32_t> rules_; // by wave
+  std::vector<Carried> carried_;     // by memory, from earlier iterations
   std::vector<std::vector<std::uint32_t>> before_;
 };
 

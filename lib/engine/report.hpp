@@ -101,7 +101,7 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
                             std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues);
 
 // The rules that each group of waves derives from: its own, and those of all their ancestors, also in earlier
-// iterations, whose memory they read.
+// iterations: waves that write what they access, or read what they write.
 struct Lineage {
   std::vector<std::uint32_t> regions; // by group in order of execution: bit n stands for rule n
   // Iterations that are listed; the others are like the last ones listed, of their swap phase.

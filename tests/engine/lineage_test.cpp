@@ -83,6 +83,70 @@ TEST_CASE("rules flow from iteration to iteration with the memory that waves rea
   CHECK(lineage.items == 10 * (1000 + 999 + 999));
 }
 
+TEST_CASE("random programs in several iterations, against every pair of accesses") {
+  const std::uint64_t start = seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  Numbers random(start);
+  for (int round = 0; round < 200; ++round) {
+    constexpr std::uint32_t buffers = 5;
+    constexpr std::size_t iterations = 4;
+    std::vector<std::uint32_t> rules;
+    for (std::uint32_t count = 1 + random.below(6); count > 0; --count) {
+      rules.push_back(random.chance(50) ? 1U << random.below(32) : 0);
+    }
+    Job program = with_rules(rules);
+    program.buffers.resize(buffers);
+    for (ProgramWave& wave : program.waves) {
+      for (std::uint32_t buffer = 0; buffer < buffers; ++buffer) {
+        if (random.chance(30)) {
+          ProgramArgument argument;
+          argument.kind = ProgramArgument::Kind::buffer;
+          argument.buffer = buffer;
+          argument.access = random.chance(50) ? Access::read : Access::write;
+          wave.arguments.push_back(argument);
+        }
+      }
+    }
+    const auto conflict = [](const ProgramWave& a, const ProgramWave& b) {
+      return std::ranges::any_of(a.arguments, [&b](const ProgramArgument& one) {
+        return std::ranges::any_of(b.arguments, [&one](const ProgramArgument& other) {
+          return one.buffer == other.buffer && (one.access == Access::write || other.access == Access::write);
+        });
+      });
+    };
+    for (std::uint32_t after = 0; after < rules.size(); ++after) {
+      for (std::uint32_t before = 0; before < after; ++before) {
+        if (conflict(program.waves[before], program.waves[after])) {
+          program.dependencies.push_back({.before = before, .after = after});
+        }
+      }
+    }
+    Regions expected;
+    for (std::size_t at = 0; at < iterations * rules.size(); ++at) {
+      expected.push_back(rules[at % rules.size()]);
+      for (std::size_t earlier = 0; earlier < at; ++earlier) {
+        if (conflict(program.waves[earlier % rules.size()], program.waves[at % rules.size()])) {
+          expected[at] |= expected[earlier];
+        }
+      }
+    }
+    std::vector<std::vector<std::uint32_t>> alone;
+    for (std::uint32_t wave = 0; wave < rules.size(); ++wave) {
+      alone.push_back({wave});
+    }
+    INFO("TIDEGATE_SEED=", start, " round ", round);
+    const Lineage lineage = trace(program, groups_of(alone), iterations);
+    if (std::ranges::all_of(rules, [](std::uint32_t mask) { return mask == 0; })) {
+      CHECK(lineage.regions.empty());
+      continue;
+    }
+    CHECK(lineage.items == 10U * static_cast<std::uint64_t>(
+                                     std::ranges::count_if(expected, [](auto mask) { return mask != 0; })));
+    expected.resize(lineage.regions.size()); // those that differ from the iteration before
+    CHECK(lineage.regions == expected);
+  }
+}
+
 TEST_CASE("only groups that ran as a whole are listed, and only items that ran are counted") {
   const Job program = with_rules({1, 1});
   const std::vector<WaveProgress> progress{{.items = 10, .runs = 3}, {.items = 10, .runs = 2, .partial = 4}};
