@@ -15,6 +15,8 @@
 #include <utility>
 
 namespace tidegate::engine {
+
+#include "wave/hits_state.h"
 namespace {
 
 // The kernel is compiled before the waves run.
@@ -336,6 +338,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (program.buffers[i].hits && !done) { // its count
+      download_part(i, std::span(outputs[i]).first(TG_HITS_BYTES), Transferred::now);
+      continue;
+    }
     if (!program.buffers[i].is_read_back() || (!done && !program.buffers[i].log)) {
       continue;
     }

@@ -71,15 +71,16 @@ std::optional<std::chrono::nanoseconds> patience(const CompiledProgram& compiled
              : std::nullopt;
 }
 
-// Counts the hits of a finished run. One list without room for all its hits ends the run, unless it is to be cut there.
+// Counts the hits of a run, so far if it was stopped. One list without room for all its hits ends the run, unless it is to
+// be cut there.
 std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
   std::vector<HitsReport> counted;
-  for (std::size_t i = 0; i < program.buffers.size() && run.outcome.status == RunStatus::done; ++i) {
+  for (std::size_t i = 0; i < program.buffers.size() && run.outputs.size() != 0; ++i) {
     if (program.buffers[i].hits) {
       counted.push_back(program.buffers[i].hits->count(run.outputs[i]));
     }
   }
-  if (std::ranges::any_of(counted, overflows)) {
+  if (run.outcome.status == RunStatus::done && std::ranges::any_of(counted, overflows)) {
     run.outcome.status = RunStatus::hits_overflow;
   }
   return counted;
