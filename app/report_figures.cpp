@@ -644,7 +644,7 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
     const engine::HitsReport& hits = (*report.hits)[i];
     const std::string pointer = fmt::format("/hits/{}/", i);
     capacity += hits.capacity;
-    overflow |= overflows(hits);
+    overflow |= counted && overflows(hits);
     if (hits.rule && !hits.grown_from) {
       const engine::HitCapacityRule& rule = *hits.rule;
       sums.equal(
@@ -703,7 +703,7 @@ void check_active(const engine::RunReport& report, Sums& sums) {
     } else {
       sums.equal(pointer + "iterations", "iterations is", wave.iterations, "that of the run",
                  report.iterations);
-      constexpr std::uint64_t kept_choices = 255;
+      constexpr std::uint64_t kept_choices = 65535;
       sums.equal(pointer + "choices", "choices:", wave.choices.size(), "of the last iterations there are",
                  std::min(wave.iterations, kept_choices));
     }
@@ -767,7 +767,10 @@ void check_launches(const engine::RunReport& report, const planning::BarrierGrou
   const std::uint64_t launches = report.telemetry.kernel_launches;
   const auto hits = report.hits.value_or(std::vector<engine::HitsReport>());
   if (report.status != engine::RunStatus::done || report.ranks ||
-      std::ranges::any_of(hits, [](const auto& list) { return list.grown_from.has_value(); })) {
+      std::ranges::any_of(hits, [](const auto& list) { return list.grown_from.has_value(); }) ||
+      std::ranges::any_of(report.queues, [](const auto& queue) {
+        return queue.publishing && queue.publishing->grown_from;
+      })) {
     return;
   }
   if (!engine::is_persistent(report.strategy)) {

@@ -226,9 +226,10 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
     text += fmt::format(", {} of them identical to others", queue.deduped_items);
   }
   if (queue.publishing) {
-    text += fmt::format("; {} published, {} run, room for {} needed of {}", queue.publishing->published_items,
-                        queue.publishing->executed_items, queue.publishing->needed_capacity,
-                        queue.publishing->capacity);
+    text += fmt::format(
+        "; {} published, {} run, room for {} needed of {}{}", queue.publishing->published_items,
+        queue.publishing->executed_items, queue.publishing->needed_capacity, queue.publishing->capacity,
+        queue.publishing->grown_from ? fmt::format(", grown from {}", *queue.publishing->grown_from) : "");
   }
   if ((queue.requeues || queue.publishing) && !planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),

@@ -378,8 +378,9 @@ constexpr Field hits_report_fields[] = {
         "last; left out if the program states it"),
     required<&HitsReport::on_overflow>("what the program says about hits without room"),
     required<&HitsReport::sorted>("whether the output is sorted; otherwise its order may change"),
-    optional<&HitsReport::hits>("hits that were appended, as the device counted them; left out, as are "
-                                "the next two, if the run was not done"),
+    optional<&HitsReport::hits>(
+        "hits that were appended, as the device counted them, until then if the run was "
+        "stopped; left out, as are the next two, after a hang"),
     optional<&HitsReport::dropped>("hits of these without room"),
     optional<&HitsReport::needed_capacity>("capacity with room for all of them"),
     optional<&HitsReport::grown_from>(
@@ -414,7 +415,7 @@ constexpr Field active_report_fields[] = {
         "otherwise all tiles were gone over, and topologies are recommendations"),
     required<&ActiveReport::iterations>("how often it ran"),
     required<&ActiveReport::active_tiles>("tiles whose flag was set, in all iterations"),
-    required<&ActiveReport::choices>("the last 255 iterations"),
+    required<&ActiveReport::choices>("the iterations; of more than 65535 the last ones"),
     required<&ActiveReport::reproduced>("choices, from the first one on, that the host makes as well"),
 };
 TIDEGATE_RECORD(ActiveReport, active_report_fields);
@@ -436,6 +437,8 @@ constexpr Field publishing_fields[] = {
     required<&PublishingReport::capacity>("items that the queue can hold"),
     required<&PublishingReport::needed_capacity>(
         "the most items that it had to hold: running and waiting, or different ones of pure ops"),
+    optional<&PublishingReport::grown_from>(
+        "first capacity, if the program ran again; the counts are those of the last run"),
 };
 TIDEGATE_RECORD(PublishingReport, publishing_fields);
 

@@ -43,6 +43,7 @@ struct QueueItem {
 // Handles of an item in one word, as kernels/wave/publish.cl has them.
 inline constexpr std::uint32_t most_packed_ops = 1U << 12U;
 inline constexpr std::uint32_t most_packed_buffers = 1U << 10U;
+inline constexpr std::uint32_t most_queue_capacity = 1U << 27U; // of a queue whose ops publish
 inline std::uint32_t packed_handles(const QueueItem& item) {
   return item.op_handle | item.input_handle << 12U | item.output_handle << 22U;
 }

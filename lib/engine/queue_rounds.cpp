@@ -124,7 +124,11 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
         fmt::format("the queue of {} has a capacity of {} and needed {} when it ended",
                     program.wave_text(wave), plural(queue.capacity, "item"), failure.needed_capacity);
     error.fix =
-        fmt::format("give it a capacity of {} or more; no output was written", failure.needed_capacity);
+        failure.needed_capacity <= most_queue_capacity
+            ? fmt::format(R"(give it a capacity of {} or more, or "on_full": "grow"; no output was written)",
+                          failure.needed_capacity)
+            : fmt::format("a queue holds {} at most: let ops publish fewer at a time; no output was written",
+                          most_queue_capacity);
     break;
   default:
     if ((failure.result & fault_bit) != 0) {
@@ -194,7 +198,9 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
       return;
     }
     items_ = allocate(session, queue.items.size() * sizeof(engine::QueueItem));
-    upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
+    if (!queue.items.empty()) {
+      upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
+    }
     closed_ = allocate(session, queue.items.size() * sizeof(std::uint32_t));
     state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
     set(check_, 0, items_);
@@ -358,6 +364,9 @@ bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
 
 bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
   const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  if (queue.items.empty()) {
+    return true;
+  }
   require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
   for (std::uint32_t round = 0; round <= queue.most_stalled_rounds; ++round) {
     require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
@@ -388,7 +397,9 @@ bool QueueRounds::check_publishing(Clock::time_point deadline, device::Event* ev
   const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
   std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
   std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, queue.published_items);
-  upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
+  if (!queue.seeds.empty()) {
+    upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
+  }
   upload(session_, state_, 0, std::as_bytes(std::span(state)));
   require(session_.clear(seen_, queue.seen_bytes), "clearing the items that were seen");
   while (true) {

@@ -384,7 +384,8 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
                                           .executed_items = outcome.counts->executed,
                                           .deduped_items = outcome.counts->deduped,
                                           .capacity = program.waves[outcome.wave].queue->capacity,
-                                          .needed_capacity = outcome.counts->needed_capacity};
+                                          .needed_capacity = outcome.counts->needed_capacity,
+                                          .grown_from = {}};
       report.published_items += outcome.counts->published;
     }
     all.requeue_count += outcome.accounting.requeue_count;

@@ -328,6 +328,7 @@ struct PublishingReport {
   std::uint64_t deduped_items = 0; // published items that were identical to others
   std::uint32_t capacity = 0;
   std::uint32_t needed_capacity = 0;
+  std::optional<std::uint64_t> grown_from; // the first capacity, if the program ran again
 };
 
 // A wave of work items. Ages count rounds.

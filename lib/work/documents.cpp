@@ -153,23 +153,31 @@ constexpr Field copy_fields[] = {
 TIDEGATE_RECORD(CopySpec, copy_fields);
 
 constexpr Field queue_item_fields[] = {
-    required<&QueueItem::op_handle>("which of the ops that the queue lists, counted from 0, runs it"),
-    required<&QueueItem::input_handle>("which of the buffers that the queue lists it reads"),
-    required<&QueueItem::output_handle>("which of them it writes"),
-    required<&QueueItem::param>("passed to the op"),
+    optional<&QueueItemSpec::op>("the op that runs it, by its name"),
+    optional<&QueueItemSpec::input>("buffer that it reads, by its name"),
+    optional<&QueueItemSpec::output>("buffer that it writes, by its name"),
+    optional<&QueueItemSpec::op_handle>(
+        "instead of op: which of the ops that the queue lists, counted from 0"),
+    optional<&QueueItemSpec::input_handle>("instead of input: which of the buffers that the queue lists"),
+    optional<&QueueItemSpec::output_handle>("instead of output: likewise"),
+    required<&QueueItemSpec::param>("passed to the op"),
 };
-TIDEGATE_RECORD(QueueItem, queue_item_fields);
+TIDEGATE_RECORD(QueueItemSpec, queue_item_fields);
 
 constexpr Field queue_fields[] = {
-    required<&QueueSpec::ops>("names of ops; an item's op_handle is a place in this list"),
-    required<&QueueSpec::buffers>("names of buffers, and of lists of hits for outputs; input_handle and "
-                                  "output_handle are places in this list"),
+    required<&QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
+    required<&QueueSpec::buffers>(
+        "names of buffers, and of lists of hits for outputs; an item names two of them, "
+        "or their places in this list"),
     optional<&QueueSpec::items>("the items themselves"),
     optional<&QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
                                ".ndjson or .jsonl, else four u32 an item"),
     optional<&QueueSpec::capacity>(
         "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
         "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
+    defaulted<&QueueSpec::on_full>(
+        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
+        "at least twice as large"),
     defaulted<&QueueSpec::most_stalled_rounds>(
         "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),

@@ -13,13 +13,14 @@ TIDEGATE_CHOICES(ElementType, element_type_names);
 TIDEGATE_CHOICES(engine::Access, engine::access_names);
 TIDEGATE_CHOICES(engine::Combine, engine::combine_names);
 
+TIDEGATE_CHOICES(engine::FullQueue, engine::full_queue_names);
 TIDEGATE_CHOICES(engine::Section, engine::section_names);
 TIDEGATE_CHOICES(ImageFormat, image_format_names);
 TIDEGATE_CHOICES(engine::AddressMode, engine::address_mode_names);
 TIDEGATE_CHOICES(engine::FilterMode, engine::filter_mode_names);
 
 TIDEGATE_HAS_RECORD(engine::BufferInit);
-TIDEGATE_HAS_RECORD(engine::QueueItem);
+TIDEGATE_HAS_RECORD(engine::QueueItemSpec);
 TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
 
 // Reads a value of a structure as an argument of its own: {"i32": 0, "iteration": {"add": 1}}. Errors: as of decoding,

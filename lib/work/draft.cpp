@@ -297,7 +297,7 @@ private:
     if (op.source != queue_source_) {
       queue_source_ = op.source;
       program_.waves.push_back(
-          {.queue = QueueSpec{.items = std::vector<QueueItem>()}, .note = "placeholder: items"});
+          {.queue = QueueSpec{.items = std::vector<QueueItemSpec>()}, .note = "placeholder: items"});
     }
     QueueSpec& queue = *program_.waves.back().queue;
     const auto handle_of = [&](std::size_t parameter) {
@@ -311,9 +311,9 @@ private:
       }
       return handle;
     };
-    QueueItem item{.op_handle = static_cast<std::uint32_t>(queue.ops.size()),
-                   .input_handle = handle_of(0),
-                   .output_handle = handle_of(1)};
+    QueueItemSpec item{.op_handle = static_cast<std::uint32_t>(queue.ops.size()),
+                       .input_handle = handle_of(0),
+                       .output_handle = handle_of(1)};
     queue.ops.push_back(program_.ops[add_op(op, true)].first);
     constexpr std::uint32_t items = 4; // from param 1 on: integer buffers start with 0, which some ops reject
     for (item.param = 1; item.param <= items; ++item.param) {

@@ -226,23 +226,42 @@ Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::st
   return {};
 }
 
+// Finds the names in all items of a program.
+Result<std::vector<QueueItem>> named_items(std::span<const QueueItemSpec> specs, const QueueNames& names,
+                                           const std::string& pointer) {
+  std::vector<QueueItem> items;
+  items.reserve(specs.size());
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    auto item = resolve_item(specs[i], names);
+    if (!item) {
+      item.error().pointer = fmt::format("{}/items/{}{}", pointer, i, item.error().pointer.value_or(""));
+      return tl::unexpected(std::move(item.error()));
+    }
+    items.push_back(*item);
+  }
+  return items;
+}
+
 Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string& folder, PathScope scope,
                                         const std::string& pointer) {
+  QueueNames names;
+  for (std::uint32_t i = 0; i < spec.ops.size(); ++i) {
+    names.ops.emplace(spec.ops[i], i);
+  }
+  for (std::uint32_t i = 0; i < spec.buffers.size(); ++i) {
+    names.buffers.emplace(spec.buffers[i], i);
+  }
   if (spec.items.has_value() == spec.file.has_value()) {
     return tl::unexpected(invalid_program(
         fmt::format("a queue needs exactly one of items and file, this one has {}", spec.items ? 2 : 0),
         "give one of them", pointer));
   }
-  auto items = spec.items ? Result<std::vector<QueueItem>>(*spec.items)
+  auto items = spec.items ? named_items(*spec.items, names, pointer)
                           : check_scope(path_in(folder, *spec.file), folder, scope).and_then([&] {
-                              return read_queue_file(path_in(folder, *spec.file));
+                              return read_queue_file(path_in(folder, *spec.file), names);
                             });
-  if (!items && !items.error().line) {
+  if (!items && spec.file && !items.error().line) {
     items.error().pointer = pointer + "/file";
-  }
-  if (items && items->empty()) {
-    return failure(ErrorCode::bad_queue, "the queue has no items", "give one at least, or leave the wave out",
-                   pointer);
   }
   if (items && items->size() > std::numeric_limits<std::uint32_t>::max()) {
     return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items->size()),
@@ -393,8 +412,8 @@ public:
     TIDEGATE_CHECK(find_published(wave.unit, combinations));
 
     const PublishedQueue published = publish_queue(items, combined, traits_, {});
-    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(2 * published.published_items, least_default_capacity, most_capacity)));
+    capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        2 * published.published_items, least_default_capacity, most_queue_capacity)));
     TIDEGATE_CHECK(check_capacity(published.published_items));
     wave.arguments = arguments_of(combinations, ops_, buffers_);
     TIDEGATE_CHECK(add_buffers(wave.arguments, pointer_, drain_));
@@ -427,12 +446,11 @@ public:
     add_memory(published, wave);
     wave.queue.first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size());
     wave.range = {.global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
-    wave.op_name = ops_[combinations.front().op].name;
+    wave.op_name = combinations.empty() ? listed_.front()->name : ops_[combinations.front().op].name;
     return wave;
   }
 
 private:
-  static constexpr std::uint32_t most_capacity = 1U << 27U;
   static constexpr std::string_view op_prefix = "TIDEGATE_OP_";
   static constexpr std::string_view buffer_prefix = "TIDEGATE_BUFFER_";
 
@@ -449,9 +467,9 @@ private:
   }
 
   [[nodiscard]] Result<void> check_capacity(std::uint64_t items) const {
-    if (capacity_ > most_capacity) {
+    if (capacity_ > most_queue_capacity) {
       return failure(ErrorCode::out_of_range, fmt::format("the queue has a capacity of {}", capacity_),
-                     fmt::format("give {} at most", most_capacity), pointer_ + "/capacity");
+                     fmt::format("give {} at most", most_queue_capacity), pointer_ + "/capacity");
     }
     if (items > capacity_) {
       return failure(
@@ -581,7 +599,9 @@ private:
 
   // Functions that the kernel declares.
   void add_functions(const std::vector<QueueCombination>& combinations) {
-    first_ring_ = states_priorities_ ? 0 : queue_priorities;
+    const bool open =
+        !states_priorities_ && !combinations.empty(); // the priorities of the ops are those in use
+    first_ring_ = open ? queue_priorities : 0;
     last_ring_ = states_priorities_ ? queue_priorities - 1 : 0;
     std::string runs;
     std::string tables;
@@ -639,9 +659,11 @@ private:
                            .count = words,
                            .bytes = words * sizeof(std::uint32_t)};
     };
-    wave.own_buffers = {own_buffer(title_, "items", wave.queue.seeds),
-                        uninitialized("rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
-                        own_buffer(title_, "state", state), uninitialized("seen", seen_words())};
+    wave.own_buffers = {
+        own_buffer(title_, "items",
+                   wave.queue.seeds.empty() ? std::vector<std::uint32_t>(2) : wave.queue.seeds),
+        uninitialized("rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
+        own_buffer(title_, "state", state), uninitialized("seen", seen_words())};
     wave.own_accesses = {Access::read, Access::write, Access::read_write, Access::write};
   }
 
@@ -730,12 +752,17 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
     return PublishingQueue(spec, title, folder, ops, buffers, tuning, groups, pointer)
         .resolve(std::move(items), combined, age_threshold, answer, scope);
   }
+  if (spec.on_full != FullQueue::error) {
+    return failure(
+        ErrorCode::bad_queue, "the queue grows where it is full, and none of its ops publishes items",
+        "leave on_full out; without a capacity all requeued items have room", pointer + "/on_full");
+  }
   if (spec.runs_ahead) {
     return failure(ErrorCode::bad_queue, "the queue runs ahead, and none of its ops publishes items",
                    "leave runs_ahead out", pointer + "/runs_ahead");
   }
 
-  // Ops and buffers that the items name.
+  // Ops and buffers that the items name; of an empty queue all ops that it lists.
   std::vector<const QueueOp*> used;
   std::vector<QueueOpTraits> traits(ops.size());
   DrainText drain;
@@ -743,7 +770,8 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   std::set<std::string> functions;
   for (std::uint32_t handle = 0; handle < ops.size(); ++handle) {
     const QueueOp* const op = ops[handle].op;
-    if (std::ranges::find(combinations, handle, &QueueCombination::op) == combinations.end()) {
+    if (op == nullptr || (!items.empty() && std::ranges::find(combinations, handle, &QueueCombination::op) ==
+                                                combinations.end())) {
       continue;
     }
     used.push_back(op);
@@ -751,13 +779,20 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
     functions.insert(op->function);
     drain.cases += fmt::format("case {}u: return {}(tg_in, tg_out, tg_param); ", handle, op->function);
   }
+  if (used.empty()) {
+    return failure(ErrorCode::bad_queue, "the queue has neither items nor ops",
+                   "list an op, or leave the wave out", pointer);
+  }
   TIDEGATE_CHECK(check_sources(used, pointer));
   QueueWave wave{.arguments = arguments_of(combinations, ops, buffers)};
   TIDEGATE_CHECK(add_buffers(wave.arguments, pointer, drain));
 
   // Reads the source with requeueing, and again without if the ops never requeue.
   const OpSpec& source = used.front()->spec;
-  const PublishedQueue published = publish_queue(items, combined, traits, tuning);
+  PublishedQueue published = publish_queue(items, combined, traits, tuning);
+  if (items.empty()) {
+    published.tiles.emplace_back(); // without items
+  }
   drain.lanes = published.lanes;
   drain.items_per_lane = published.items_per_lane;
   drain.requeues = true;
@@ -793,14 +828,17 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   wave.range = {
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   wave.op_name = used.front()->name;
-  const std::uint32_t largest = std::ranges::max(items, {}, &QueueItem::param).param;
+  std::uint64_t ids = 0;
+  for (const QueueItem& item : items) {
+    ids = std::max(ids, std::uint64_t{1} + item.param);
+  }
   wave.queue = {.items = std::move(items),
                 .published = published.items,
                 .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
                 .publish_ns = published.publish_ns,
                 .tiles = published.tiles,
-                .ids = largest < most_ids ? largest + 1 : 0,
+                .ids = static_cast<std::uint32_t>(ids <= most_ids ? ids : 0),
                 .op_names = op_names_of(ops),
                 .requeues = drain.requeues,
                 .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),

@@ -8,6 +8,7 @@
 // none where params count up, as indices do.
 #pragma once
 #include "engine/job.hpp"
+#include "engine/run_report.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/program.hpp"
@@ -18,6 +19,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,14 +82,27 @@ struct PublishedQueue {
 PublishedQueue publish_queue(std::span<const QueueItem> items, const CombinedQueue& combined,
                              std::span<const QueueOpTraits> ops, const device::Tuning& tuning = {});
 
-// Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, with op_handle,
-// input_handle, output_handle and param in any order, each an integer from 0 to 2^32 - 1; empty lines are
-// skipped. Other files have four little-endian u32 per item. Errors: bad_queue with the line; those of
-// reading.
-Result<std::vector<QueueItem>> read_queue_file(const std::string& path);
+// The places of names in a queue's lists.
+struct QueueNames {
+  std::map<std::string, std::uint32_t, std::less<>> ops, buffers;
+};
+
+// Finds the names of an item. Errors, with places below it: unknown_name; bad_queue if it has not one of a name and a
+// number of each.
+Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names);
+
+// Returns the program with longer queues where a run found one too short; nothing if one may not grow.
+std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
+                                              std::span<const QueueReport> queues);
+
+// Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, an item as in a program; empty
+// lines are skipped. Other files have four little-endian u32 per item. Errors: those of resolve_item() and bad_queue,
+// with the line; those of reading.
+Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const QueueNames& names);
 
 // Parses the lines of such a file; `path` is for errors.
-Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path);
+Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path,
+                                                 const QueueNames& names);
 
 // A queue op, a function `uint NAME(global const IN* in, global OUT* out, uint param)` of the user's source. One that
 // publishes items has a fourth parameter, `tidegate_publisher publisher`.

@@ -3,6 +3,7 @@
 #include "core/files.hpp"
 #include "work/documents.hpp"
 #include "work/queue.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -212,16 +213,47 @@ static_assert(sizeof(QueueItem) == 16);
 constexpr documents::Document item_document{.kind = "queue_item",
                                             .title = "An item of a queue",
                                             .direction = documents::Direction::output,
-                                            .record = &documents::Description<QueueItem>::record,
+                                            .record = &documents::Description<QueueItemSpec>::record,
                                             .has_kind = false};
 
 bool is_lines(const std::string& path) {
   return path.ends_with(".ndjson") || path.ends_with(".jsonl");
 }
 
+constexpr std::string_view item_fix =
+    R"(write {"op": "NAME", "input": "NAME", "output": "NAME", "param": 0})";
+
+Result<std::uint32_t> handle_of(std::string_view key, std::string_view what,
+                                const std::optional<std::string>& name,
+                                const std::optional<std::uint32_t>& handle, const NameIndex& names) {
+  if (name.has_value() == handle.has_value()) {
+    return failure(ErrorCode::bad_queue,
+                   name ? fmt::format("an item has both {0} and {0}_handle", key)
+                        : fmt::format("an item has no {}", key),
+                   std::string(item_fix), "");
+  }
+  if (handle) {
+    return *handle;
+  }
+  const auto found = names.find(*name);
+  return found != names.end() ? Result<std::uint32_t>(found->second)
+                              : tl::unexpected(unknown_name(what, *name, names, fmt::format("/{}", key)));
+}
+
 } // namespace
 
-Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path) {
+Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names) {
+  QueueItem found{.param = item.param};
+  TIDEGATE_TRY(found.op_handle, handle_of("op", "op of the queue", item.op, item.op_handle, names.ops));
+  TIDEGATE_TRY(found.input_handle,
+               handle_of("input", "buffer of the queue", item.input, item.input_handle, names.buffers));
+  TIDEGATE_TRY(found.output_handle,
+               handle_of("output", "buffer of the queue", item.output, item.output_handle, names.buffers));
+  return found;
+}
+
+Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const std::string& path,
+                                                 const QueueNames& names) {
   std::vector<QueueItem> items;
   documents::Decoder decoder;
   std::uint64_t number = 0;
@@ -233,25 +265,31 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
       continue;
     }
-    if (auto decoded = decoder.decode(item_document, line, &items.emplace_back()); !decoded) {
-      Error& error = decoded.error();
-      return tl::unexpected(
-          Error{.code = ErrorCode::bad_queue,
-                .message = std::move(error.message),
-                .fix = R"(write {"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0})",
-                .source = path,
-                .line = number,
-                .column = error.column,
-                .excerpt = shortened(line, 200)});
+    QueueItemSpec spec;
+    auto decoded = decoder.decode(item_document, line, &spec).map_error([](Error error) {
+      error.code = ErrorCode::bad_queue;
+      error.fix = item_fix;
+      return error;
+    });
+    auto item = decoded ? resolve_item(spec, names) : Result<QueueItem>(tl::unexpected(decoded.error()));
+    if (!item) {
+      return tl::unexpected(Error{.code = item.error().code,
+                                  .message = std::move(item.error().message),
+                                  .fix = std::move(item.error().fix),
+                                  .source = path,
+                                  .line = number,
+                                  .column = item.error().column,
+                                  .excerpt = shortened(line, 200)});
     }
+    items.push_back(*item);
   }
   return items;
 }
 
-Result<std::vector<QueueItem>> read_queue_file(const std::string& path) {
+Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const QueueNames& names) {
   TIDEGATE_TRY(const std::string bytes, read_all(path, most_bytes));
   if (is_lines(path)) {
-    return parse_queue_lines(bytes, path);
+    return parse_queue_lines(bytes, path, names);
   }
   if (bytes.size() % sizeof(QueueItem) != 0) {
     return tl::unexpected(
@@ -264,6 +302,28 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path) {
   std::vector<QueueItem> items(bytes.size() / sizeof(QueueItem));
   std::memcpy(items.data(), bytes.data(), bytes.size());
   return items;
+}
+
+std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
+                                              std::span<const QueueReport> queues) {
+  WaveProgram result = program;
+  bool any = false;
+  std::size_t at = 0; // queues are reported in the order of their waves
+  for (WaveSpec& wave : result.waves) {
+    const auto publishing = wave.queue ? queues[at++].publishing : std::nullopt;
+    if (!publishing || publishing->needed_capacity <= publishing->capacity) {
+      continue;
+    }
+    const std::uint64_t twice = std::uint64_t{2} * publishing->capacity;
+    if (wave.queue->on_full != FullQueue::grow || publishing->needed_capacity > most_queue_capacity) {
+      return {};
+    }
+    // What was needed so far may be little more.
+    wave.queue->capacity = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(twice, publishing->needed_capacity, most_queue_capacity));
+    any = true;
+  }
+  return any ? std::optional(std::move(result)) : std::nullopt;
 }
 
 } // namespace tidegate::engine

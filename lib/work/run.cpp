@@ -63,7 +63,7 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   return report;
 }
 
-// The report after more room for hits, with the capacities that came first, and the calls of the runs before.
+// The report after more room for hits or items, with the capacities that came first, and the calls of the runs before.
 void report_growth(RunReport& report, const RunReport& first, const RunReport& before) {
   const auto add = [&](auto... counters) {
     ((report.telemetry.*counters += before.telemetry.*counters), ...);
@@ -72,23 +72,32 @@ void report_growth(RunReport& report, const RunReport& first, const RunReport& b
       &Telemetry::kernel_launches, &Telemetry::filling_launches, &Telemetry::recorded_launches,
       &Telemetry::sync_points);
   report.wall_time_ns += before.wall_time_ns;
-  for (std::size_t i = 0; i < report.hits->size(); ++i) {
-    const std::uint64_t capacity = (*first.hits)[i].capacity;
-    if ((*report.hits)[i].capacity != capacity) {
-      (*report.hits)[i].grown_from = capacity;
+  const auto compare = [](auto& now, const auto& then) {
+    if (now.capacity != then.capacity) {
+      now.grown_from = then.capacity;
+    }
+  };
+  for (std::size_t i = 0; report.hits && first.hits && i < report.hits->size(); ++i) {
+    compare((*report.hits)[i], (*first.hits)[i]);
+  }
+  for (std::size_t i = 0; i < report.queues.size(); ++i) {
+    if (report.queues[i].publishing && first.queues[i].publishing) {
+      compare(*report.queues[i].publishing, *first.queues[i].publishing);
     }
   }
 }
 
-// Runs the program again for as long as lists that may grow have no room for all hits.
+// Runs the program again for as long as lists and queues that may grow have no room.
 Result<RunReport> with_room(RunReport report, const WaveProgram& program, const std::string& folder,
                             const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
   const RunReport first = report;
-  // A second run suffices unless the number of hits changes from run to run.
-  constexpr int most_runs = 8;
+  // For hits a second run suffices unless their number changes from run to run; a queue needs more than it did so far.
+  constexpr int most_runs = 32;
   std::optional<WaveProgram> larger = program;
-  for (int runs = 1; runs < most_runs && report.status == RunStatus::hits_overflow; ++runs) {
-    larger = grown(*larger, *report.hits);
+  for (int runs = 1; runs < most_runs; ++runs) {
+    larger = report.status == RunStatus::hits_overflow  ? grown(*larger, *report.hits)
+             : report.status == RunStatus::queue_failed ? with_longer_queues(*larger, report.queues)
+                                                        : std::nullopt;
     if (!larger) {
       break;
     }

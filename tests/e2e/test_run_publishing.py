@@ -240,7 +240,7 @@ class Ends(Publishing):
             (self.folder / "seen.npy").unlink()
         queue = self.failed(self.program("twice", 2047, capacity=1535),
                             "the queue of wave 0 (twice) has a capacity of 1535 items and needed 1536 when it ended "
-                            "[publish_queue_full]\n  at: /waves/0/queue\n  fix: give it a capacity of 1536 or more; no "
+                            "[publish_queue_full]\n  at: /waves/0/queue\n  fix: give it a capacity of 1536 or more, or \"on_full\": \"grow\"; no "
                             "output was written", "--strategy", "launch")
         self.assertEqual((queue["publishing"]["needed_capacity"], queue["items_remaining"]), (1536, 1024))
         queue = self.failed(self.program("twice", 2047, capacity=2), "capacity of 2 items and needed 3 when", "--strategy", "launch")
@@ -249,6 +249,42 @@ class Ends(Publishing):
             queue = self.failed(self.program("twice", 2047, capacity=4), "capacity of 4 items and needed 6 when", "--strategy", strategy)
             self.assertEqual((queue["publishing"]["published_items"], queue["publishing"]["executed_items"], queue["items_remaining"]),
                              (6, 3, 4))
+
+    def test_grow(self) -> None:
+        """A full queue runs again with at least twice the room, until all items of a level and the next one have some; the report counts
+        all runs. The runs one by one have the same counts."""
+        limit, counted, capacity = 101, dict.fromkeys(("kernel_launches", "bytes_uploaded", "bytes_read_back", "sync_points"), 0), 1
+        while True:
+            result = self.run_document(self.program("twice", limit, capacity=capacity), "--strategy", "launch")
+            report = parse(result.stdout)
+            for key in counted:
+                counted[key] += report["telemetry"][key]
+            if result.rc == 0:
+                break
+            # A level of the tree has twice the items of the one before.
+            levels = [1, 2, 4, 8, 16, 32, limit - 63]
+            needed = next(sum(pair) for pair in zip(levels, levels[1:]) if sum(pair) > capacity)
+            self.assertEqual(report["queues"][0]["publishing"]["needed_capacity"], needed)
+            capacity = max(2 * capacity, needed)
+        (self.folder / "seen.npy").unlink()
+        for strategy in ("launch", "barrier", "auto"):
+            with self.subTest(strategy=strategy):
+                report = self.report_of(self.program("twice", limit, capacity=1, on_full="grow"), "--strategy", strategy)
+                self.assertEqual(self.output("seen.npy"), [1] * limit)
+                publishing = report["queues"][0]["publishing"]
+                self.assertEqual((publishing["grown_from"], publishing["capacity"], publishing["needed_capacity"], publishing["executed_items"]),
+                                 (1, capacity, 32 + limit - 63, limit))
+                if strategy == "launch":
+                    self.assertEqual({key: report["telemetry"][key] for key in counted}, counted)
+                checked = run("check", "-", input=json.dumps(report))
+                self.assertEqual((checked.rc, checked.stderr), (0, ""))
+                (self.folder / "seen.npy").unlink()
+        document = self.program("twice", limit, capacity=1, on_full="grow")
+        document["device_memory_budget_bytes"] = 4_900  # `seen` and a ring of 64 items take more
+        result = self.run_document(document, "--strategy", "launch")
+        self.assertEqual(result.rc, 1, result.stderr)
+        self.assertIn("[arena_over_capacity]", result.stderr)
+        self.assertFalse((self.folder / "seen.npy").exists())
 
     def test_runs_ahead(self) -> None:
         """A chain of 999 items takes 999 rounds; run ahead, a round runs 1 + 64 of it."""

@@ -258,6 +258,64 @@ class Drain(Queues):
             self.assertEqual(self.output("seen.npy"), [0 if i % 2 else (i + 1) ** 2 for i in range(8)])
             self.assertEqual(self.output("a.npy"), [i + 1 if i % 2 else 0 for i in range(8)])
 
+    def test_names(self) -> None:
+        """Items name ops and buffers, in a program and in a file, beside others with numbers."""
+        self.file("named.cl", "uint add(global const uint* in, global uint* out, uint i) { out[i] += in[i]; return TIDEGATE_DONE; }\n"
+                  "uint square(global const uint* in, global uint* out, uint i) { out[i] += in[i] * in[i]; return TIDEGATE_DONE; }\n")
+        values = buffer(count=6, init={"iota": {"start": 3}})
+        items = [{"op": "add", "input": "a", "output": "sum", "param": 0}, {"op": "square", "input": "b", "output": "sum", "param": 1},
+                 {"op_handle": 1, "input_handle": 1, "output": "sum", "param": 2}, {"op": "add", "input": "b", "output_handle": 2, "param": 3}]
+        document = {"buffers": {"a": values, "b": values, "sum": buffer(count=6, init={"fill": 0}, output="out.npy")},
+                    "ops": {name: queue_op("named.cl") for name in ("square", "add")}, # in another order than the queue lists
+                    "waves": [{"queue": {"ops": ["add", "square"], "buffers": ["a", "b", "sum"], "items": items}}]}
+        self.file("items.ndjson", "".join(json.dumps(item) + "\n" for item in items).encode())
+        for where in ({"items": items}, {"file": "items.ndjson"}):
+            document["waves"][0]["queue"] = {"ops": ["add", "square"], "buffers": ["a", "b", "sum"], **where}
+            self.report_of(document, "--strategy", "launch")
+            self.assertEqual(self.output("out.npy"), [3, 16, 25, 6, 0, 0])
+            (self.folder / "out.npy").unlink()
+        for at, change, place, message, fix in (
+                (1, {"op": "sqare"}, "/op", 'there is no op of the queue "sqare" [unknown_name]', 'did you mean "square"'),
+                (2, {"output": "total"}, "/output", 'there is no buffer of the queue "total" [unknown_name]', "sum"),
+                (0, {"op_handle": 0}, "", "an item has both op and op_handle [bad_queue]", 'write {"op": "NAME", "input": "NAME", "output": "NAME"'),
+                (3, {"input": None}, "", "an item has no input [bad_queue]", 'write {"op": "NAME", "input": "NAME", "output": "NAME"')):
+            wrong = [dict(item) for item in items]
+            wrong[at].update(change)
+            wrong[at] = {key: value for key, value in wrong[at].items() if value is not None}
+            document["waves"][0]["queue"] = {"ops": ["add", "square"], "buffers": ["a", "b", "sum"], "items": wrong}
+            result = self.run_document(document, "--strategy", "launch")
+            self.assertEqual(result.rc, 3, result.stderr)
+            self.assertIn(message, result.stderr)
+            self.assertIn(f"/waves/0/queue/items/{at}{place}", result.stderr)
+            self.assertIn(fix, result.stderr)
+            self.file("items.ndjson", "".join(json.dumps(item) + "\n" for item in wrong).encode())
+            document["waves"][0]["queue"] = {"ops": ["add", "square"], "buffers": ["a", "b", "sum"], "file": "items.ndjson"}
+            result = self.run_document(document, "--strategy", "launch")
+            self.assertIn(message, result.stderr)
+            self.assertIn(f"items.ndjson:{at + 1}:", result.stderr)
+
+    def test_empty(self) -> None:
+        """A queue without items runs nothing, and the program all else."""
+        self.file("empty.cl", "uint once(global const uint* in, global uint* out, uint i) { out[i] = in[i]; return TIDEGATE_DONE; }\n"
+                  "uint again(global const uint* in, global uint* out, uint i) { return in[i] ? TIDEGATE_DONE : TIDEGATE_REQUEUE; }\n"
+                  "uint more(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"
+                  "  TIDEGATE_PUBLISH(once, in, out, i + 1);\n  return TIDEGATE_DONE;\n}\n")
+        self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
+        self.file("none.ndjson", "\n")
+        for ops in (["once"], ["again", "once"], ["more", "once"]):
+            for where in ({"items": []}, {"file": "none.ndjson"}):
+                for strategy in ("plain", "launch", "barrier", "counters"):
+                    document = {"buffers": {"in": buffer(count=8, init={"iota": {}}), "out": buffer(count=8, init={"fill": 5}, output="out.npy")},
+                                "ops": {**{op: queue_op("empty.cl") for op in ops}, "plain": {"source": "plain.cl"}},
+                                "waves": [{"queue": {"ops": ops, "buffers": ["in", "out"], **where}}, wave("plain", "out", size=8, local=8)], "repeat": 2}
+                    with self.subTest(ops=ops, where=where, strategy=strategy):
+                        report = self.report_of(document, "--strategy", strategy, *(("--verify",) if strategy != "plain" else ()))
+                        self.assertEqual(self.output("out.npy"), [7] * 8)
+                        queue = report["queues"][0]
+                        self.assertEqual([queue[key] for key in ("items", "published_items", "items_processed", "items_remaining")], [0] * 4)
+                        checked = run("check", "-", input=json.dumps(report))
+                        self.assertEqual((checked.rc, checked.stderr), (0, ""))
+
     def test_example(self) -> None:
         program = str(EXAMPLES / "programs" / "queue" / "program.json")
         plan = run("plan", program)

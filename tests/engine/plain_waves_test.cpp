@@ -263,7 +263,8 @@ struct Queue : Setup {
     session.kernels["check"] = [this](const StandInLaunch& launch) {
       CHECK(launch.buffer<QueueItem>(0)[2].param == 12);
       CHECK(launch.value<std::uint32_t>(1) == 3);
-      const auto state = launch.buffer<std::uint32_t>(3);
+      CHECK(launch.value<std::uint32_t>(2) == 0);
+      const auto state = launch.buffer<std::uint32_t>(4);
       ++rounds;
       state[TG_QUEUE_MORE] = rounds < 3 ? 1 : 0;
       if (round) {
@@ -411,8 +412,9 @@ TEST_CASE("items that are published run one after another in the reference") {
     CHECK(launch.buffer<std::uint32_t>(0)[5] == 12);
     CHECK(launch.value<std::uint32_t>(1) == 32); // four times the capacity, as a power of two
     CHECK(launch.buffer<std::uint32_t>(0).size() == 2 * 32);
-    CHECK(launch.buffer<std::uint32_t>(3).size() == 2);
-    const auto state = launch.buffer<std::uint32_t>(2);
+    CHECK(launch.value<std::uint32_t>(2) == 0);
+    CHECK(launch.buffer<std::uint32_t>(4).size() == 2);
+    const auto state = launch.buffer<std::uint32_t>(3);
     CHECK(state[TG_QUEUE_TAILS + 2] == 3);
     ++queue.rounds;
     state[TG_QUEUE_MORE] = queue.rounds < 3 ? 1 : 0;
@@ -464,7 +466,7 @@ TEST_CASE("what the device has counted of a queue whose ops publish, and why it 
   outcome = queue_outcome(queue.program, 0, state);
   CHECK(outcome.failure->code == ErrorCode::publish_queue_full);
   CHECK(queue_error(queue.program, 0, *outcome.failure).fix ==
-        "give it a capacity of 7 or more; no output was written");
+        R"(give it a capacity of 7 or more, or "on_full": "grow"; no output was written)");
   state[TG_QUEUE_END] = TG_QUEUE_NO_PROGRESS;
   state[TG_QUEUE_LAST_REQUEUED] = packed_handles({.op_handle = 0, .input_handle = 5, .output_handle = 1023});
   state[TG_QUEUE_LAST_PARAM] = 9;

@@ -2,6 +2,7 @@
 #include "../temporary_folder.hpp"
 #include "engine/job.hpp"
 #include "work/draft.hpp"
+#include "work/queue.hpp"
 #include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
@@ -211,14 +212,16 @@ TEST_CASE("functions that return what queue ops do are ops of one queue a source
   CHECK(program.ops[3].first == "only");
   REQUIRE(program.waves.size() == 3);
   CHECK(program.waves[1].note == "placeholder: items");
-  const std::vector<QueueItem>& items = *program.waves[1].queue->items;
+  const std::vector<QueueItemSpec>& items = *program.waves[1].queue->items;
   REQUIRE(items.size() == 8);
   CHECK(program.waves[1].queue->ops == std::vector<std::string>{"first", "second"});
   CHECK(program.waves[1].queue->buffers == std::vector<std::string>{"in", "out", "sums"});
   CHECK(program.buffers.at(0).first == "sums"); // shared by the kernel and the ops
   CHECK(program.buffers.at(1).first == "in");
-  CHECK(items.front() == QueueItem{.op_handle = 0, .input_handle = 0, .output_handle = 1, .param = 1});
-  CHECK(items.back() == QueueItem{.op_handle = 1, .input_handle = 0, .output_handle = 2, .param = 4});
+  CHECK(resolve_item(items.front(), {}) ==
+        QueueItem{.op_handle = 0, .input_handle = 0, .output_handle = 1, .param = 1});
+  CHECK(resolve_item(items.back(), {}) ==
+        QueueItem{.op_handle = 1, .input_handle = 0, .output_handle = 2, .param = 4});
   CHECK(buffer(program, "out").count == 2 * 1024);
   CHECK(program.waves[2].queue->items->size() == 4);
 }

@@ -16,17 +16,18 @@ using namespace tidegate::engine;
 namespace {
 
 std::string refusal(const std::string& text) {
-  const auto items = parse_queue_lines(text, "items.ndjson");
+  const auto items =
+      parse_queue_lines(text, "items.ndjson", {.ops = {{"add", 0}}, .buffers = {{"a", 0}, {"b", 1}}});
   return items ? "none"
                : fmt::format("{} {}:{}: {}", name(items.error().code), *items.error().line,
-                             *items.error().column, items.error().message);
+                             items.error().column.value_or(0), items.error().message);
 }
 
 } // namespace
 
 TEST_CASE("a byte order mark begins no item") {
   const std::string line = R"({"op_handle": 0, "input_handle": 1, "output_handle": 2, "param": 3})";
-  CHECK(parse_queue_lines("\xef\xbb\xbf" + line, "items.ndjson")->at(0).param == 3);
+  CHECK(parse_queue_lines("\xef\xbb\xbf" + line, "items.ndjson", {})->at(0).param == 3);
   CHECK(refusal("\xef\xbb\xbf{") == refusal("{"));
 }
 
@@ -53,9 +54,9 @@ TEST_CASE("lines and bytes hold the same items") {
     }
   }
   const tidegate::test::TemporaryFolder folder;
-  CHECK(read_queue_file(folder.write("items.ndjson", lines)) == items);
-  CHECK(read_queue_file(folder.write("items.jsonl", lines)) == items);
-  CHECK(read_queue_file(folder.write("items.bin", bytes)) == items);
+  CHECK(read_queue_file(folder.write("items.ndjson", lines), {}) == items);
+  CHECK(read_queue_file(folder.write("items.jsonl", lines), {}) == items);
+  CHECK(read_queue_file(folder.write("items.bin", bytes), {}) == items);
 }
 
 TEST_CASE("wrong lines") {
@@ -64,9 +65,8 @@ TEST_CASE("wrong lines") {
   CHECK(refusal(good + "\n" + good + " x") ==
         "bad_queue 2:62: not JSON: the document root must not be followed by other values at \"x\"");
   CHECK(refusal("\n7") == "bad_queue 2:1: expected an object, got a number");
-  CHECK(refusal("{}") ==
-        R"(bad_queue 1:2: missing keys "op_handle", "input_handle", "output_handle", "param")");
-  CHECK(refusal(R"({"op":1})") == "bad_queue 1:2: unknown key \"op\"");
+  CHECK(refusal("{}") == R"(bad_queue 1:2: missing key "param")");
+  CHECK(refusal(R"({"opcode":1})") == "bad_queue 1:2: unknown key \"opcode\"");
   CHECK(refusal(R"({"op_handle" 1})") ==
         "bad_queue 1:14: not JSON: missing a colon after a name of object member at \"1}\"");
   CHECK(refusal(R"({"op_handle":1,"op_handle":1})") == "bad_queue 1:16: duplicate key \"op_handle\"");
@@ -76,10 +76,29 @@ TEST_CASE("wrong lines") {
   }
 }
 
+TEST_CASE("items name ops and buffers") {
+  const auto items =
+      parse_queue_lines(R"({"op":"y","input":"b","output":"a","param":5}
+{"op":"x","input_handle":7,"output":"b","param":0}
+)",
+                        "items.ndjson", {.ops = {{"x", 0}, {"y", 3}}, .buffers = {{"a", 2}, {"b", 1}}});
+  REQUIRE(items);
+  CHECK(*items == std::vector<QueueItem>{{3, 1, 2, 5}, {0, 7, 1, 0}});
+  CHECK(refusal(R"({"op":"add","input":"a","output":"b","param":0})") == "none");
+  CHECK(refusal("\n"
+                R"({"op":"sub","input":"a","output":"b","param":0})") ==
+        R"(unknown_name 2:0: there is no op of the queue "sub")");
+  CHECK(refusal(R"({"op":"add","input":"a","output":"c","param":0})") ==
+        R"(unknown_name 1:0: there is no buffer of the queue "c")");
+  CHECK(refusal(R"({"op":"add","input":"a","param":0})") == "bad_queue 1:0: an item has no output");
+  CHECK(refusal(R"({"op":"add","op_handle":0,"input":"a","output":"b","param":0})") ==
+        "bad_queue 1:0: an item has both op and op_handle");
+}
+
 TEST_CASE("bytes that are no items") {
   const tidegate::test::TemporaryFolder folder;
   const std::string path = folder.write("items.bin", std::string(17, 'x'));
-  const auto items = read_queue_file(path);
+  const auto items = read_queue_file(path, {});
   REQUIRE(!items);
   CHECK(items.error().message == "17 bytes are no whole number of items of 16 bytes");
   CHECK(*items.error().source == path);
