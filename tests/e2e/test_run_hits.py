@@ -229,6 +229,23 @@ class Overflow(Hits):
             self.assertEqual(grown[name], 2 * enough[name], name)
         self.assertEqual(grown["bytes_read_back"], 2 * enough["bytes_read_back"] - 585 * 4)
 
+    def test_deadline(self) -> None:
+        """The list of a run that is stopped has the hits until then: one of each work-item. A slice may end after the last look."""
+        self.file("each.cl", "kernel void each(global uint* list) { TIDEGATE_HIT(list, 1); }")
+        document = {"buffers": {}, "ops": {"each": {"source": "each.cl"}}, "hits": {"found": hits(capacity=1000, on_overflow="truncate")},
+                    "waves": [{"op": "each", "global_size": [256], "local_size": [64], "args": [{"hits": "found"}]}], "repeat": 2**31 - 1}
+        for strategy in ("launch", "barrier"):
+            result = self.run_document(document, "--strategy", strategy, "--max-wall-time", "1")
+            self.assertIn("[wall_time_exceeded]", result.stderr)
+            report = parse(result.stdout)
+            found, = report["hits"]
+            self.assertEqual(found["dropped"], found["hits"] - 1000)
+            self.assertGreaterEqual(found["hits"], max(report["items_processed"], 1))
+            if strategy == "launch":
+                self.assertEqual(found["hits"], report["items_processed"])
+            self.assertEqual(run("check", "-", input=result.stdout).rc, 0)
+            self.assertFalse((self.folder / "found.npy").exists())
+
     def test_a_kernel_that_writes_over_the_list(self) -> None:
         self.file("ops.cl", "kernel void over(global uint* list) { list[get_global_id(0)] = 7; }")
         document = program({}, wave("over", {"hits": "found"}, size=16, local=16), hits={"found": hits(capacity=64)})
