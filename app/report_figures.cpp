@@ -110,6 +110,46 @@ void check_recommendation(const policy::LaunchRecommendation& given, std::option
 }
 
 // Checks bounds of what was counted, and the sections that a run always writes.
+void check_comparison(const engine::ReportHead& report, Sums& sums) {
+  if (!report.comparison) {
+    return;
+  }
+  const engine::Comparison& comparison = *report.comparison;
+  const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
+                        double most) {
+    const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
+    sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
+    if (rounds.empty()) {
+      return;
+    }
+    std::ranges::sort(rounds);
+    const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
+    sums.hold(
+        rounds.front() == least && middle && rounds.back() == most, pointer,
+        fmt::format("{0}_min_ns, {0}_ns and {0}_max_ns are not the least, the median and the largest of "
+                    "{0}_rounds_ns",
+                    name));
+  };
+  side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
+       comparison.plain_max_ns);
+  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
+  const std::size_t rounds = std::min(comparison.plain_rounds_ns.size(), comparison.run_rounds_ns.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    ratios.push_back(comparison.plain_rounds_ns[i] / comparison.run_rounds_ns[i]);
+  }
+  const RatioEstimate estimated = paired_ratio(std::move(ratios));
+  for (const auto& [field, given, expected] :
+       {std::tuple("speedup", comparison.speedup, estimated.ratio),
+        std::tuple("speedup_low", comparison.speedup_low, estimated.low),
+        std::tuple("speedup_high", comparison.speedup_high, estimated.high)}) {
+    sums.hold(std::abs(given - expected) <= 1e-9 * expected, fmt::format("/comparison/{}", field),
+              fmt::format("{} is {}, and that of the rounds' ratios {}", field, given, expected));
+  }
+  sums.hold(comparison.verdict == SpeedVerdict::same_launches || comparison.verdict == verdict_of(estimated),
+            "/comparison/verdict", "the verdict is not that of the interval");
+}
+
 void check_telemetry(const engine::ReportHead& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
   for (const auto& [field, bps] : {std::pair("occupancy_proxy_bps", telemetry.occupancy_proxy_bps),
@@ -185,6 +225,7 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                recommendation->worker_groups);
   }
   check_telemetry(report, sums);
+  check_comparison(report, sums);
   sums.at_most("/wall_time_ns", "build_ns, backend_dispatch_ns or traversal_ns, and read_back_ns together",
                report.build_ns + report.dispatch_ns + report.read_back_ns, "wall_time_ns",
                report.wall_time_ns);
@@ -725,42 +766,6 @@ void check_active(const engine::RunReport& report, Sums& sums) {
   }
 }
 
-void check_comparison(const engine::Comparison& comparison, Sums& sums) {
-  const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
-                        double most) {
-    const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
-    sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
-    if (rounds.empty()) {
-      return;
-    }
-    std::ranges::sort(rounds);
-    const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
-    sums.hold(
-        rounds.front() == least && middle && rounds.back() == most, pointer,
-        fmt::format("{0}_min_ns, {0}_ns and {0}_max_ns are not the least, the median and the largest of "
-                    "{0}_rounds_ns",
-                    name));
-  };
-  side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
-       comparison.plain_max_ns);
-  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
-  const std::size_t rounds = std::min(comparison.plain_rounds_ns.size(), comparison.run_rounds_ns.size());
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < rounds; ++i) {
-    ratios.push_back(comparison.plain_rounds_ns[i] / comparison.run_rounds_ns[i]);
-  }
-  const RatioEstimate estimated = paired_ratio(std::move(ratios));
-  for (const auto& [field, given, expected] :
-       {std::tuple("speedup", comparison.speedup, estimated.ratio),
-        std::tuple("speedup_low", comparison.speedup_low, estimated.low),
-        std::tuple("speedup_high", comparison.speedup_high, estimated.high)}) {
-    sums.hold(std::abs(given - expected) <= 1e-9 * expected, fmt::format("/comparison/{}", field),
-              fmt::format("{} is {}, and that of the rounds' ratios {}", field, given, expected));
-  }
-  sums.hold(comparison.verdict == SpeedVerdict::same_launches || comparison.verdict == verdict_of(estimated),
-            "/comparison/verdict", "the verdict is not that of the interval");
-}
-
 // Checks the launches of a run by its slices or its waves. Waves that cannot share a launch, rounds of queues and lists that
 // grew have launches of their own.
 void check_launches(const engine::RunReport& report, const planning::BarrierGroups& groups, Sums& sums) {
@@ -959,9 +964,6 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   check_hits(report, evidence, file, sums);
   check_active(report, sums);
   check_policy_fields(report, sums);
-  if (report.comparison) {
-    check_comparison(*report.comparison, sums);
-  }
   check_choices(report, sums);
   check_memory(report.memory, sums);
 }

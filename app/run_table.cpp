@@ -138,12 +138,6 @@ std::string spread_text(std::string_view what, double least, double median, doub
                      short_time_text(most));
 }
 
-void add_traced(std::optional<bool> traced, Rows& rows) {
-  if (traced.value_or(false)) {
-    rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
-  }
-}
-
 // Names the rounds that are far from the others, at most three.
 void add_outliers(std::string_view what, const std::vector<double>& rounds, double median,
                   const std::vector<std::uint32_t>& outliers, Rows& rows) {
@@ -156,6 +150,22 @@ void add_outliers(std::string_view what, const std::vector<double>& rounds, doub
                                 i + 1 == most && outliers.size() > most
                                     ? fmt::format("; {} more", outliers.size() - most)
                                     : std::string())});
+  }
+}
+
+void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings, Rows& rows) {
+  if (!report.comparison || !timings) {
+    return;
+  }
+  const engine::Comparison& times = *report.comparison;
+  rows.push_back(
+      {"  compared", speed_text(timings->times_as_fast, timings->verdict, timings->other, times.rounds)});
+  rows.push_back({"", spread_text("this run", times.run_min_ns, times.run_ns, times.run_max_ns)});
+  rows.push_back({"", spread_text("plain launches", times.plain_min_ns, times.plain_ns, times.plain_max_ns)});
+  add_outliers("this run", times.run_rounds_ns, times.run_ns, times.run_outliers, rows);
+  add_outliers("plain launches", times.plain_rounds_ns, times.plain_ns, times.plain_outliers, rows);
+  if (times.traced.value_or(false)) {
+    rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
   }
 }
 
@@ -346,20 +356,7 @@ void add_times(const engine::RunReport& report, Rows& rows) {
       {"  build",
        fmt::format("{}{}", short_time_text(static_cast<double>(report.build_ns)),
                    report.telemetry.compiled_pipeline_cache_hit ? ", kept from an earlier run" : "")});
-  if (report.comparison) {
-    const engine::Comparison& comparison = *report.comparison;
-    const Timings timings = *timings_of(report);
-    rows.push_back(
-        {"  compared", speed_text(timings.times_as_fast, timings.verdict, timings.other, comparison.rounds)});
-    rows.push_back(
-        {"", spread_text("this run", comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns)});
-    rows.push_back({"", spread_text("plain launches", comparison.plain_min_ns, comparison.plain_ns,
-                                    comparison.plain_max_ns)});
-    add_outliers("this run", comparison.run_rounds_ns, comparison.run_ns, comparison.run_outliers, rows);
-    add_outliers("plain launches", comparison.plain_rounds_ns, comparison.plain_ns, comparison.plain_outliers,
-                 rows);
-    add_traced(comparison.traced, rows);
-  }
+  add_comparison(report, timings_of(report), rows);
   add_baseline(report, rows);
 }
 
@@ -374,15 +371,6 @@ std::string count_text(double count) {
     count /= thousand;
   }
   return unit == 0 ? fmt::format("{:.0f}", count) : fmt::format("{:.3g}{}", count, units[unit]);
-}
-
-std::string times_text(const traversal::RepeatedTimes& times, const Timings& timings) {
-  return times.speedup
-             ? fmt::format("{}: {} against {}",
-                           speed_text(timings.times_as_fast, timings.verdict, timings.other, times.rounds),
-                           short_time_text(times.run_ns), short_time_text(*times.launches_ns))
-             : fmt::format("{} (median of {}); already a launch for each step, so nothing to compare with",
-                           short_time_text(times.run_ns), times.rounds);
 }
 
 std::string verdict(const traversal::FrontierReport& report) {
@@ -584,10 +572,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
     rows.push_back({"  replay", fmt::format("topology choices reproduced on the host: {} of {}",
                                             report.replay->agreed, report.replay->waves)});
   }
-  if (report.comparison) {
-    rows.push_back({"  compared", times_text(*report.comparison, *timings_of(report))});
-    add_traced(report.comparison->traced, rows);
-  }
+  add_comparison(report, timings_of(report), rows);
   add_baseline(report, rows);
   add_written(report, rows);
   const auto where = [](const engine::StuckGroup& stuck) {

@@ -31,52 +31,42 @@ RatioEstimate inverse(const RatioEstimate& estimate) {
 
 } // namespace
 
-static std::string work_text(const engine::ReportHead& report, const std::string& work) {
-  return fmt::format("{} on {}", work, report.device ? report.device->name : "an unknown device");
-}
-
-std::optional<Timings> timings_of(const engine::RunReport& report) {
+static std::optional<Timings> timings_of(const engine::ReportHead& report, std::string way, std::string work,
+                                         std::string_view other) {
   if (!report.comparison) {
     return {};
   }
   const engine::Comparison& compared = *report.comparison;
-  const bool same = compared.verdict == SpeedVerdict::same_launches;
-  return Timings{
-      .way = fmt::format(
-          "{}{}", engine::strategy_names[static_cast<std::size_t>(report.strategy)],
-          same ? ""
-               : fmt::format(", {}", policy::execution_mode_names[static_cast<std::size_t>(report.mode)])),
-      .work = work_text(report, plural(report.items_in_all, "item")),
-      .other = "plain launches",
-      .run_ns = compared.run_rounds_ns,
-      .other_ns = compared.plain_rounds_ns,
-      .times_as_fast = {.ratio = compared.speedup,
-                        .low = compared.speedup_low,
-                        .high = compared.speedup_high},
-      .verdict = compared.verdict};
+  return Timings{.way = std::move(way),
+                 .work =
+                     fmt::format("{} on {}", work, report.device ? report.device->name : "an unknown device"),
+                 .other = other,
+                 .run_ns = compared.run_rounds_ns,
+                 .other_ns = compared.plain_rounds_ns,
+                 .times_as_fast = {.ratio = compared.speedup,
+                                   .low = compared.speedup_low,
+                                   .high = compared.speedup_high},
+                 .verdict = compared.verdict};
+}
+
+std::optional<Timings> timings_of(const engine::RunReport& report) {
+  const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
+  const bool same = report.comparison && report.comparison->verdict == SpeedVerdict::same_launches;
+  return timings_of(report,
+                    same ? std::string(strategy)
+                         : fmt::format("{}, {}", strategy,
+                                       policy::execution_mode_names[static_cast<std::size_t>(report.mode)]),
+                    plural(report.items_in_all, "item"), "plain launches");
 }
 
 std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
-  if (!report.comparison) {
-    return {};
-  }
-  const traversal::RepeatedTimes& times = *report.comparison;
-  Timings timings{
-      .way = fmt::format("{}, {}", graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                         engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
-      .work =
-          work_text(report, fmt::format("{} of {} vertices and {}",
-                                        graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)],
-                                        report.graph.vertices, plural(report.graph.edges, "edge"))),
-      .other = "a launch for each step",
-      .run_ns = times.run_rounds_ns,
-      .other_ns = times.launches_rounds_ns,
-      .times_as_fast = {}};
-  if (times.speedup) {
-    timings.times_as_fast = {.ratio = *times.speedup, .low = *times.speedup_low, .high = *times.speedup_high};
-    timings.verdict = *times.verdict;
-  }
-  return timings;
+  const std::string_view algorithm = graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)];
+  return timings_of(
+      report,
+      fmt::format("{}, {}", algorithm, engine::strategy_names[static_cast<std::size_t>(report.strategy)]),
+      fmt::format("{} of {} vertices and {}", algorithm, report.graph.vertices,
+                  plural(report.graph.edges, "edge")),
+      "a launch for each step");
 }
 
 std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
@@ -155,22 +145,17 @@ std::string markdown_text(const Timings& timings) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n", way, short_time_text(median(ns)),
                         short_time_text(least), short_time_text(most), speed);
   };
-  if (!timings.other_ns.empty()) {
-    row(timings.other, timings.other_ns, "1.00");
-  }
+  row(timings.other, timings.other_ns, "1.00");
   row(timings.way, timings.run_ns,
-      timings.other_ns.empty()
-          ? "-"
-          : fmt::format("{} ({})", factor_text(timings.times_as_fast.ratio),
-                        range_text(timings.times_as_fast.low, timings.times_as_fast.high)));
+      fmt::format("{} ({})", factor_text(timings.times_as_fast.ratio),
+                  range_text(timings.times_as_fast.low, timings.times_as_fast.high)));
   return text;
 }
 
 std::string csv_text(const Timings& timings) {
-  std::string text = timings.other_ns.empty() ? "round,run_ns\n" : "round,run_ns,other_ns\n";
+  std::string text = "round,run_ns,other_ns\n";
   for (std::size_t i = 0; i < timings.run_ns.size(); ++i) {
-    text += fmt::format("{},{:.0f}", i + 1, timings.run_ns[i]);
-    text += timings.other_ns.empty() ? "\n" : fmt::format(",{:.0f}\n", timings.other_ns[i]);
+    text += fmt::format("{},{:.0f},{:.0f}\n", i + 1, timings.run_ns[i], timings.other_ns[i]);
   }
   return text;
 }

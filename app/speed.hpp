@@ -15,11 +15,11 @@ namespace tidegate::app {
 
 // Rounds of a run, each next to one of another way.
 struct Timings {
-  std::string way;              // of the run
-  std::string work;             // what it was timed for: a baseline of other work says nothing
-  std::string_view other;       // "plain launches", or "a launch for each step"
-  std::vector<double> run_ns;   // every round
-  std::vector<double> other_ns; // none if there is no other way
+  std::string way;            // of the run
+  std::string work;           // what it was timed for: a baseline of other work says nothing
+  std::string_view other;     // "plain launches", or "a launch for each step"
+  std::vector<double> run_ns; // every round
+  std::vector<double> other_ns;
   RatioEstimate times_as_fast;
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
 };

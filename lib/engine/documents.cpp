@@ -172,7 +172,8 @@ TIDEGATE_RECORD(FirstRun, first_run_fields);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::rounds>("number of alternating timings of both ways"),
-    required<&Comparison::plain_ns>("median of the plain launches, one per wave"),
+    required<&Comparison::plain_ns>(
+        "median of the plain launches: one per wave, of a traversal one for each step"),
     required<&Comparison::plain_min_ns>("fastest round of the plain launches"),
     required<&Comparison::plain_max_ns>("slowest round of the plain launches"),
     required<&Comparison::run_ns>("median of this run's dispatch"),
@@ -637,8 +638,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::output_parity>("with --verify: comparison with plain launches"),
     reported<&RunReport::expected>("outputs next to the references that the program expects"),
     reported<&RunReport::stress>("with --stress: runs in other orders"),
-    reported<&RunReport::comparison>("with --compare: times of both"),
-    reported<&RunReport::baseline>("with --baseline: times next to those of an earlier report"),
+    run_head.comparison,
+    run_head.baseline,
     reported<&RunReport::bounds>("with --check-bounds: accesses outside buffers"),
     reported<&RunReport::halos>("with --check-halos: accesses beyond stated halos"),
     run_head.profile_file,

@@ -112,6 +112,8 @@ struct HeadFields {
   Field geometry_reason = of<&Head::geometry_reason>(
       "why the launches have another geometry: the policy knows the items, and neither the kernels nor what is resident");
   Field telemetry = of<&Head::telemetry>("counts of the run");
+  Field comparison = of<&Head::comparison>("with --compare: times of this run and of plain launches");
+  Field baseline = of<&Head::baseline>("with --baseline: times next to those of an earlier report");
   Field stuck_groups =
       of<&Head::stuck_groups>("after a hang: waiting work-groups and the counters they waited for");
   Field ranks = of<&Head::ranks>("under mpirun: the ranks and what they exchanged; left out with one");

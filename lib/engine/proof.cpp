@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
+#include "engine/comparison.hpp"
 #include "engine/dispatch.hpp"
 
 #include <fmt/format.h>
@@ -176,53 +177,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::pair<double, double> extremes(const std::vector<double>& values) {
-  const auto [least, most] = std::ranges::minmax(values);
-  return {least, most};
-}
-
-// Times both ways in pairs of alternating order; if time is up, returns the rounds measured so far.
+// Rounds end when time is up.
 std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
                                   BuiltProgram& built, const HostContents& first, Reference& reference,
                                   const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
-  Comparison comparison;
-  std::vector<double> ratios;
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    monitor.begin(Activity::comparing);
-    PlainRun plain;
-    ArenaRun run;
-    const bool plain_first =
-        round % 2 == 0; // a side that always came second would find other caches and clocks
-    for (const bool plain_now : {plain_first, !plain_first}) {
-      if (plain_now) {
-        plain = reference.run(limits.deadline);
-      } else {
-        run = run_in_arena(session, compiled, built, first, limits, monitor);
-      }
-    }
-    if (!plain.in_time || run.outcome.status != RunStatus::done) {
-      break;
-    }
-    comparison.plain_rounds_ns.push_back(static_cast<double>(plain.dispatch_ns));
-    comparison.run_rounds_ns.push_back(static_cast<double>(run.outcome.dispatch_ns));
-    ratios.push_back(comparison.plain_rounds_ns.back() / std::max(comparison.run_rounds_ns.back(), 1.0));
-  }
-  comparison.rounds = comparison.run_rounds_ns.size();
-  if (comparison.rounds == 0) {
-    return {};
-  }
-  comparison.plain_ns = median(comparison.plain_rounds_ns);
-  comparison.run_ns = median(comparison.run_rounds_ns);
-  std::tie(comparison.plain_min_ns, comparison.plain_max_ns) = extremes(comparison.plain_rounds_ns);
-  std::tie(comparison.run_min_ns, comparison.run_max_ns) = extremes(comparison.run_rounds_ns);
-  comparison.plain_outliers = outliers(comparison.plain_rounds_ns);
-  comparison.run_outliers = outliers(comparison.run_rounds_ns);
-  const RatioEstimate estimated = paired_ratio(std::move(ratios));
-  comparison.speedup = estimated.ratio;
-  comparison.speedup_low = estimated.low;
-  comparison.speedup_high = estimated.high;
-  comparison.verdict = built.kernel ? verdict_of(estimated) : SpeedVerdict::same_launches;
-  return comparison;
+  return compare_ways(
+      rounds, !built.kernel,
+      [&]() -> std::optional<std::uint64_t> {
+        monitor.begin(Activity::comparing);
+        const PlainRun plain = reference.run(limits.deadline);
+        return plain.in_time ? std::optional(plain.dispatch_ns) : std::nullopt;
+      },
+      [&]() -> std::optional<std::uint64_t> {
+        monitor.begin(Activity::comparing);
+        const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+        return run.outcome.status == RunStatus::done ? std::optional(run.outcome.dispatch_ns) : std::nullopt;
+      });
 }
 
 } // namespace

@@ -177,6 +177,7 @@ struct StressReport {
   std::optional<StressFailure> failure;
 };
 
+// A run timed again and again, next to plain launches: of a traversal, a launch for each step.
 struct Comparison {
   std::uint64_t rounds = 0;
   double plain_ns = 0; // medians
@@ -536,6 +537,7 @@ struct ReportHead {
   Telemetry telemetry;
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
+  std::optional<Comparison> comparison; // with --compare
   std::optional<BaselineReport> baseline;
   std::optional<std::string> profile_file; // the profile that was used
   std::optional<std::string> policy_file;  // replaces the program's policy
@@ -556,7 +558,6 @@ struct RunReport : ReportHead {
   std::optional<OutputParity> output_parity;
   std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
-  std::optional<Comparison> comparison;
   std::optional<BoundsReport> bounds; // --check-bounds
   std::optional<HaloReport> halos;    // --check-halos
   std::vector<FallbackReport> fallbacks;

@@ -299,23 +299,6 @@ constexpr Field answer_fields[] = {
 };
 TIDEGATE_RECORD(Answer, answer_fields);
 
-constexpr Field times_fields[] = {
-    required<&RepeatedTimes::rounds>("number of timings"),
-    required<&RepeatedTimes::run_ns>("median of the traversal"),
-    required<&RepeatedTimes::run_rounds_ns>("every round"),
-    optional<&RepeatedTimes::launches_ns>("median of the same with a launch for each step"),
-    optional<&RepeatedTimes::speedup>(
-        "median over the rounds of the time with a launch for each step divided by the run's"),
-    optional<&RepeatedTimes::speedup_low>(
-        "lower end of the interval that holds the true median with 95 % confidence"),
-    optional<&RepeatedTimes::speedup_high>("upper end of that interval"),
-    optional<&RepeatedTimes::verdict>("faster or slower if the interval leaves out 1; too_few_rounds: "
-                                      "fewer than six, so the interval is the range of all rounds"),
-    required<&RepeatedTimes::launches_rounds_ns>("every round with a launch for each step"),
-    optional<&RepeatedTimes::traced>(traced_meaning),
-};
-TIDEGATE_RECORD(RepeatedTimes, times_fields);
-
 using Head = HeadFields<FrontierReport>;
 constexpr Head head;
 
@@ -380,8 +363,8 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::distances>(
         "sssp: type of the distances; u64, if some distance does not fit 32 bits"),
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
-    optional<&FrontierReport::comparison>("with --compare: times of more rounds"),
-    optional<&FrontierReport::baseline>("with --baseline: times next to those of an earlier report"),
+    head.comparison,
+    head.baseline,
     required<&FrontierReport::evidence>("evidence of every chosen topology, at its first wave"),
     head.profile_file,
     head.policy_file,

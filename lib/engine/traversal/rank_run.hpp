@@ -4,6 +4,7 @@
 #include "engine/rank_run.hpp"
 #include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/own.hpp"
+#include "engine/traversal/report.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 

@@ -61,19 +61,6 @@ struct WaveSummary {
   double edges_per_second = 0;       // frontier_edges divided by the time of the traversal
 };
 
-// Times of repeated runs of the same traversal.
-struct RepeatedTimes {
-  std::uint64_t rounds = 0;
-  double run_ns = 0; // median
-  std::vector<double> run_rounds_ns;
-  std::optional<double> launches_ns; // median with a launch for each step, if the run is persistent
-  std::optional<double> speedup;     // launches' time divided by the run's: the median, with its interval
-  std::optional<double> speedup_low, speedup_high;
-  std::optional<SpeedVerdict> verdict;
-  std::vector<double> launches_rounds_ns;
-  std::optional<bool> traced{}; // the kernel also reads the device's clock, as --trace needs it
-};
-
 struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::optional<std::string> source; // of an algorithm of the program's own
@@ -92,7 +79,6 @@ struct FrontierReport : engine::ReportHead {
   std::optional<Verification> verification;
   std::optional<graphs::OwnValue> distances; // sssp: their type
   std::optional<double> rank_change;         // pagerank: total change by the last iteration
-  std::optional<RepeatedTimes> comparison;
   std::vector<policy::TopologyEvidence> evidence;
   std::vector<WaveRecord> waves;
 };

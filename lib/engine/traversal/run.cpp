@@ -5,8 +5,8 @@
 #include "core/interrupt.hpp"
 #include "core/kept_files.hpp"
 #include "core/npy.hpp"
-#include "core/statistics.hpp"
 #include "device/monitor.hpp"
+#include "engine/comparison.hpp"
 #include "engine/kept.hpp"
 #include "engine/rank_run.hpp"
 #include "engine/report.hpp"
@@ -303,44 +303,20 @@ void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, Trave
   report.first_run = std::move(first);
 }
 
-// The traversal again and again, as it ran and, where that is persistent, launch by launch.
-RepeatedTimes time_again(const device::Session& session, engine::BuiltKernel& kernel,
-                         const ResidentGraph& resident, const FrontierGeometry& geometry,
-                         const engine::DispatchLimits& limits, std::uint64_t rounds,
-                         engine::Monitor& monitor) {
-  RepeatedTimes times{.launches_ns = {}, .speedup = {}, .speedup_low = {}, .speedup_high = {}, .verdict = {}};
+// Times the traversal as it ran, and launch by launch.
+std::optional<engine::Comparison> compare(const device::Session& session, engine::BuiltKernel& kernel,
+                                          const ResidentGraph& resident, const FrontierGeometry& geometry,
+                                          const engine::DispatchLimits& limits, std::uint64_t rounds,
+                                          engine::Monitor& monitor) {
   engine::DispatchLimits launches = limits;
   launches.arrivals_per_barrier = 0;
-  const bool compared = limits.arrivals_per_barrier != 0;
-  std::vector<double> ratios;
-  const auto timed = [&](const engine::DispatchLimits& way) -> std::optional<double> {
+  const auto timed = [&](const engine::DispatchLimits& way) -> std::optional<std::uint64_t> {
     const TraversalOutcome once = traverse(session, kernel, resident, geometry, way, monitor);
-    return once.status == RunStatus::done ? std::optional(static_cast<double>(once.dispatch_ns))
-                                          : std::nullopt;
+    return once.status == RunStatus::done ? std::optional(once.dispatch_ns) : std::nullopt;
   };
-  for (; times.rounds < rounds; ++times.rounds) {
-    const bool launches_first = compared && times.rounds % 2 == 1;
-    const auto first = timed(launches_first ? launches : limits);
-    const auto second = compared ? timed(launches_first ? limits : launches) : first;
-    if (!first || !second) {
-      break;
-    }
-    times.run_rounds_ns.push_back(launches_first ? *second : *first);
-    if (compared) {
-      times.launches_rounds_ns.push_back(launches_first ? *first : *second);
-      ratios.push_back(times.launches_rounds_ns.back() / std::max(times.run_rounds_ns.back(), 1.0));
-    }
-  }
-  times.run_ns = median(times.run_rounds_ns);
-  if (!ratios.empty()) {
-    const RatioEstimate estimated = paired_ratio(std::move(ratios));
-    times.launches_ns = median(times.launches_rounds_ns);
-    times.speedup = estimated.ratio;
-    times.speedup_low = estimated.low;
-    times.speedup_high = estimated.high;
-    times.verdict = verdict_of(estimated);
-  }
-  return times;
+  return engine::compare_ways(
+      rounds, limits.arrivals_per_barrier == 0, [&] { return timed(launches); },
+      [&] { return timed(limits); });
 }
 
 // The clock that the kernel reads, if the traversal is traced.
@@ -639,9 +615,8 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
     monitor.begin(engine::Activity::comparing);
     engine::DispatchLimits again = limits_of(device, options, groups, report.strategy);
     monitor.deadline = again.deadline;
-    report.comparison =
-        time_again(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
-    if (limits.clock != engine::DeviceClock::none) {
+    report.comparison = compare(session, kernel, resident, geometry, again, options.compare_rounds, monitor);
+    if (report.comparison && limits.clock != engine::DeviceClock::none) {
       report.comparison->traced = true;
     }
   }
