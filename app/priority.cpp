@@ -3,6 +3,7 @@
 #include "app/options.hpp"
 #include "app/serve.hpp"
 #include "engine/documents.hpp"
+#include "engine/traversal/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -40,6 +41,12 @@ Output with_diagnostics(std::vector<double>&& values, std::optional<std::string>
 
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
   TIDEGATE_TRY(const std::string kind, documents::kind_of(input));
+  if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
+    return answer<traversal::FrontierReport>(input, style, json, [](const traversal::FrontierReport&) {
+      return policy::drain_recommendation(
+          policy::RequeueAccounting()); // a traversal has no queue whose items wait
+    });
+  }
   if (kind != documents::DocumentOf<documents::RunReportDocument>::document.kind) {
     return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
   }

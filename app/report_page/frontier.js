@@ -23,7 +23,7 @@ function showTraversal(data) {
   fill(document.getElementById("lead"), `${report.algorithm} over ${plural(vertices, "vertex").replace("vertexs", "vertices")} and `
     + `${plural(edges, "edge")}`, report.status === "planned" ? "; nothing was run."
     : `: ${plural(report.summary.waves, "wave")}${report.strategy === "launch" ? ` in ${launches(report.kernel_launches)}`
-      : howLaunched(report.kernel_launches, report.geometry.worker_groups)}${report.device ? ` on ${report.device.name}` : ""}.`);
+      : howLaunched(report.kernel_launches, report.effective_geometry.worker_groups)}${report.device ? ` on ${report.device.name}` : ""}.`);
 }
 
 // The numbers that the user asked for: a name, a value, a rest each.
@@ -49,7 +49,7 @@ function showTraversalFigures(data) {
   showEntries([...answers(report),
     report.status !== "planned" && ["Result", verification ? element("span", {class: wrong ? "bad" : "good"}, wrong ? "wrong" : "right")
       : first?.equal ? "right earlier" : "not checked", verification ? verification.checks.join(", ") : first?.reason ?? ""],
-    report.kernel_launches !== 0 && ["Traversal", figure("traversal_ns", report.traversal_ns, time(report.traversal_ns)),
+    report.kernel_launches !== 0 && ["Traversal", figure("backend_dispatch_ns", report.backend_dispatch_ns, time(report.backend_dispatch_ns)),
       `${large(summary.edges_per_second)} edges a second`],
     report.waves.length !== 0 && ["Widest frontier", figure("summary.widest_vertices", summary.widest_vertices, number(summary.widest_vertices)),
       `vertices, wave ${number(summary.widest_wave)}`],
@@ -59,12 +59,12 @@ function showTraversalFigures(data) {
 
 function showTraversalHow(data) {
   const {report} = data;
-  const {geometry} = report;
+  const geometry = report.effective_geometry;
   const box = document.getElementById("how-body");
   fill(box, facts([
     deviceFact(report),
     ["Strategy", because(report.strategy, report.strategy_reason)],
-    geometry.worker_groups !== 0 && ["Geometry", figure("geometry.worker_groups", geometry.worker_groups,
+    geometry.worker_groups !== 0 && ["Geometry", figure("effective_geometry.worker_groups", geometry.worker_groups,
       plural(geometry.worker_groups, "work-group")), ` of ${plural(geometry.workgroup_size, "work-item")}`],
     report.ordering && orderingFact(report),
     ranksFact(report),
@@ -79,7 +79,7 @@ function showTraversalHow(data) {
   if (report.kernel_launches !== 0) {
     showWallTime(report, box, [
       ["reading the graph", "load_ns", COLOURS[4]], ["building kernels", "build_ns", COLOURS[5]],
-      ["filling memory", "upload_ns", COLOURS[2]], ["traversal", "traversal_ns", COLOURS[0]],
+      ["filling memory", "upload_ns", COLOURS[2]], ["traversal", "backend_dispatch_ns", COLOURS[0]],
       ["reading back", "read_back_ns", COLOURS[3]], ["checking", "verify_ns", COLOURS[6]]]);
   }
 }

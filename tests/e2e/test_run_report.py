@@ -261,7 +261,7 @@ class Page(Programs):
         report, page = self.page_of(document, "--strategy", "barrier", "--compare", "3")
         _, elements = self.browse(page, 390, dark=True)
         self.assert_numbers(elements, report)
-        for field in ("answer.reached", "traversal_ns", "memory.bytes", "timeline.spans", "comparison.plain_ns"):
+        for field in ("answer.reached", "backend_dispatch_ns", "memory.bytes", "timeline.spans", "comparison.plain_ns"):
             self.assertIn(field, elements.fields)
         waves = report["waves"]
         self.assertEqual(int(elements.fields["timeline.spans"]), len(waves) + report["kernel_launches"])

@@ -187,7 +187,7 @@ class TuneMeasure(Programs):
         for traversal, groups, alone_waves in (({"strategy": "launch", "workers": 3, "alone_up_to": 0}, 3, 0), ({"strategy": "launch", "workers": 2, "alone_up_to": 64}, 2, 9)):
             profile.write_text(json.dumps({**written, "traversal": traversal}))
             done = self.run_it(path, "--profile", str(profile))
-            self.assertEqual((done["strategy_reason"], done["geometry"]["worker_groups"], done["summary"]["alone_waves"]),
+            self.assertEqual((done["strategy_reason"], done["effective_geometry"]["worker_groups"], done["summary"]["alone_waves"]),
                              ("measured as the fastest, by the profile", groups, alone_waves))
         profile.write_text(json.dumps({**written, "traversal": {"strategy": "barrier", "workers": 1}}))
         unsafe = run("run", str(path), "--profile", str(profile), env=environment(**no_ordering()))

@@ -324,9 +324,11 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::load_ns>("time of reading or generating the graph"),
     head.build_ns,
     Head::of<&FrontierReport::upload_ns>("time of filling device memory"),
-    Head::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last").named("traversal_ns"),
+    Head::of<&FrontierReport::dispatch_ns>("time from the first frontier to the last")
+        .named("backend_dispatch_ns"),
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
-    Head::of<&FrontierReport::geometry>("geometry of the launches"),
+    Head::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
+    Head::of<&FrontierReport::telemetry, &Telemetry::execution_mode>("the mode that was run"),
     Head::of<&FrontierReport::telemetry, &Telemetry::kernel_launches>("launches of the traversal"),
     Head::of<&FrontierReport::telemetry, &Telemetry::sync_points>(
         "times that the host waited for the device"),
@@ -340,6 +342,7 @@ constexpr Field report_fields[] = {
     head.items_processed,
     Head::of<&FrontierReport::items_remaining>(
         "vertices of the frontier that waited when a traversal ended before its time"),
+    Head::of<&FrontierReport::published_items>("vertices of all frontiers so far").named("items_in_all"),
     head.queue_plan_ns,
     head.queue_publish_ns,
     head.read_back_ns,
