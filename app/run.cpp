@@ -761,15 +761,18 @@ static Result<ExitCode> run_here(RunSettings& settings) {
     return run_stream(settings, ran);
   }
   engine::Monitor monitor;
+  if (settings.ranks) {
+    monitor.waiting = &settings.ranks->waiting();
+  }
   Progress progress(monitor, progress_style(settings));
   const auto abandon = [&settings, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
-    if (settings.ranks && settings.ranks->rank() != 0) {
-      print_error(after_first_rank(at_program(*report.error, settings)));
-      ::_exit(static_cast<int>(exit_code(*report.error)));
+    auto named = report; // by the rank whose device is silent
+    if (settings.ranks) {
+      named.error = after_first_rank(*report.error);
     }
-    const auto written = write_report(report, settings);
+    const auto written = write_report(named, settings);
     ::_exit(static_cast<int>(written ? *written : exit_code(written.error())));
   };
   options.abandon = abandon;

@@ -20,7 +20,9 @@ Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::functi
       if (InterruptWatch::interrupted() && !interrupted_at) {
         interrupted_at = now;
       }
-      const auto end = std::min(monitor.deadline.load(), interrupted_at.value_or(Clock::time_point::max()));
+      const auto more = monitor.waits_for_others() ? build_limit : std::chrono::minutes(0);
+      const auto end =
+          std::min(monitor.deadline.load() + more, interrupted_at.value_or(Clock::time_point::max()));
       if (now >= end) {
         monitor.stop(); // repeatedly, because a slice that has just started has cleared the word
       }

@@ -67,6 +67,8 @@ struct Monitor {
   std::atomic<std::uint64_t> items = 0;     // vertices of a traversal's frontiers that were processed
   std::atomic<std::uint64_t> in_flight = 0; // launches that have not finished
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
+  // True while this process waits for other ranks, which may take long: it is not stuck meanwhile. May be null.
+  std::atomic<const std::atomic<bool>*> waiting = nullptr;
   // Word in memory shared with the device that a waiting persistent launch polls; the launch gives up when it
   // is not 0. Null if host and device share no memory.
   std::atomic<std::uint32_t*> gave_up = nullptr;
@@ -92,6 +94,11 @@ struct Monitor {
   [[nodiscard]] Position reached() const {
     const std::scoped_lock lock(progress_mutex_);
     return reached_;
+  }
+
+  [[nodiscard]] bool waits_for_others() const {
+    const std::atomic<bool>* const waits = waiting;
+    return waits != nullptr && *waits;
   }
 
   // Called in the run's thread at the start of each activity; may be empty.

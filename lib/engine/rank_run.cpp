@@ -172,12 +172,10 @@ private:
     }
   }
 
-  // Waits for other ranks, which may take long: this one is not stuck meanwhile.
+  // Waits for other ranks.
   template <class Wait>
   Result<void> together(const Wait& wait) {
-    monitor_.deadline = Clock::now() + build_limit;
     auto waited = wait();
-    monitor_.deadline = limit();
     run_.trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
     return waited;
   }
@@ -229,6 +227,7 @@ private:
 
   Result<void> end_exchange() {
     exchange_.send();
+    monitor_.reach({.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
     TIDEGATE_CHECK(wait());
     exchange_.end();
     return {};
@@ -740,7 +739,9 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   }
   if (options.verify) {
     monitor.begin(Activity::proving);
-    TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, storage, Clock::now() + most));
+    const Clock::time_point deadline = Clock::now() + most;
+    monitor.deadline = deadline;
+    TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, storage, deadline));
     executed.proof = Proof{.in_time = plain.in_time};
     if (plain.in_time) {
       executed.proof->parity = compare_outputs(program, plain.outputs, run.outputs);

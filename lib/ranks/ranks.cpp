@@ -54,6 +54,7 @@ void Ranks::receive(int from, std::span<std::byte> bytes) {
 
 Result<void> Ranks::wait() {
   const auto start = std::chrono::steady_clock::now();
+  waiting_ = true;
   constexpr int polls_before_yields = 1000; // ranks may share a core
   constexpr std::uint64_t before_sleeps_ns = 5'000'000;
   constexpr std::chrono::microseconds sleep{50};
@@ -67,6 +68,7 @@ Result<void> Ranks::wait() {
       std::this_thread::yield();
     }
   }
+  waiting_ = false;
   traffic_.waiting_ns += elapsed_ns(start);
   return {};
 }

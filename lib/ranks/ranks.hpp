@@ -4,6 +4,7 @@
 #include "ranks/transport.hpp"
 #include <tidegate/core/error.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -61,9 +62,13 @@ public:
 
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
 
+  // True while it waits for other ranks, for another thread to read.
+  [[nodiscard]] const std::atomic<bool>& waiting() const { return waiting_; }
+
 private:
   std::unique_ptr<Transport> transport_;
   Traffic traffic_;
+  std::atomic<bool> waiting_ = false;
 };
 
 // A file whose bytes are on several ranks.

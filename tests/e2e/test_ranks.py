@@ -415,6 +415,33 @@ class Ranks(Programs):
             self.assertGreaterEqual(sent[-1], report["ranks"]["ranks"][0]["bytes_sent"])
             self.assertIn('"rank 1, sends"', (self.folder / "page.html").read_text())
 
+    def test_a_kernel_that_loops_is_reported_by_its_rank_alone(self) -> None:
+        self.file("loops.cl", """kernel void loops(global const uint* in, global uint* out, uint step, uint from, uint end) {
+          const uint i = get_global_id(0);
+          while (step == 3u && i >= from && i < end && ((volatile global const uint*)in)[i] != 77u) { }
+          out[i] = in[i] % 5u + (i > 0 ? in[i - 1] % 3u : 0u) + (i < 63u ? in[i + 1] % 3u : 0u);
+        }""")
+        buffer = {"type": "u32", "shape": [64], "init": {"fill": 1}}
+        for rank, repeat in ((3, 4), (2, 10), (0, 10)):  # in the last wave, and with others waiting for its rows
+            with self.subTest(rank=rank, repeat=repeat):
+                self.file("program.json", json.dumps({
+                    "buffers": {"in": {**buffer, "output": "out.npy"}, "out": buffer}, "ops": {"loops": {"source": "loops.cl"}},
+                    "waves": [{"op": "loops", "global_size": [64], "local_size": [8],
+                               "args": [{"buffer": "in", "rows": 1}, {"buffer": "out", "rows": 0}, {"u32": 0, "iteration": {"add": 1}},
+                                        {"u32": 16 * rank}, {"u32": 16 * rank + 16}]}],
+                    "repeat": repeat, "swap": [["in", "out"]]}))
+                begin = time.monotonic()
+                result = self.mpirun(4, "run", "program.json", "-o", "report.json", "--max-wall-time", "2s", "--set", "verify-first=no")
+                self.check(result, 1)
+                self.assertLess(time.monotonic() - begin, 60)
+                errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
+                self.assertEqual(len(errors), 1, result.stderr)
+                said = f"rank {rank} of 4: the wall time of 2 s is over, and the device has not come back since: a kernel does not return"
+                self.assertIn(said, errors[0])
+                report = parse((self.folder / "report.json").read_text())
+                self.assertEqual((report["status"], report["error"]["message"]), ("deadline", said))
+                self.assertFalse((self.folder / "out.npy").exists())
+
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)
         self.file("bad.json", '{"buffers": 1}')

@@ -238,16 +238,14 @@ private:
             .idle = wide(words, TG_IDLE)};
   }
 
-  // Waits for other ranks, which may take long: this one is not stuck meanwhile.
+  // Waits for other ranks.
   template <class Wait>
   Result<void> together(const Wait& wait) {
-    monitor_.deadline = Clock::now() + engine::build_limit;
     if (run_.trace.on()) {
       require(session_.finish(), "running the waves");
       run_.trace.worked(0, part_.wave);
     }
     auto waited = wait();
-    monitor_.deadline = deadline_;
     run_.trace.exchanged(part_.wave, ranks_.traffic());
     return waited;
   }
