@@ -320,9 +320,10 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
              (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
-    if (!wave.cut) {
-      rows.push_back({"  not cut", fmt::format("{}, as {}{}{}", wave.wave, wave.reason,
-                                               wave.fix.empty() ? "" : ": ", wave.fix)});
+    if (wave.runs_on != engine::RunsOn::parts) {
+      rows.push_back(
+          {wave.runs_on == engine::RunsOn::one ? "  on one rank" : "  not cut",
+           fmt::format("{}, as {}{}{}", wave.wave, wave.reason, wave.fix.empty() ? "" : ": ", wave.fix)});
     }
   }
   for (const engine::RankBufferReport& buffer : report.ranks->buffers) {

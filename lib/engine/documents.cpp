@@ -328,9 +328,10 @@ TIDEGATE_RECORD(RankReport, rank_fields);
 
 constexpr Field rank_wave_fields[] = {
     required<&RankWaveReport::wave>("the wave"),
-    required<&RankWaveReport::cut>(
-        "whether each rank runs a part of its range or items; otherwise every rank runs all of it"),
-    required<&RankWaveReport::reason>("why it is not cut"),
+    required<&RankWaveReport::runs_on>(
+        "parts: each rank runs a part of its range or items; every: every rank runs all of it; one: rank "
+        "0 runs it and sends the others what it may have written, as results may depend on an order"),
+    required<&RankWaveReport::reason>("why it is not cut into parts"),
     required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),
 };
 TIDEGATE_RECORD(RankWaveReport, rank_wave_fields);

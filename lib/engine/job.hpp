@@ -185,6 +185,8 @@ struct ProgramOp {
 struct RowReach {
   std::uint64_t row_bytes = 0;
   std::uint64_t reach = 0;
+  std::uint64_t beyond = 0; // bytes before and after these rows that it touches, too
+  std::uint64_t wraps = 0;  // rows of a torus, whose first follow the last; 0: none
 };
 
 // How a kernel changes elements of a buffer that all its work-groups share, so that ranks can combine theirs.
@@ -212,7 +214,7 @@ struct ProgramArgument {
   std::uint32_t element_bytes = 0;   // bytes per work-item, if the halo was derived from the kernel
   bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
   std::optional<RowReach> rows = {}; // if known
-  std::optional<Combine> combine = {}; // if stated
+  std::optional<Combine> combine = {}; // if stated or proven
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
@@ -316,6 +318,10 @@ struct ProgramWave {
 
   // Returns true if it repeats, in rounds, until its queue is empty.
   [[nodiscard]] bool in_rounds() const { return queue && (queue->requeues || queue->publishes); }
+  // The arguments without those that tidegate adds to a queue.
+  [[nodiscard]] std::span<const ProgramArgument> users_arguments() const {
+    return std::span(arguments).subspan(queue ? queue->first_buffer : 0);
+  }
   // Returns the number of items of a queue, otherwise of tiles.
   [[nodiscard]] std::uint64_t items() const { return queue ? queue->published_items : range.tiles(); }
 };

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -366,6 +367,69 @@ private:
                               }});
   }
 
+  // Of a queue that is cut all ranks run the rounds.
+  [[nodiscard]] bool in_rows(std::uint32_t wave) const {
+    return split_.waves[wave].cut() && !program_.waves[wave].queue;
+  }
+
+  // Launches what this rank runs of a wave, without the inner rows, which are launched already.
+  bool launch(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows,
+              const TileRows& inner) {
+    monitor_.in_flight = 1;
+    const bool done = !in_rows(wave) ? waves_->launch(wave, iteration, limit())
+                      : inner.begin == inner.end
+                          ? launch_rows(wave, iteration, rows[rank_].begin, rows[rank_].end)
+                          : launch_rows(wave, iteration, rows[rank_].begin, inner.begin) &&
+                                launch_rows(wave, iteration, inner.end, rows[rank_].end);
+    monitor_.deadline = limit();
+    if (done && run_.trace.on()) {
+      device::require(session_.finish(), "running the waves");
+      run_.trace.worked(wave, iteration);
+    }
+    return done;
+  }
+
+  // Gives all ranks what rank 0 may have written in a wave, and how it ended there. Returns false to end the program.
+  bool share(std::uint32_t wave, std::uint32_t iteration) {
+    const auto broadcast = [this](std::span<std::byte> bytes) {
+      const auto sent = together([&] { return ranks_.broadcast(bytes); });
+      if (!sent) {
+        failed_ = sent.error();
+      }
+      return sent.has_value();
+    };
+    std::array<std::byte, 1> ended{static_cast<std::byte>(run_.status)};
+    if (!broadcast(ended)) {
+      return false;
+    }
+    run_.status = static_cast<RunStatus>(ended[0]);
+    const ProgramWave& spec = program_.waves[wave];
+    std::set<std::uint32_t> written;
+    if (spec.queue) {
+      written.insert(spec.queue->state_buffer);
+    }
+    for (const ProgramArgument& argument : spec.users_arguments()) {
+      if (argument.is_memory() && argument.access != Access::read) {
+        written.insert(argument.buffer);
+      }
+    }
+    for (const std::uint32_t buffer : written) {
+      const device::Buffer& memory = memory_[storage_[iteration % storage_.size()][buffer]];
+      std::vector<std::byte> bytes(program_.buffers[buffer].bytes);
+      if (rank_ == 0) {
+        download(session_, memory, 0, bytes);
+      }
+      if (!broadcast(bytes)) {
+        return false;
+      }
+      if (rank_ != 0) {
+        upload(session_, memory, 0, bytes);
+      }
+      run_.buffer_bytes[buffer] += (split_.ranks - 1) * bytes.size();
+    }
+    return run_.status == RunStatus::done;
+  }
+
   // Runs this rank's part of a wave. Returns false to end the program.
   bool step(std::uint32_t wave, std::uint32_t iteration) {
     constexpr std::uint64_t launches_between_looks = 64;
@@ -381,13 +445,11 @@ private:
     }
     const std::vector<TileRows> rows = halos_.rows(wave, iteration);
     const WaveCut& cut = split_.waves[wave];
-    const bool queue = program_.waves[wave].queue != nullptr; // whose rounds all ranks run
-    const bool in_rows = cut.cut() && !queue;
     const auto awaited = begin_exchange(fresh_.before(wave, iteration, rows),
                                         iteration % static_cast<std::uint32_t>(storage_.size()));
     TileRows inner;
     if (awaited) {
-      if (in_rows && overlaps_ && !combines(program_.waves[wave])) {
+      if (in_rows(wave) && overlaps_ && !combines(program_.waves[wave])) {
         inner = inner_rows(program_, wave, rows[rank_], *awaited);
         overlapped_ = overlapped_ || inner.begin != inner.end;
         launch_rows(wave, iteration, inner.begin, inner.end);
@@ -399,23 +461,18 @@ private:
       }
     }
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
-    if (!in_rows || rows[rank_].begin != rows[rank_].end) {
-      monitor_.in_flight = 1;
-      const bool launched = !in_rows ? waves_->launch(wave, iteration, limit())
-                            : inner.begin == inner.end
-                                ? launch_rows(wave, iteration, rows[rank_].begin, rows[rank_].end)
-                                : launch_rows(wave, iteration, rows[rank_].begin, inner.begin) &&
-                                      launch_rows(wave, iteration, inner.end, rows[rank_].end);
-      if (!launched) {
-        if (!failed_ && !out_of_time()) {
-          run_.status = RunStatus::queue_failed;
-        }
+    const bool runs =
+        cut.on_one_rank ? rank_ == 0 : !in_rows(wave) || rows[rank_].begin != rows[rank_].end;
+    if (runs && !launch(wave, iteration, rows, inner)) {
+      if (!failed_ && !out_of_time()) {
+        run_.status = RunStatus::queue_failed;
+      }
+      if (!cut.on_one_rank) {
         return false;
       }
-      if (run_.trace.on()) {
-        device::require(session_.finish(), "running the waves");
-        run_.trace.worked(wave, iteration);
-      }
+    }
+    if (cut.on_one_rank && !share(wave, iteration)) {
+      return false;
     }
     fresh_.after(wave, iteration, rows);
     if (const auto combined = combine(shared); !combined) {
@@ -565,7 +622,9 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
   report.halo_reason = run.halo_reason;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
-                            .cut = split.waves[wave].cut(),
+                            .runs_on = split.waves[wave].cut()         ? RunsOn::parts
+                                       : split.waves[wave].on_one_rank ? RunsOn::one
+                                                                       : RunsOn::every,
                             .reason = split.waves[wave].reason,
                             .fix = split.waves[wave].fix});
   }

@@ -374,9 +374,13 @@ struct RankReport {
   std::optional<std::uint32_t> weight;       // of a wave program: its part of waves that are cut, of 10000
 };
 
+// Each rank runs its part of a wave, every rank runs all of it, or one does and sends the others what it may have written.
+enum class RunsOn : std::uint8_t { parts, every, one };
+inline constexpr std::array<std::string_view, 3> runs_on_names{"parts", "every", "one"};
+
 struct RankWaveReport {
   std::string wave;
-  bool cut = false; // each rank runs its part; otherwise every rank runs all of it
+  RunsOn runs_on = RunsOn::every;
   std::string reason, fix;
 };
 

@@ -1,5 +1,6 @@
 #include "engine/split.hpp"
 
+#include "opencl_c/accesses.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -87,6 +88,7 @@ public:
                           [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
     for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
+      split_.waves[wave].on_one_rank = !split_.waves[wave].cut() && depends_on_order(program_.waves[wave]);
     }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
       split_.owned[i] = of_set_[split_.swap_set[i]];
@@ -95,8 +97,11 @@ public:
   }
 
 private:
-  static std::span<const ProgramArgument> users_arguments(const ProgramWave& wave) {
-    return std::span(wave.arguments).subspan(wave.queue ? wave.queue->first_buffer : 0);
+  // Items of a queue run in any order.
+  [[nodiscard]] bool depends_on_order(const ProgramWave& wave) const {
+    return wave.queue ||
+           (wave.users_kernel && opencl_c::depends_on_order(program_.units[program_.ops[wave.op].unit].unit,
+                                                            program_.function(wave.op)));
   }
 
   [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
@@ -113,7 +118,7 @@ private:
   [[nodiscard]] std::vector<std::uint32_t> params_of_ranks(const ProgramWave& wave) const {
     const ProgramQueue& queue = *wave.queue;
     std::vector<std::uint32_t> begin;
-    for (const ProgramArgument& argument : users_arguments(wave)) {
+    for (const ProgramArgument& argument : wave.users_arguments()) {
       const auto& known = of_set_[split_.swap_set[argument.buffer]];
       if (argument.access == Access::read || !argument.rows || known.empty()) {
         continue;
@@ -163,7 +168,7 @@ private:
     const char* const who = wave.queue ? "an item" : "a work-item";
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
     std::vector<std::uint32_t> combined;
-    for (const ProgramArgument& argument : users_arguments(wave)) {
+    for (const ProgramArgument& argument : wave.users_arguments()) {
       if (!argument.is_memory() || argument.access == Access::read) {
         continue;
       }
@@ -527,6 +532,7 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
                                             const std::vector<TileRows>& rows) {
   const WaveCut& cut = split_.waves[wave];
   const ProgramWave& spec = program_.waves[wave];
+  const std::uint32_t running = cut.on_one_rank ? 1 : split_.ranks;
   std::vector<RankTransfer> transfers;
   for (const ProgramArgument& argument : spec.arguments) {
     if (!argument.is_memory() || !split_.split(argument.buffer) ||
@@ -535,7 +541,7 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
     }
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
-    for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+    for (std::uint32_t rank = 0; rank < running; ++rank) {
       // A rank has its own rows and may write them. A row of another rank that it writes may keep some bytes, which it needs.
       if (cut.cut() && (rows[rank].begin == rows[rank].end ||
                         (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {

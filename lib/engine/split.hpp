@@ -34,9 +34,11 @@ struct ByteRange {
 };
 
 // A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is combined:
-// then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers.
+// then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers. If the order of work-items or items
+// may change the results, these would differ between ranks: then rank 0 runs it and sends all that it may have written.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
+  bool on_one_rank = false;         // which is not cut
   std::string reason;               // why it is not cut
   std::string fix;                  // what to declare so that it is; empty if nothing helps
 

@@ -24,18 +24,50 @@ constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
 // Abstract value of an expression. Sums hold modulo 2^32, as in 32-bit types.
 struct Known {
-  enum class Kind : std::uint8_t { unknown, constant, id, pointer, element, address, assignment };
+  enum class Kind : std::uint8_t {
+    unknown,
+    constant,
+    id,
+    pointer,
+    moved_pointer,
+    element,
+    address,
+    assignment
+  };
   Kind kind = Kind::unknown;
   std::int64_t number = 0;        // constant: its value; id: the constant added to it
   const Name* origin = nullptr;   // id: the variable or parameter it was read from; null: get_global_id()
   const Name* variable = nullptr; // id: the variable that the expression denotes
-  std::size_t parameter = 0;      // pointer, element, address, assignment: the parameter
+  std::size_t parameter = 0;      // pointer, moved_pointer, element, address, assignment: the parameter
   std::size_t use = 0;            // pointer: its token; otherwise index into the parameter's uses
   bool part = false;              // element: a member, or the result of a further subscript
 };
 
 constexpr std::array<std::string_view, 11> assignments{
     "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
+
+// The reduction that a call stands for if its result is not used.
+std::optional<Reduction> reduction_of(std::string_view function) {
+  static constexpr std::array<std::pair<std::string_view, Reduction>, 10> known{
+      {{"add", Reduction::sum},
+       {"sub", Reduction::sum},
+       {"inc", Reduction::sum},
+       {"dec", Reduction::sum},
+       {"min", Reduction::min},
+       {"max", Reduction::max},
+       {"fetch_add", Reduction::sum},
+       {"fetch_sub", Reduction::sum},
+       {"fetch_min", Reduction::min},
+       {"fetch_max", Reduction::max}}};
+  for (const std::string_view prefix : {"atomic_", "atom_"}) {
+    for (const auto& [name, reduction] : known) {
+      if (function.starts_with(prefix) && function.substr(prefix.size()) == name) {
+        return reduction;
+      }
+    }
+  }
+  return {};
+}
 
 class BodyReader {
 public:
@@ -229,6 +261,7 @@ private:
   }
 
   void expression_statement() {
+    statement_ = at_;
     const Known value = expression();
     consume(value);
     expect(";");
@@ -455,6 +488,12 @@ private:
 
   Known combined(std::string_view name, const Known& left, const Known& right) {
     consume(left);
+    if (name == "+" && (left.kind == Known::Kind::pointer || left.kind == Known::Kind::moved_pointer)) {
+      const std::size_t use =
+          left.kind == Known::Kind::pointer ? found_[left.parameter].uses.size() - 1 : left.use;
+      consume(right);
+      return {.kind = Known::Kind::moved_pointer, .parameter = left.parameter, .use = use};
+    }
     consume(right);
     const bool constants = left.kind == Known::Kind::constant && right.kind == Known::Kind::constant;
     Known result{.kind = left.kind, .number = left.number, .origin = left.origin};
@@ -627,6 +666,9 @@ private:
     if (called && (name == nullptr ? is_built_in_function(text) : name->kind == NameKind::function)) {
       Known argument;
       std::size_t arguments = 0;
+      const std::size_t after = unit_.counterpart(at_) + 1;
+      const bool statement = name == nullptr && token == statement_ && after < end_ && tokens_[after].is(";");
+      const auto reduction = statement ? reduction_of(text) : std::nullopt;
       ++at_;
       if (!next_is(")")) {
         do {
@@ -637,6 +679,9 @@ private:
             update(argument);
           } else {
             consume(argument);
+          }
+          if (reduction && arguments == 0) {
+            reduce(argument, *reduction);
           }
           ++arguments;
         } while (take(","));
@@ -679,6 +724,16 @@ private:
     } else if (value.kind == Known::Kind::address) {
       PointerUse& use = found_[value.parameter].uses[value.use];
       use = escaping(use.token);
+    }
+  }
+
+  // The argument has been used just now.
+  void reduce(const Known& argument, Reduction reduction) {
+    if (argument.kind == Known::Kind::pointer) {
+      found_[argument.parameter].uses.back().reduction = reduction;
+    } else if (argument.kind == Known::Kind::moved_pointer ||
+               (argument.kind == Known::Kind::address && !argument.part)) {
+      found_[argument.parameter].uses[argument.use].reduction = reduction;
     }
   }
 
@@ -748,7 +803,8 @@ private:
   bool understood_ = true;
   bool returned_ = false;
   std::size_t depth_ = 0;
-  std::size_t switches_ = 0; // around the statement being read
+  std::size_t statement_ = 0; // first token of the last expression statement
+  std::size_t switches_ = 0;  // around the statement being read
   std::map<const Name*, std::size_t> pointers_;
   std::map<const Name*, IdVariable> ids_;
   std::map<std::size_t, const Name*> origins_; // by token of a use: the variable of its id
@@ -792,6 +848,42 @@ std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit
     found[i] = own;
   }
   return found;
+}
+
+std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel) {
+  std::vector<std::optional<Reduction>> found;
+  for (const PointerUses& pointer : pointer_uses(unit, kernel)) {
+    const auto first = pointer.uses.empty() ? std::nullopt : pointer.uses.front().reduction;
+    const bool all = pointer.understood && std::ranges::all_of(pointer.uses, [&](const PointerUse& use) {
+                       return use.reduction == first;
+                     });
+    found.push_back(all ? first : std::nullopt);
+  }
+  return found;
+}
+
+bool depends_on_order(const TranslationUnit& unit, const Function& kernel) {
+  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
+  const auto reduced = reductions(unit, kernel);
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    known += reduced[i] ? pointers[i].uses.size() : 0;
+  }
+  std::size_t atomics = 0;
+  const std::vector<Token>& tokens = unit.source.tokens;
+  const std::set<std::string> called = CallGraph(unit).reachable({kernel.name});
+  for (const Function& function : unit.functions) {
+    const bool runs = function.body && called.contains(function.name);
+    for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
+      const std::string& text = tokens[i].text;
+      const bool assembler = text == "asm" || text == "__asm" || text == "__asm__";
+      atomics +=
+          assembler || ((text.starts_with("atomic_") || text.starts_with("atom_")) && tokens[i + 1].is("("))
+              ? 1
+              : 0;
+    }
+  }
+  return atomics != known;
 }
 
 } // namespace tidegate::opencl_c

@@ -21,6 +21,9 @@
 
 namespace tidegate::opencl_c {
 
+// How an atomic function changes an element, whatever the order of the calls.
+enum class Reduction : std::uint8_t { sum, min, max };
+
 // One occurrence of a pointer in the body.
 struct PointerUse {
   enum class Kind : std::uint8_t {
@@ -33,6 +36,9 @@ struct PointerUse {
   std::size_t token = 0;              // the pointer's name
   TokenRange subscript;               // between the brackets; empty for escapes and *pointer
   std::optional<std::int64_t> offset; // set if the subscript is the id plus this constant
+  // Set if a statement consists of one atomic function that changes the element, so that its result is not used:
+  // atomic_inc(p), atomic_add(p + e, v) or atomic_max(&p[e], v).
+  std::optional<Reduction> reduction = {};
 };
 
 struct PointerUses {
@@ -61,6 +67,13 @@ struct OwnElements {
 // wraps around to an existing element.
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
                                                      std::optional<std::size_t> id = {});
+
+// By parameter: the reduction that every use of a pointer is; empty if some use is anything else.
+std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
+
+// Returns true if the kernel, or a function that it calls, may have atomics other than those of reductions(): then results may
+// depend on the order of work-items.
+bool depends_on_order(const TranslationUnit& unit, const Function& kernel);
 
 // The first token of a kernel's body, or its closing brace, before which nothing reads memory that changes: all
 // statements before it use pointers only if they are among the parameters `steady`. Work-items do not leave the

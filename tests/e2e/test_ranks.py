@@ -22,6 +22,7 @@ from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
 import test_run_queues
 from test_run import Programs, environment, npy
 
+SEED = int(os.environ.get("TIDEGATE_SEED") or random.randrange(10**6))
 STENCILS = """
 uint value(global const uint* a, uint x, uint y, uint width, uint height, uint reach, uint salt) {
   uint v = salt + 3 * a[y * width + x];
@@ -118,7 +119,7 @@ class Ranks(Programs):
                     self.check(self.mpirun(ranks, "run", "program.json"), 0)  # without --verify each rank writes its rows
                     self.assertEqual(self.outputs(program), alone)
                     if name == "jacobi":  # the sweep and the force
-                        self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["cut"]],
+                        self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["runs_on"] == "parts"],
                                          ['"sweep"', "wave 7 (gradient)"])
                     if name == "heat":  # a row over each border, in both directions, before all iterations but the first
                         self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
@@ -267,6 +268,61 @@ class Ranks(Programs):
                 halos = 2 * 2 * 4 * 240 * (16 + depth)  # of two plates, to both sides, at most with a whole work-group
                 self.assertLess(abs(rank["device_bytes"] - whole / 4), halos)
 
+    def test_atomics_are_combined_or_run_on_one_rank(self) -> None:
+        chance = random.Random(SEED)
+        values = [chance.randrange(1000) for _ in range(500)]
+        self.file("values.raw", struct.pack("<500I", *values))
+        self.file("counts.cl", """
+          kernel void counts(global const uint* a, global uint* bins, global long* low, volatile global int* high) {
+            const uint i = get_global_id(0);
+            if (i >= 500) return;
+            atomic_inc(&bins[a[i] % 16]);
+            atom_min(low, (long)a[i] - 500);
+            atomic_max(high + a[i] % 3, (int)a[i]);
+          }
+          kernel void claims(global const uint* a, global uint* slots, global uint* next, global uint* sum) {
+            const uint i = get_global_id(0);
+            if (i >= 500) return;
+            atomic_add(sum, a[i]);
+            slots[atomic_inc(next)] = a[i];
+          }""")
+        document: Document = {
+            "buffers": {"a": {"type": "u32", "count": 500, "init": {"file": "values.raw"}}, "bins": {"type": "u32", "count": 16, "init": {"fill": 3}, "output": "bins.raw"},
+                        "low": {"type": "i64", "count": 1, "init": {"fill": 400}, "output": "low.raw"}, "high": {"type": "i32", "count": 3, "init": {"fill": -9}, "output": "high.raw"},
+                        "slots": {"type": "u32", "count": 1000, "output": "slots.raw"}, "next": {"type": "u32", "count": 1, "init": {"fill": 0}, "output": "next.raw"},
+                        "sum": {"type": "u32", "count": 1, "init": {"fill": 0}, "output": "sum.raw"}},
+            "ops": {"counts": {"source": "counts.cl"}, "claims": {"source": "counts.cl"}},
+            "waves": [{"op": "counts", "global_size": [512], "local_size": [16], "args": [{"buffer": name} for name in ("a", "bins", "low", "high")]},
+                      {"op": "claims", "global_size": [512], "local_size": [16], "args": [{"buffer": name} for name in ("a", "slots", "next", "sum")]}],
+            "repeat": 2}
+        self.file("counts.json", json.dumps(document))
+
+        def raw(name: str) -> bytes:
+            return (self.folder / name).read_bytes()
+
+        bins = [3 + 2 * sum(value % 16 == bin for value in values) for bin in range(16)]
+        for ranks in (1, 2, 3, 4):
+            with self.subTest(seed=SEED, ranks=ranks):
+                result = self.mpirun(ranks, "run", "counts.json")
+                self.check(result, 0)
+                self.assertEqual(struct.unpack("<16I", raw("bins.raw")), tuple(bins))
+                self.assertEqual(struct.unpack("<q", raw("low.raw")), (min(min(values) - 500, 400),))
+                self.assertEqual(struct.unpack("<3i", raw("high.raw")), tuple(max(v for v in values if v % 3 == k) for k in range(3)))
+                self.assertEqual(struct.unpack("<II", raw("next.raw") + raw("sum.raw")), (1000, 2 * sum(values)))
+                slots = struct.unpack("<1000I", raw("slots.raw"))
+                self.assertEqual((sorted(slots[:500]), sorted(slots[500:])), (sorted(values), sorted(values)))
+                if ranks > 1:
+                    report = parse(result.stdout)["ranks"]
+                    self.assertEqual([(wave["runs_on"], wave["reason"]) for wave in report["waves"]],
+                                     [("parts", ""), ("one", 'which elements of "slots" a work-item writes is not known')])
+                    sent = {buffer["buffer"]: buffer["bytes_sent"] for buffer in report["buffers"]}
+                    self.assertEqual((sent["slots"], sent["next"]), (2 * 4000 * (ranks - 1), 2 * 4 * (ranks - 1)))
+        document["waves"][0]["args"][1]["combine"] = "max"
+        self.file("counts.json", json.dumps(document))
+        result = self.mpirun(1, "check", "counts.json")
+        self.check(result, 3)
+        self.assertIn('combine is "max", and the kernel adds to "bins" with atomics', result.stderr)
+
     def test_queues_make_the_same_bytes_and_counts(self) -> None:
         counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "priority", "queues")
         for name, sizes in (("queue", (2, 4)), ("quadrature", (2,)), ("queens", (4,)), ("quadtree", (2,))):
@@ -281,8 +337,8 @@ class Ranks(Programs):
                     self.assertTrue(report["output_parity"]["equal"])
                     self.assertEqual(self.outputs(program), alone)
                     self.assertEqual({key: report.get(key) for key in counted}, {key: report_alone.get(key) for key in counted})
-                    self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]],
-                                     [(True, "") if name == "queue" else (False, "its ops publish items")])
+                    self.assertEqual([(wave["runs_on"], wave["reason"]) for wave in report["ranks"]["waves"]],
+                                     [("parts", "") if name == "queue" else ("one", "its ops publish items")])
 
     def test_random_queues_have_the_oracles_bytes_and_counts(self) -> None:
         self.file("queue.cl", test_run_queues.OPS)
@@ -298,8 +354,8 @@ class Ranks(Programs):
                 self.assertEqual((self.output("seen.npy"), self.output("squares.npy")), (seen, squares))
                 report = parse(result.stdout)
                 self.assertEqual({key: report["queues"][0][key] for key in queue}, queue)
-                self.assertEqual([(wave["cut"], wave["reason"]) for wave in report["ranks"]["waves"]],
-                                 [(cut, "" if cut else 'which elements of "seen" an item writes is not known'), (True, "")])
+                self.assertEqual([(wave["runs_on"], wave["reason"]) for wave in report["ranks"]["waves"]],
+                                 [("parts", "") if cut else ("one", 'which elements of "seen" an item writes is not known'), ("parts", "")])
 
     def test_a_queue_that_fails_is_reported_once_as_by_one_process(self) -> None:
         self.file("queue.cl", test_run_queues.OPS)

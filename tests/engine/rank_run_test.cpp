@@ -49,6 +49,9 @@ kernel void least(global const uint* a, global int* least, uint n) {
   const uint i = get_global_id(0);
   atomic_min(&least[i % 4], 50 - (int)a[i]);
 }
+kernel void claimed(global uint* a, global uint* b, global uint* next) {
+  b[atomic_inc(next) % 64] = a[get_global_id(0)];
+}
 kernel void grid(global const uint* a, global uint* b, uint width, uint height) {
   const uint x = get_global_id(0), y = get_global_id(1);
   if (x < width && y < height)
@@ -72,6 +75,9 @@ kernel void grouped(global const uint* a, global uint* b, uint n) {
   b[i] = a[i] + get_group_id(0);
 }
 )";
+
+thread_local std::size_t claims_by =
+    1; // the order in which work-items of `claimed` run; coprime to their number
 
 // Elements of a buffer, in a part of its memory from some element on. An access outside of the part fails the test.
 struct PartWords {
@@ -133,6 +139,15 @@ std::unique_ptr<device::test::StandIn> session(const Moved& moved = {}) {
   element_wise("grouped", [](std::size_t i, PartWords a, PartWords b, std::uint32_t, std::size_t group) {
     b[i] = a[i] + static_cast<std::uint32_t>(group);
   });
+  made->kernels["claimed"] = [](const device::test::StandInLaunch& launch) {
+    const auto a = launch.buffer<std::uint32_t>(0);
+    const auto b = launch.buffer<std::uint32_t>(1);
+    const auto next = launch.buffer<std::uint32_t>(2);
+    for (std::size_t k = 0; k < launch.range.global[0]; ++k) { // in another order on each rank
+      const std::size_t at = (launch.range.offset[0] + k * claims_by) % 64;
+      b[next[0]++ % 64] = a[at];
+    }
+  };
   made->kernels["grid"] = [words](const device::test::StandInLaunch& launch) {
     const PartWords a = words("grid", 4, 0, launch);
     const PartWords b = words("grid", 4, 1, launch);
@@ -204,6 +219,9 @@ Together run_together(const CompiledProgram& compiled, int size, std::uint32_t h
       const auto device = session(moved);
       const auto first =
           first_contents_of(*device, program, together.split, static_cast<std::uint32_t>(rank));
+      claims_by = 2 * static_cast<std::size_t>(rank) + 1;
+      const auto device = session();
+      const auto first = first_contents(*device, compiled.written, 0);
       Monitor monitor;
       auto run = run_on_ranks(*device, program, together.split, compiled.schedule.storage, *first,
                               *all[static_cast<std::size_t>(rank)], never, monitor, settings);
@@ -239,7 +257,7 @@ std::string wave_text(const std::string& op, const std::string& a, const std::st
 
 constexpr const char* ops =
     R"("ops":{"near":{"source":"ops.cl"},"far":{"source":"ops.cl"},"mirrored":{"source":"ops.cl"},)"
-    R"("counted":{"source":"ops.cl"},"least":{"source":"ops.cl"},)"
+    R"("counted":{"source":"ops.cl"},"least":{"source":"ops.cl"},"claimed":{"source":"ops.cl"},)"
     R"("grid":{"source":"ops.cl"},"grouped":{"source":"grouped.cl"}})";
 
 // With `reaching`, all waves are cut, and rows that they read are known.
@@ -273,10 +291,13 @@ std::string random_document(Numbers& numbers, bool reaching = false) {
       break;
     case 4: {
       const bool sum = numbers.chance(50);
-      waves += fmt::format(
-          R"({{"op":"{}","phase":"{}",{},"args":[{{"buffer":"{}"}},{{"buffer":"{}","combine":"{}"}},{}]}})",
-          sum ? "counted" : "least", phase, line, names[a], sum ? "sums" : "least", sum ? "sum" : "min",
-          value);
+      waves +=
+          fmt::format(R"({{"op":"{}","phase":"{}",{},"args":[{{"buffer":"{}"}},{{"buffer":"{}"{}}},{}]}})",
+                      sum ? "counted" : "least", phase, line, names[a], sum ? "sums" : "least",
+                      numbers.chance(50) ? ""
+                      : sum              ? R"(,"combine":"sum")"
+                                         : R"(,"combine":"min")",
+                      value);
       break;
     }
     case 5:
@@ -560,6 +581,46 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
       split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
       "its outermost dimension has one work-group");
   CHECK(split(R"({"fill":{"buffer":"p"}})").reason == "it is a fill or a copy");
+}
+
+TEST_CASE("atomics that ranks can combine are derived, and others run on one rank") {
+  const auto split = [&](const std::string& kernel, const std::string& type, const std::string& stated = "") {
+    const std::string buffer = R"({"type":"u32","count":64,"init":{"fill":1},"output":"p.npy"})";
+    return std::make_unique<Compiled>(fmt::format(
+        R"({{"buffers":{{"p":{},"h":{{"type":"{}","count":4,"init":{{"fill":0}}}}}},)"
+        R"("ops":{{"op":{{"source":"ops.cl","kernel":"{}"}}}},"waves":[{{"op":"op",)"
+        R"("global_size":[64],"local_size":[8],"args":[{{"buffer":"p"}},{{"buffer":"h"{}}},{{"u32":64}}]}}]}})",
+        buffer, type, kernel, stated));
+  };
+  const auto derived = [&](const std::string& kernel, const std::string& type) {
+    const auto compiled = split(kernel, type);
+    const Job& job = compiled->program->written;
+    const JobSplit cut = split_job(job, equal(3));
+    const auto& combine = job.waves[0].arguments[1].combine;
+    CHECK(cut.waves[0].cut() == combine.has_value());
+    CHECK(!cut.waves[0].on_one_rank); // equal on all ranks in any order
+    return combine ? std::string(combine_names[static_cast<std::size_t>(*combine)]) : cut.waves[0].reason;
+  };
+  CHECK(derived("counted", "u32") == "sum");
+  CHECK(derived("counted", "i32") == "sum"); // the same bits
+  CHECK(derived("least", "i32") == "min");
+  const std::string unknown = R"(which elements of "h" a work-item writes is not known)";
+  CHECK(derived("least", "u32") == unknown); // another order
+}
+
+TEST_CASE("a wave whose results may depend on an order runs on one rank, which all others follow") {
+  const Compiled compiled(fmt::format(
+      R"({{"buffers":{{{},{},"h":{{"type":"u32","count":1,"init":{{"fill":0}},"output":"h.npy"}}}},{},"waves":[)"
+      R"({{"op":"claimed","global_size":[64],"local_size":[8],"args":[{{"buffer":"p"}},{{"buffer":"q"}},{{"buffer":"h"}}]}},{}],"repeat":3}})",
+      buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops,
+      wave_text("near", "q", "p", R"("global_size":[64],"local_size":[8])", R"({"u32":64})")));
+  const HostContents alone = run_alone(*compiled.program);
+  for (const int size : {1, 2, 3, 4}) {
+    const Together together = run_together(*compiled.program, size);
+    CHECK(together.split.waves[0].on_one_rank);
+    CHECK(together.split.waves[1].cut());
+    CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+  }
 }
 
 TEST_CASE("a queue is cut by the params of its items, or the reason says why not") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <string>
 
 using namespace tidegate;
@@ -235,4 +236,49 @@ TEST_CASE("an element is assigned before it is read") {
   CHECK_FALSE(first("n > 3 ? (b[get_global_id(0)] = 1) : 2;"));
   CHECK_FALSE(first("n > 3 && (b[get_global_id(0)] = 1).x;"));
   CHECK_FALSE(first("n += 1;"));
+}
+
+TEST_CASE("a pointer that is used by atomics alone, whose results are not used") {
+  // The reduction of `h`, and whether other atomics make results depend on an order.
+  const auto reduced = [](const std::string& body) {
+    const TranslationUnit unit =
+        parse("void other(global int* p) { atomic_inc(p); }"
+              "kernel void k(volatile global int* h, global const int* a, global int* b, int n) {"
+              "local int own; int i = get_global_id(0);" +
+              body + "}");
+    const auto reduction = reductions(unit, *unit.definition("k")).at(0);
+    constexpr std::array<const char*, 3> names{"sum", "min", "max"};
+    return std::string(reduction ? names.at(static_cast<std::size_t>(*reduction)) : "-") +
+           (depends_on_order(unit, *unit.definition("k")) ? " in order" : "");
+  };
+  CHECK(reduced("atomic_add(&h[a[i] % 4], a[i]);") == "sum");
+  CHECK(reduced("atomic_inc(h); if (i < n) atomic_sub(h + a[i], 3); else { atom_dec(&(h[1])); }") == "sum");
+  CHECK(reduced("for (int j = 0; j < n; ++j) atomic_max(&h[j], a[j]);") == "max");
+  CHECK(reduced("atom_min((h + 1) + i, b[i]); b[i] = 2;") == "min");
+  CHECK(reduced("atomic_fetch_add(h + i, 1);") == "sum");
+  CHECK(reduced("b[i] = a[i];") == "-"); // not used at all
+
+  CHECK(reduced("atomic_add(h, 1); atomic_max(h, 2);") == "- in order");
+  CHECK(reduced("b[i] = atomic_add(&h[i], 1);") == "- in order");
+  CHECK(reduced("int slot = atomic_inc(h); b[slot] = i;") == "- in order");
+  CHECK(reduced("if (atomic_inc(h) == n) b[0] = 1;") == "- in order");
+  CHECK(reduced("n = 1, atomic_inc(h);") == "- in order");
+  CHECK(reduced("(void)atomic_inc(h);") == "- in order");
+  CHECK(reduced("return atomic_inc(h);") == "- in order");
+  CHECK(reduced("for (; atomic_inc(h);) ;") == "- in order");
+  CHECK(reduced("atomic_add(&h[i], h[0]);") == "- in order");
+  CHECK(reduced("atomic_add(&h[h[i]], 1);") == "- in order");
+  CHECK(reduced("atomic_inc(h); h[i] = 0;") == "- in order");
+  CHECK(reduced("atomic_inc(h); other(h);") == "- in order");
+  CHECK(reduced("other(b);") == "- in order");
+  CHECK(reduced("atomic_inc((volatile global int*)b);") == "- in order");
+  CHECK(reduced("atomic_inc(n ? h : b);") == "- in order");
+  CHECK(reduced("atomic_inc(h + 1 ? b : h);") == "- in order");
+  CHECK(reduced("atomic_inc(*(h + 1) ? h : h);") == "- in order");
+  CHECK(reduced("volatile global int* p = h; atomic_inc(p);") == "- in order");
+  CHECK(reduced("atomic_xchg(h, 1);") == "- in order");
+  CHECK(reduced("atomic_cmpxchg(h, 1, 2);") == "- in order");
+  CHECK(reduced("atomic_or(h, 1);") == "- in order");
+  CHECK(reduced("atomic_inc(&own); atomic_inc(h);") == "sum in order");
+  CHECK(reduced("unknown(); atomic_inc(h);") == "- in order");
 }
