@@ -453,10 +453,16 @@ VertexCut cut_vertices(const Rows& rows, std::uint32_t parts) {
   constexpr std::uint64_t word_vertices = 32; // of a bitmap
   VertexCut cut{0};
   for (std::uint64_t part = 1; part < parts; ++part) {
-    // Products of edges and parts fit 64 bits.
-    const auto found = std::ranges::lower_bound(rows.offsets, rows.edges() * part / parts);
+    const std::uint64_t target = rows.edges() * part / parts; // products of edges and parts fit 64 bits
+    const auto found = std::ranges::lower_bound(rows.offsets, target);
     const auto vertex = static_cast<std::uint64_t>(found - rows.offsets.begin());
-    const std::uint64_t rounded = (vertex + word_vertices / 2) / word_vertices * word_vertices;
+    // The word's end that is nearer in edges: a hub may have most of them.
+    std::uint64_t rounded = vertex / word_vertices * word_vertices;
+    const std::uint64_t next = rounded + word_vertices;
+    if (next <= rows.vertices() &&
+        rows.offsets[next] - target < target - std::min(target, rows.offsets[rounded])) {
+      rounded = next;
+    }
     cut.push_back(static_cast<Vertex>(std::clamp<std::uint64_t>(rounded, cut.back(), rows.vertices())));
   }
   cut.push_back(rows.vertices());

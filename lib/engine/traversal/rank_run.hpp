@@ -38,7 +38,7 @@ RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGra
 
 // Returns for each own vertex how many edges lead from it to a vertex of another rank, at least, up to TG_RANK_WAVES: an empty
 // frontier of others stays so for as many waves. Returns nothing, on all ranks, unless half of all are 8 or farther away,
-// as on roads and grids, or where rows do not name predecessors. An element more follows. Errors: of ranks.
+// as on roads and grids. An element more follows. Errors: of ranks.
 Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ranks::Ranks& ranks);
 
 // Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
