@@ -1,6 +1,7 @@
 #include "app/command_line.hpp"
 
 #include "app/options.hpp"
+#include "app/ranks.hpp"
 #include "app/terminal.hpp"
 #include "core/interrupt.hpp"
 #include "core/table.hpp"
@@ -363,7 +364,12 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   fill_catalogue();
   Error error;
   try {
-    auto result = parse(arguments).and_then([&](const Run& run) { return run(); });
+    auto result =
+        parse(arguments)
+            .map_error([](Error usage) {
+              return ranks::launched().size == 1 ? usage : after_first_rank(std::move(usage), without_mpi);
+            })
+            .and_then([&](const Run& run) { return run(); });
     if (result) {
       return *result;
     }

@@ -50,8 +50,7 @@ Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, co
   return all;
 }
 
-Error after_first_rank(Error error) {
-  constexpr std::chrono::milliseconds first{300};
+Error after_first_rank(Error error, std::chrono::milliseconds first) {
   constexpr std::chrono::milliseconds each{50}; // later for each further rank
   const ranks::Launched launched = ranks::launched();
   if (launched.rank != 0 &&

@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
+#include <chrono>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,7 @@ Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);
 
 // Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error that
 // all have.
-Error after_first_rank(Error error);
+Error after_first_rank(Error error, std::chrono::milliseconds first = std::chrono::milliseconds(300));
+inline constexpr std::chrono::seconds without_mpi{3}; // until mpirun has ended the others
 
 } // namespace tidegate::app

@@ -806,7 +806,9 @@ Result<ExitCode> run_program(RunSettings& settings) {
   if (settings.ranks) {
     return end_together(std::move(result), *settings.ranks);
   }
-  return launched.size == 1 ? result : result.map_error(after_first_rank);
+  return launched.size == 1
+             ? result
+             : result.map_error([](Error error) { return after_first_rank(std::move(error), without_mpi); });
 }
 
 } // namespace tidegate::app

@@ -437,6 +437,7 @@ void prepare_process() {
     }
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 namespace {

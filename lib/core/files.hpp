@@ -99,7 +99,7 @@ void flush_outputs(bool flush);
 // Returns the system's message for an errno code.
 std::string system_message(int code);
 
-// Turns a closed pipe into an error of write() instead of a signal, and keeps closed standard streams from
+// Turns a closed pipe and a file beyond the limit of ulimit -f into errors of write() instead of signals, and keeps closed standard streams from
 // becoming the next opened file. Call once, first in main().
 void prepare_process();
 
