@@ -205,6 +205,12 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
     sums.hold(buffer.in_parts == buffer.reason.empty(), at,
               "in_parts and reason differ on whether each rank has a part alone");
   }
+  for (std::size_t i = 0; i < report.waves.size(); ++i) {
+    const engine::RankWaveReport& wave = report.waves[i];
+    sums.hold(wave.reason.empty() == (wave.runs_on == engine::RunsOn::parts),
+              fmt::format("/ranks/waves/{}/reason", i),
+              "a wave that does not run in parts has a reason, and no other has one");
+  }
   sums.at_most("/ranks/bytes_sent", "bytes_sent of buffers", of_buffers, "bytes_sent", report.bytes_sent);
 }
 

@@ -20,7 +20,9 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
   const std::string name = in_quotes(program.buffers[given.buffer].name);
   const std::string text = program.wave_text(wave);
   if (!split.waves[wave].cut()) {
-    return {fmt::format("every rank runs all of {}, which uses {}", text, name), split.waves[wave].fix};
+    return {fmt::format("{} all of {}, which uses {}",
+                        split.waves[wave].on_one_rank ? "one rank runs" : "every rank runs", text, name),
+            split.waves[wave].fix};
   }
   if (spec.queue) {
     return {fmt::format("items of {} use {}", text, name), ""};
@@ -28,6 +30,9 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
   if (!given.rows || given.rows->row_bytes == 0) {
     return {fmt::format("which rows of {} {} reads is not known", name, text),
             fmt::format(R"(give {} a shape, and state "rows" where it is read)", name)};
+  }
+  if (given.rows->wraps != 0) {
+    return {fmt::format("{} reads {} around a torus", text, name), ""};
   }
   return {opencl_c::obstacle_to_moving(program.units[program.ops[spec.op].unit].unit,
                                        program.function(spec.op), argument),

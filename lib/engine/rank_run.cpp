@@ -167,7 +167,7 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     for (const ProgramArgument& argument : spec.arguments) {
       if (argument.is_memory() && split_.in_parts(argument.buffer)) {
-        std::ignore = place(argument.buffer, touched(argument, whole_tiles(spec, rows),
+        std::ignore = place(argument.buffer, touched(spec, argument, whole_tiles(spec, rows),
                                                      program_.buffers[argument.buffer].bytes));
       }
     }
@@ -228,7 +228,8 @@ private:
 
   Result<void> end_exchange() {
     exchange_.send();
-    monitor_.reach({.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
+    monitor_.reach(
+        {.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
     TIDEGATE_CHECK(wait());
     exchange_.end();
     return {};
@@ -461,8 +462,7 @@ private:
       }
     }
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
-    const bool runs =
-        cut.on_one_rank ? rank_ == 0 : !in_rows(wave) || rows[rank_].begin != rows[rank_].end;
+    const bool runs = cut.on_one_rank ? rank_ == 0 : !in_rows(wave) || rows[rank_].begin != rows[rank_].end;
     if (runs && !launch(wave, iteration, rows, inner)) {
       if (!failed_ && !out_of_time()) {
         run_.status = RunStatus::queue_failed;
@@ -579,7 +579,7 @@ private:
   RankRun run_;
 };
 
-// Why every rank writes all of a buffer, or has memory for all of it.
+// Why a buffer is not split, as a wave that is not cut writes it or ranks combine it; or why every rank has memory for all of it.
 RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::uint32_t buffer,
                                std::uint64_t bytes_sent) {
   RankBufferReport report{.buffer = program.buffers[buffer].name,
@@ -594,13 +594,22 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
     return report;
   }
   report.reason = "no wave writes it";
+  bool whole = false; // some wave that is not cut writes it
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const WaveCut& cut = split.waves[wave];
     for (const ProgramArgument& argument : program.waves[wave].arguments) {
-      if (argument.is_memory() && split.swap_set[argument.buffer] == split.swap_set[buffer] &&
-          argument.access != Access::read) {
-        report.reason = fmt::format("every rank runs all of {}, which writes it{}", program.wave_text(wave),
-                                    argument.buffer == buffer ? "" : " when it is swapped");
-        report.fix = split.waves[wave].fix;
+      if (!argument.is_memory() || split.swap_set[argument.buffer] != split.swap_set[buffer] ||
+          argument.access == Access::read || (cut.cut() && whole)) {
+        continue;
+      }
+      whole = !cut.cut();
+      report.fix = cut.fix;
+      report.reason = fmt::format("{} {}{}",
+                                  whole ? cut.on_one_rank ? "rank 0 runs all of" : "every rank runs all of"
+                                        : "ranks combine theirs after",
+                                  program.wave_text(wave), whole ? ", which writes it" : "");
+      if (argument.buffer != buffer) {
+        report.reason += " when it is swapped";
       }
     }
   }

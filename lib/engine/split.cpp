@@ -1,6 +1,7 @@
 #include "engine/split.hpp"
 
 #include "opencl_c/accesses.hpp"
+#include "opencl_c/call_graph.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace tidegate::engine {
 namespace {
@@ -16,6 +19,28 @@ namespace {
 // These describe the launch, which is another one for a part of the range.
 constexpr std::array<std::string_view, 5> launch_functions{
     "get_group_id", "get_num_groups", "get_global_size", "get_global_offset", "get_global_linear_id"};
+
+// In the outermost dimension, that is. Returns the name of such a function that the kernel may call, or nothing.
+std::string launch_function(const opencl_c::TranslationUnit& unit, const opencl_c::Function& kernel,
+                            std::uint32_t outermost) {
+  const std::vector<opencl_c::Token>& tokens = unit.source.tokens;
+  const std::set<std::string> called = opencl_c::CallGraph(unit).reachable({kernel.name});
+  for (const opencl_c::Function& function : unit.functions) {
+    const bool runs = function.body && called.contains(function.name);
+    for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
+      if (std::ranges::find(launch_functions, tokens[i].text) == launch_functions.end()) {
+        continue;
+      }
+      const bool of_inner =
+          tokens[i + 1].is("(") && tokens[i + 3].is(")") &&
+          ((tokens[i + 2].is("0") && outermost > 0) || (tokens[i + 2].is("1") && outermost > 1));
+      if (!of_inner) {
+        return tokens[i].text;
+      }
+    }
+  }
+  return {};
+}
 
 // Buffers that exchange their memory have the same owner of each byte: returns by buffer the first of them.
 std::vector<std::uint32_t> swap_sets(const Job& program) {
@@ -88,7 +113,8 @@ public:
                           [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
     for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
-      split_.waves[wave].on_one_rank = !split_.waves[wave].cut() && depends_on_order(program_.waves[wave]);
+      split_.waves[wave].on_one_rank =
+          !split_.waves[wave].cut() && code(program_.waves[wave]).depends_on_order;
     }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
       split_.owned[i] = of_set_[split_.swap_set[i]];
@@ -97,11 +123,24 @@ public:
   }
 
 private:
-  // Items of a queue run in any order.
-  [[nodiscard]] bool depends_on_order(const ProgramWave& wave) const {
-    return wave.queue ||
-           (wave.users_kernel && opencl_c::depends_on_order(program_.units[program_.ops[wave.op].unit].unit,
-                                                            program_.function(wave.op)));
+  struct Code {
+    std::string launch_function;
+    bool depends_on_order = true; // items of a queue run in any order
+  };
+  const Code& code(const ProgramWave& wave) {
+    const std::pair key(wave.op, wave.range.dimensions);
+    auto found = codes_.find(key);
+    if (found == codes_.end()) {
+      Code code;
+      if (!wave.queue) {
+        const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
+        const opencl_c::Function& kernel = program_.function(wave.op);
+        code.launch_function = wave.users_kernel ? launch_function(unit, kernel, outermost(wave.range)) : "";
+        code.depends_on_order = wave.users_kernel && opencl_c::depends_on_order(unit, kernel);
+      }
+      found = codes_.emplace(key, std::move(code)).first;
+    }
+    return found->second;
   }
 
   [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
@@ -148,21 +187,23 @@ private:
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
     if (!wave.users_kernel && !wave.queue) {
-      return whole("it is a fill or a copy");
+      return whole("it is a fill or a copy",
+                   "write it as a kernel whose work-items write only their own rows, if its time matters");
     }
     if (wave.queue && wave.queue->ids == 0) {
-      return whole(wave.queue->publishes ? "its ops publish items" : "an item has a param of 2^31 or more");
+      return wave.queue->publishes
+                 ? whole("its ops publish items",
+                         "a queue is cut if its items are all given and requeue themselves at most")
+                 : whole("an item has a param of 2^31 or more", "number params from 0");
     }
     if (!wave.queue && wave.range.groups[outermost(wave.range)] < 2) {
       return whole("its outermost dimension has one work-group",
                    "give it smaller work-groups, or exchange its dimensions");
     }
-    for (const opencl_c::Token& token : program_.units[program_.ops[wave.op].unit].unit.source.tokens) {
-      if (!wave.queue && std::ranges::find(launch_functions, token.text) != launch_functions.end()) {
-        return whole(
-            fmt::format("its source calls {}, which is another number in a part of the range", token.text),
-            "use get_global_id, and give sizes as arguments");
-      }
+    const std::string& launch = code(wave).launch_function;
+    if (!launch.empty()) {
+      return whole(fmt::format("its source calls {}, which is another number in a part of the range", launch),
+                   "use get_global_id, and give sizes as arguments");
     }
     std::vector<std::uint32_t> begin = wave.queue ? params_of_ranks(wave) : tile_rows_of_ranks(wave.range);
     const char* const who = wave.queue ? "an item" : "a work-item";
@@ -180,7 +221,8 @@ private:
           return other.is_memory() && other.buffer == argument.buffer;
         });
         if (!of_set_[set].empty() || uses != 1) {
-          return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name));
+          return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name),
+                       "combine in a buffer that nothing else writes");
         }
         combined.push_back(set);
         continue;
@@ -196,14 +238,15 @@ private:
                       R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
                       name));
       }
-      if (argument.rows->reach != 0) {
+      if (argument.rows->reach != 0 || argument.rows->beyond != 0 || argument.rows->wraps != 0) {
         return whole(fmt::format("{} writes or reads {} beyond its own row", who, name),
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
       auto owned = owned_bytes(ids_of(wave), begin, argument.rows->row_bytes, buffer.bytes);
       const auto& known = of_set_[set];
       if (combined_[set]) {
-        return whole(fmt::format("another wave combines {}", name));
+        return whole(fmt::format("another wave combines {}", name),
+                     "combine in a buffer that nothing else writes");
       }
       if (!known.empty() && known != owned) {
         return whole(fmt::format("another wave cuts {} at other rows", name),
@@ -212,18 +255,20 @@ private:
       written.emplace_back(set, std::move(owned));
     }
     if (written.empty() && combined.empty()) {
-      return whole("it writes nothing");
+      return whole("it writes nothing", "leave it out");
     }
     for (std::size_t i = 1; i < written.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (written[i].first == written[j].first && written[i].second != written[j].second) {
-          return whole("two of its arguments cut a buffer at different rows");
+          return whole("two of its arguments cut a buffer at different rows",
+                       "write it through one argument");
         }
       }
     }
     for (auto& [set, owned] : written) {
       if (std::ranges::find(combined, set) != combined.end()) {
-        return whole("one of its arguments combines a buffer that another cuts");
+        return whole("one of its arguments combines a buffer that another cuts",
+                     "combine in a buffer that nothing else writes");
       }
     }
     for (auto& [set, owned] : written) {
@@ -236,6 +281,7 @@ private:
   }
 
   const Job& program_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Code> codes_; // by op and dimensions
   std::vector<std::uint64_t> weights_before_;  // by rank the weights of those before it, and the sum of all
   std::vector<bool> combined_;                 // likewise
   std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
@@ -286,6 +332,20 @@ bool keeps_nothing(const ProgramArgument& argument) {
                                   argument.rows->row_bytes == argument.element_bytes));
 }
 
+// What they touch of a torus around its last row: before the first one and after it.
+std::vector<ByteRange> touched_around(const RowReach& rows, const TileRows& tiles) {
+  std::vector<ByteRange> around;
+  const std::uint64_t end = std::min(tiles.end_id, rows.wraps);
+  if (tiles.first_id < end && tiles.first_id < rows.reach) {
+    const std::uint64_t missing = std::min(rows.reach - tiles.first_id, rows.wraps);
+    around.push_back({(rows.wraps - missing) * rows.row_bytes, rows.wraps * rows.row_bytes});
+  }
+  if (tiles.first_id < end && end + rows.reach > rows.wraps) {
+    around.push_back({0, std::min(end + rows.reach - rows.wraps, rows.wraps) * rows.row_bytes});
+  }
+  return around;
+}
+
 } // namespace
 
 bool combines(const ProgramWave& wave) {
@@ -302,13 +362,17 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
   return part;
 }
 
-ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes) {
+ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& tiles,
+                  std::uint64_t bytes) {
   if (!argument.rows || argument.rows->row_bytes == 0) {
     return {0, bytes};
   }
   const RowReach& rows = *argument.rows;
-  return {row_begin(tiles.first_id - std::min(tiles.first_id, rows.reach), rows.row_bytes, bytes),
-          row_begin(tiles.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes)};
+  const TileRows ids = rows.of_tiles ? whole_tiles(wave, tiles) : tiles;
+  const std::uint64_t begin =
+      row_begin(ids.first_id - std::min(ids.first_id, rows.reach), rows.row_bytes, bytes);
+  const std::uint64_t end = row_begin(ids.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes);
+  return {begin - std::min(begin, rows.beyond), std::min(end + rows.beyond, bytes)};
 }
 
 TileRows whole_tiles(const ProgramWave& wave, TileRows rows) {
@@ -342,6 +406,8 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
         alone(fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name)));
       } else if (!argument.rows || argument.rows->row_bytes == 0) {
         alone(fmt::format("which rows of {} {} reads is not known", in_quotes(name), program.wave_text(i)));
+      } else if (argument.rows->wraps != 0) {
+        alone(fmt::format("{} reads {} around a torus", program.wave_text(i), in_quotes(name)));
       }
     }
   }
@@ -408,7 +474,8 @@ DeepHalos::Block DeepHalos::plan(std::uint32_t depth, std::uint32_t first_phase)
         });
         of_split([&](const ProgramArgument& argument, std::uint32_t memory) {
           if (tiles.begin != tiles.end && !keeps_nothing(argument)) {
-            needed[memory] = hull(needed[memory], touched(argument, tiles, program_.buffers[memory].bytes));
+            needed[memory] =
+                hull(needed[memory], touched(wave, argument, tiles, program_.buffers[memory].bytes));
           }
         });
       }
@@ -426,8 +493,9 @@ std::vector<std::vector<ByteRange>> DeepHalos::hulls() const {
            argument.is_memory() && split_.split(argument.buffer) && rank < rows.size(); ++rank) {
         ByteRange& all = of_set[split_.swap_set[argument.buffer]][rank];
         if (rows[rank].begin != rows[rank].end) {
-          all = hull(all, touched(argument, whole_tiles(program_.waves[wave], rows[rank]),
-                                  program_.buffers[argument.buffer].bytes));
+          all =
+              hull(all, touched(program_.waves[wave], argument, whole_tiles(program_.waves[wave], rows[rank]),
+                                program_.buffers[argument.buffer].bytes));
         }
       }
     }
@@ -484,8 +552,13 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
         if (!argument.is_memory() || argument.buffer != transfer.buffer) {
           return false;
         }
-        const ByteRange bytes = touched(argument, tiles, program.buffers[transfer.buffer].bytes);
-        return std::max(bytes.begin, transfer.bytes.begin) < std::min(bytes.end, transfer.bytes.end);
+        std::vector<ByteRange> all = argument.rows && argument.rows->wraps != 0
+                                         ? touched_around(*argument.rows, tiles)
+                                         : std::vector<ByteRange>();
+        all.push_back(touched(spec, argument, tiles, program.buffers[transfer.buffer].bytes));
+        return std::ranges::any_of(all, [&](const ByteRange& bytes) {
+          return std::max(bytes.begin, transfer.bytes.begin) < std::min(bytes.end, transfer.bytes.end);
+        });
       });
     });
   };
@@ -547,11 +620,17 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
                         (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {
         continue;
       }
-      ByteRange needed = cut.cut() ? touched(argument, rows[rank], bytes) : ByteRange{0, bytes};
+      ByteRange needed = cut.cut() ? touched(spec, argument, rows[rank], bytes) : ByteRange{0, bytes};
       // A gap between what it has and what it needs would be lost from the account.
       needed = {std::min(needed.begin, fresh[rank].end), std::max(needed.end, fresh[rank].begin)};
       fetch(argument.buffer, rank, needed, fresh, transfers);
       fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
+      if (cut.cut() && argument.rows &&
+          argument.rows->wraps != 0) { // each time, as they are no part of the account
+        for (const ByteRange& around : touched_around(*argument.rows, rows[rank])) {
+          fetch(argument.buffer, rank, around, fresh, transfers);
+        }
+      }
     }
   }
   return transfers;
@@ -570,7 +649,7 @@ void Freshness::after(std::uint32_t wave, std::uint32_t iteration, const std::ve
       fresh[rank] = rows.empty() ? ByteRange{0, bytes}
                     : rows[rank] == own_rows(spec, split_.waves[wave], rank)
                         ? owned
-                        : hull(owned, touched(argument, rows[rank], bytes));
+                        : hull(owned, touched(spec, argument, rows[rank], bytes));
     }
   }
 }

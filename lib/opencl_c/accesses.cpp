@@ -4,6 +4,7 @@
 
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/constant_expression.hpp"
+#include "opencl_c/linear.hpp"
 #include "opencl_c/macros.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/type_layout.hpp"
@@ -11,7 +12,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -22,25 +23,37 @@ namespace {
 
 constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
-// Abstract value of an expression. Sums hold modulo 2^32, as in 32-bit types.
+// By dimension: every id is less.
+using IdBounds = std::array<std::int64_t, 3>;
+constexpr IdBounds no_bounds{std::numeric_limits<std::int64_t>::max(),
+                             std::numeric_limits<std::int64_t>::max(),
+                             std::numeric_limits<std::int64_t>::max()};
+
+IdBounds tighter(const IdBounds& a, const IdBounds& b) {
+  return {std::min(a[0], b[0]), std::min(a[1], b[1]), std::min(a[2], b[2])};
+}
+
+// Abstract value of an expression.
 struct Known {
   enum class Kind : std::uint8_t {
     unknown,
-    constant,
-    id,
+    number,
     pointer,
     moved_pointer,
     element,
+    moved_element,
     address,
     assignment
   };
+  static constexpr std::size_t no_use = ~std::size_t{0};
   Kind kind = Kind::unknown;
-  std::int64_t number = 0;        // constant: its value; id: the constant added to it
-  const Name* origin = nullptr;   // id: the variable or parameter it was read from; null: get_global_id()
-  const Name* variable = nullptr; // id: the variable that the expression denotes
-  std::size_t parameter = 0;      // pointer, moved_pointer, element, address, assignment: the parameter
-  std::size_t use = 0;            // pointer: its token; otherwise index into the parameter's uses
+  Linear number = {};             // number: its value; moved_pointer: elements added to the parameter
+  const Name* variable = nullptr; // number, moved_pointer: the variable that the expression denotes
+  std::size_t parameter = 0;      // pointer and what is made of it: the parameter
+  std::size_t use = no_use;       // pointer: its token; otherwise index into the parameter's uses
   bool part = false;              // element: a member, or the result of a further subscript
+  IdBounds if_true = no_bounds;   // what a condition says of the ids
+  IdBounds if_false = no_bounds;
 };
 
 constexpr std::array<std::string_view, 11> assignments{
@@ -71,9 +84,15 @@ std::optional<Reduction> reduction_of(std::string_view function) {
 
 class BodyReader {
 public:
-  BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id)
-      : unit_(unit), tokens_(unit.source.tokens), body_(*kernel.body), at_(body_.begin), end_(body_.end),
-        by_parameter_(id.has_value()), found_(kernel.parameters.size()) {
+  // With `setting`, launches and values of parameters are known.
+  BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id,
+             const KernelSetting* setting)
+      : unit_(unit), kernel_(kernel), tokens_(unit.source.tokens), body_(*kernel.body), end_(body_.end),
+        by_parameter_(id.has_value()), setting_(setting) {
+    for (std::uint32_t d = 0; d < 3; ++d) {
+      ids_.begin[d] = setting == nullptr ? 0 : setting->begin[d];
+      ids_.end[d] = setting == nullptr ? most_ids : setting->begin[d] + setting->size[d];
+    }
     for (const Name& name : unit.names) {
       for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
         const TokenRange& range = kernel.parameters[i].tokens;
@@ -84,7 +103,10 @@ public:
         if (kernel.parameters[i].is_pointer) {
           pointers_[&name] = i;
         } else if (id == i) {
-          ids_[&name] = {};
+          given_[&name] = {.kind = Known::Kind::number, .number = id_of(0)};
+        } else if (setting != nullptr && setting->values.contains(i)) {
+          given_[&name] = {.kind = Known::Kind::number,
+                           .number = constant_of(setting->values.at(i), kernel.parameters[i].type == "int")};
         }
       }
     }
@@ -92,6 +114,45 @@ public:
 
   // `known`: the device's compiler sees these same tokens.
   std::vector<PointerUses> run(bool known) {
+    // Variables count as what their declarations say until a change of them is found: then all is read again.
+    for (std::size_t changing = ~std::size_t{0}; changing != changing_.size();) {
+      changing = changing_.size();
+      read(known);
+    }
+    return found_;
+  }
+
+  // After run(): by parameter.
+  [[nodiscard]] std::vector<std::optional<RowElements>> rows() const {
+    std::vector<std::optional<RowElements>> rows(found_.size());
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (found_[i].understood && !touched_[i].anywhere && touched_[i].rows.per_id > 0) {
+        rows[i] = touched_[i].rows;
+      }
+    }
+    return rows;
+  }
+
+private:
+  using Kind = PointerUse::Kind;
+
+  struct Touched {
+    RowElements rows;
+    bool anywhere = false; // it may touch any element
+  };
+
+  void read(bool known) {
+    at_ = body_.begin;
+    understood_ = true;
+    returned_ = false;
+    switches_ = 0;
+    values_ = given_;
+    for (const Name* const name : changing_) {
+      values_.erase(name);
+    }
+    bounds_ = no_bounds;
+    found_.assign(kernel_.parameters.size(), {});
+    touched_.assign(kernel_.parameters.size(), {});
     if (known) {
       expect("{");
       block();
@@ -108,23 +169,20 @@ public:
       for (PointerUse& use : pointer.uses) {
         if (!pointer.understood) {
           use = escaping(use.token);
-        } else if (!is_constant(origins_[use.token])) {
-          use.offset.reset();
         }
       }
       std::ranges::sort(pointer.uses, {}, &PointerUse::token);
     }
-    return std::move(found_);
   }
 
-private:
-  using Kind = PointerUse::Kind;
-
-  struct IdVariable {
-    const Name* origin = nullptr; // the variable that its value comes from
-    std::int64_t number = 0;
-    bool changes = false;
-  };
+  // Where the ids are at this point of the body.
+  [[nodiscard]] IdRanges ids() const {
+    IdRanges ids = ids_;
+    for (std::size_t d = 0; d < 3; ++d) {
+      ids.end[d] = std::min(ids.end[d], bounds_[d]);
+    }
+    return ids;
+  }
 
   class Deeper { // bounds the recursion
   public:
@@ -166,14 +224,30 @@ private:
     }
   }
 
-  void block() {
+  // Returns true if nothing runs after it.
+  bool block() {
+    const IdBounds before = bounds_;
+    bool leaves = false;
     while (at_ < end_ && !next_is("}")) {
-      statement();
+      leaves = statement() || leaves;
     }
     expect("}");
+    bounds_ = before;
+    return leaves;
   }
 
-  void statement() {
+  // Reads what runs if a condition holds, or if it does not. A case label may jump into it.
+  template <class Read>
+  auto where(const IdBounds& holds, const Read& read) {
+    const IdBounds before = bounds_;
+    bounds_ = switches_ == 0 ? tighter(bounds_, holds) : bounds_;
+    auto result = read();
+    bounds_ = before;
+    return result;
+  }
+
+  // Returns true if nothing runs after it.
+  bool statement() {
     const Deeper deeper(*this);
     while (at_ < end_) {
       if (tokens_[at_].kind == TokenKind::pragma) {
@@ -195,17 +269,29 @@ private:
       }
     }
     if (take(";") || next_is("}")) {
-      return;
+      return false;
     }
     if (take("{")) {
-      block();
-    } else if (take("if")) {
-      condition();
-      statement();
-      if (take("else")) {
-        statement();
+      return block();
+    }
+    if (take("if")) {
+      const Known holds = condition();
+      const bool leaves = where(holds.if_true, [this] { return statement(); });
+      const bool else_leaves = take("else") && where(holds.if_false, [this] { return statement(); });
+      if (leaves && switches_ == 0) {
+        bounds_ = tighter(bounds_, holds.if_false);
       }
-    } else if (take("while")) {
+      return leaves && else_leaves;
+    }
+    if (take("return")) {
+      returned_ = true;
+      if (!next_is(";")) {
+        consume(expression());
+      }
+      expect(";");
+      return true;
+    }
+    if (take("while")) {
       condition();
       statement();
     } else if (take("do")) {
@@ -222,42 +308,81 @@ private:
       --switches_;
     } else if (take("break") || take("continue")) {
       expect(";");
-    } else if (take("return")) {
-      returned_ = true;
-      if (!next_is(";")) {
-        consume(expression());
-      }
-      expect(";");
     } else if (starts_type(at_) || next_is("typedef")) {
       declaration();
     } else {
       expression_statement();
     }
+    return false;
   }
 
-  void condition() {
+  Known condition() {
     expect("(");
-    consume(expression());
+    const Known value = expression();
+    consume(value);
     expect(")");
+    return value;
   }
 
   void for_loop() {
     expect("(");
+    const Name* counter = nullptr;
     if (starts_type(at_)) {
-      declaration();
+      counter = declaration();
     } else if (!take(";")) {
       consume(expression());
       expect(";");
     }
-    if (!next_is(";")) {
-      consume(expression());
-    }
-    expect(";");
-    if (!next_is(")")) {
-      consume(expression());
+    if (counter == nullptr || !counts(*counter)) {
+      if (!next_is(";")) {
+        consume(expression());
+      }
+      expect(";");
+      if (!next_is(")")) {
+        consume(expression());
+      }
     }
     expect(")");
     statement();
+  }
+
+  // Reads `i < 3; ++i` of a loop whose variable has a constant number first: it counts up, if the body does not change it.
+  bool counts(const Name& variable) {
+    const std::string& name = tokens_[variable.token].text;
+    const auto value = values_.find(&variable);
+    if (value == values_.end() || value->second.kind != Known::Kind::number ||
+        !value->second.number.is_constant() || !next_is(name) || unit_.meaning(at_) != &variable ||
+        at_ + 1 >= end_ || (!tokens_[at_ + 1].is("<") && !tokens_[at_ + 1].is("<="))) {
+      return false;
+    }
+    const std::size_t semicolon = unit_.find({.begin = at_, .end = end_}, ";");
+    const auto plain = [](const Token& token) {
+      return token.kind == TokenKind::identifier || token.kind == TokenKind::number || token.is("+") ||
+             token.is("-") || token.is("*");
+    };
+    const std::span<const Token> bound =
+        std::span(tokens_).subspan(at_ + 2, std::max(semicolon, at_ + 2) - at_ - 2);
+    const std::size_t step = semicolon + 1;
+    if (step + 2 >= end_ || !std::ranges::all_of(bound, plain) || !tokens_[step + 2].is(")") ||
+        !((tokens_[step].is("++") && tokens_[step + 1].is(name.c_str())) ||
+          (tokens_[step].is(name.c_str()) && tokens_[step + 1].is("++")))) {
+      return false;
+    }
+    const bool includes_bound = tokens_[at_ + 1].is("<=");
+    at_ += 2;
+    const Known end = expression();
+    consume(end);
+    expect(";");
+    at_ += 2;
+    Linear& counted = value->second.number;
+    const std::int64_t last = end.number.high - (includes_bound ? 0 : 1);
+    if (end.kind == Known::Kind::number && end.number.is_constant() && end.number.exact && counted.exact &&
+        (counted.is_int || counted.low >= 0) && last >= counted.low) {
+      counted.high = last;
+    } else {
+      values_.erase(value);
+    }
+    return true;
   }
 
   void expression_statement() {
@@ -319,6 +444,7 @@ private:
         break;
       }
     }
+    specified_int_ = false;
     if (types == 0 || (types > 1 && words != types)) {
       fail();
       return false;
@@ -327,31 +453,61 @@ private:
       return plain;
     }
     const auto layout = layout_of(unit_, {.begin = begin, .end = at_});
+    specified_int_ = layout && layout->name == "int";
     return plain && layout && layout->kind == TypeLayout::Kind::arithmetic &&
            std::ranges::find(wide, layout->name) != wide.end();
   }
 
-  void declaration() {
+  // Returns the last variable if its value is known.
+  const Name* declaration() {
+    const std::size_t begin = at_;
     const bool holds_ids = specifiers();
+    const bool is_int = specified_int_;
+    const Name* known = nullptr;
     if (take(";")) {
-      return;
+      return known;
     }
     do {
       const std::size_t first = at_;
       const std::size_t name = declarator();
       const bool plain = holds_ids && name == first && at_ == name + 1;
+      const bool points = name < end_ && tokens_[first].is("*") && at_ == name + 1 &&
+                          std::ranges::all_of(std::span(tokens_).subspan(first + 1, name - first - 1),
+                                              [](const Token& token) { return is_qualifier(token.text); });
+      known = nullptr;
       if (!take("=")) {
         continue;
       }
-      const Known value = initializer();
-      consume(value);
+      Known value = initializer();
       const Name* const declared = name < end_ ? unit_.meaning(name) : nullptr;
-      if (plain && value.kind == Known::Kind::id && declared != nullptr && declared->token == name &&
-          switches_ == 0) { // a case label may jump over the declaration
-        ids_[declared] = {.origin = value.origin, .number = value.number};
+      const bool keeps = declared != nullptr && declared->token == name && !changing_.contains(declared) &&
+                         switches_ == 0; // a case label may jump over the declaration
+      if (points && keeps && is_same_pointer(value, {.begin = begin, .end = name + 1})) {
+        escape(value);
+        values_[declared] = {
+            .kind = Known::Kind::moved_pointer, .number = value.number, .parameter = value.parameter};
+        continue;
+      }
+      consume(value);
+      if (plain && keeps && value.kind == Known::Kind::number) {
+        values_[declared] = {.kind = Known::Kind::number, .number = converted(value.number, is_int, ids())};
+        known = declared;
       }
     } while (take(","));
     expect(";");
+    return known;
+  }
+
+  // True for a parameter, or an element of it, in a variable that is declared as a pointer to the same type.
+  [[nodiscard]] bool is_same_pointer(const Known& value, TokenRange declared) const {
+    if (setting_ == nullptr ||
+        (value.kind != Known::Kind::pointer && value.kind != Known::Kind::moved_pointer)) {
+      return false;
+    }
+    const auto of_variable = layout_of_pointee(unit_, declared);
+    const auto of_parameter = layout_of_pointee(unit_, kernel_.parameters[value.parameter].tokens);
+    return of_variable && of_parameter && of_variable->kind == TypeLayout::Kind::arithmetic &&
+           of_parameter->kind == TypeLayout::Kind::arithmetic && of_variable->name == of_parameter->name;
   }
 
   // Returns the token of the name.
@@ -464,10 +620,10 @@ private:
       return value;
     }
     consume(value);
-    consume(expression());
+    consume(where(value.if_true, [this] { return expression(); }));
     expect(":");
     const Deeper deeper(*this);
-    consume(conditional());
+    consume(where(value.if_false, [this] { return conditional(); }));
     return {};
   }
 
@@ -481,36 +637,80 @@ private:
         break;
       }
       ++at_;
-      left = combined(name, left, binary(rank + 1));
+      const IdBounds& holds = name == "&&" ? left.if_true : name == "||" ? left.if_false : no_bounds;
+      left = combined(name, left, where(holds, [this, rank] { return binary(rank + 1); }));
     }
     return left;
   }
 
   Known combined(std::string_view name, const Known& left, const Known& right) {
-    consume(left);
     if (name == "+" && (left.kind == Known::Kind::pointer || left.kind == Known::Kind::moved_pointer)) {
-      const std::size_t use =
-          left.kind == Known::Kind::pointer ? found_[left.parameter].uses.size() - 1 : left.use;
       consume(right);
-      return {.kind = Known::Kind::moved_pointer, .parameter = left.parameter, .use = use};
+      return moved(left, right);
     }
+    consume(left);
     consume(right);
-    const bool constants = left.kind == Known::Kind::constant && right.kind == Known::Kind::constant;
-    Known result{.kind = left.kind, .number = left.number, .origin = left.origin};
-    if (name == "*" && constants) {
-      result.number *= right.number;
-    } else if (name == "-" && right.kind == Known::Kind::constant &&
-               (constants || left.kind == Known::Kind::id)) {
-      result.number -= right.number;
-    } else if (name == "+" &&
-               (constants || (left.kind == Known::Kind::id && right.kind == Known::Kind::constant))) {
-      result.number += right.number;
-    } else if (name == "+" && left.kind == Known::Kind::constant && right.kind == Known::Kind::id) {
-      result = {.kind = Known::Kind::id, .number = left.number + right.number, .origin = right.origin};
-    } else {
+    if (name == "&&") {
+      return {.if_true = tighter(left.if_true, right.if_true)};
+    }
+    if (name == "||") {
+      return {.if_false = tighter(left.if_false, right.if_false)};
+    }
+    if (left.kind != Known::Kind::number || right.kind != Known::Kind::number) {
       return {};
     }
-    return std::abs(result.number) <= most_distance ? result : Known{};
+    const IdRanges at = ids();
+    return of_number(name == "+"   ? sum(left.number, right.number, at)
+                     : name == "-" ? difference(left.number, right.number, at)
+                     : name == "*" ? product(left.number, right.number, at)
+                     : name == "%" ? remainder(left.number, right.number, at,
+                                               setting_ == nullptr ? 3 : setting_->dimensions - 1)
+                                   : std::nullopt,
+                     compared(name, left.number, right.number));
+  }
+
+  static Known of_number(const std::optional<Linear>& number, Known otherwise = {}) {
+    return number ? Known{.kind = Known::Kind::number, .number = *number} : otherwise;
+  }
+
+  // A pointer plus elements.
+  Known moved(const Known& pointer, const Known& by) {
+    const auto number = by.kind == Known::Kind::number ? sum(pointer.number, by.number, ids()) : std::nullopt;
+    Known result{.kind = Known::Kind::moved_pointer,
+                 .number = number.value_or(Linear()),
+                 .parameter = pointer.parameter,
+                 .use = pointer.use};
+    if (pointer.kind == Known::Kind::pointer) {
+      result.use = add_use(pointer.parameter, escaping(pointer.use));
+    }
+    if (!number) {
+      touched_[pointer.parameter].anywhere = true;
+    }
+    return result;
+  }
+
+  // What a comparison of an id with a number says.
+  static Known compared(std::string_view name, const Linear& left, const Linear& right) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> turned{
+        {{"<", ">"}, {"<=", ">="}, {">", "<"}, {">=", "<="}, {"==", "=="}, {"!=", "!="}}};
+    const auto id = left.id();
+    if (!id && right.id()) {
+      for (const auto& [one, other] : turned) {
+        if (name == one) {
+          return compared(other, right, left);
+        }
+      }
+    }
+    Known result;
+    if (id && left.exact && left.low == 0 && left.high == 0 && right.is_constant() && right.exact &&
+        right.low >= 0) {
+      if (name == "<" || name == ">=") {
+        (name == "<" ? result.if_true : result.if_false)[*id] = right.low;
+      } else if (name == "<=" || name == ">" || name == "==" || name == "!=") {
+        (name == "<=" || name == "==" ? result.if_true : result.if_false)[*id] = right.low + 1;
+      }
+    }
+    return result;
   }
 
   Known unary() {
@@ -525,6 +725,9 @@ private:
         value.kind = Known::Kind::address;
         return value;
       }
+      if (value.kind == Known::Kind::moved_element) {
+        touched_[value.parameter].anywhere = true;
+      }
       change(value);
       return {};
     }
@@ -535,14 +738,21 @@ private:
         value.use = add_use(value.parameter,
                             {.kind = Kind::reads, .token = value.use, .subscript = {}, .offset = {}});
         value.kind = Known::Kind::element;
+        touch(value, Linear());
         return value;
       }
+      if (sign == "*" && value.kind == Known::Kind::moved_pointer) {
+        touch(value, Linear());
+        return {.kind = Known::Kind::moved_element, .parameter = value.parameter};
+      }
       consume(value);
-      if (value.kind != Known::Kind::constant || (sign != "+" && sign != "-")) {
+      if (sign == "!") {
+        return {.if_true = value.if_false, .if_false = value.if_true};
+      }
+      if (value.kind != Known::Kind::number || (sign != "+" && sign != "-")) {
         return {};
       }
-      value.number = sign == "-" ? -value.number : value.number;
-      return value;
+      return of_number(sign == "-" ? difference(constant_of(0, true), value.number, ids()) : value.number);
     }
     if (take("sizeof")) {
       if (next_is("(") && starts_type(at_ + 1)) {
@@ -560,11 +770,12 @@ private:
         consume(initializer());
         return postfix({});
       }
+      const bool is_int = specified_int_;
       const Known value = unary();
       consume(value);
-      const bool number = value.kind == Known::Kind::id || value.kind == Known::Kind::constant;
-      return holds_ids && number ? Known{.kind = value.kind, .number = value.number, .origin = value.origin}
-                                 : Known{};
+      return holds_ids && value.kind == Known::Kind::number
+                 ? of_number(converted(value.number, is_int, ids()))
+                 : Known{};
     }
     return postfix(primary());
   }
@@ -575,7 +786,7 @@ private:
         value = subscripted(value);
       } else if (take(".")) {
         value.part = true;
-        if (value.kind != Known::Kind::element) {
+        if (value.kind != Known::Kind::element && value.kind != Known::Kind::moved_element) {
           consume(value);
           value = {};
         }
@@ -608,15 +819,22 @@ private:
     const TokenRange range{.begin = begin, .end = at_};
     expect("]");
     consume(subscript);
+    const bool number = subscript.kind == Known::Kind::number;
     if (value.kind == Known::Kind::pointer) {
-      const bool known = subscript.kind == Known::Kind::id;
-      origins_[value.use] = known ? subscript.origin : nullptr;
+      const bool known =
+          number && subscript.number.id() == 0U && subscript.number.low == subscript.number.high;
       value.use =
           add_use(value.parameter, {.kind = Kind::reads,
                                     .token = value.use,
                                     .subscript = range,
-                                    .offset = known ? std::optional(subscript.number) : std::nullopt});
+                                    .offset = known ? std::optional(subscript.number.low) : std::nullopt});
       value.kind = Known::Kind::element;
+      touch(value, number ? std::optional(subscript.number) : std::nullopt);
+    } else if (value.kind == Known::Kind::moved_pointer) {
+      touch(value, number ? std::optional(subscript.number) : std::nullopt);
+      value = {.kind = Known::Kind::moved_element, .parameter = value.parameter};
+    } else if (value.kind == Known::Kind::moved_element) {
+      value.part = true;
     } else if (value.kind == Known::Kind::element) { // a row of an array, or a component of a vector
       found_[value.parameter].uses[value.use].offset.reset();
       update(value);
@@ -655,8 +873,9 @@ private:
   static Known number(const Token& token) {
     const auto constant = evaluate_constant(std::span(&token, 1));
     const auto value = constant ? constant->number() : std::nullopt;
-    return value && *value <= most_distance ? Known{.kind = Known::Kind::constant, .number = *value}
-                                            : Known{};
+    const bool is_int =
+        value && *value < (std::int64_t{1} << 31U) && token.text.find_first_of("uUlL") == std::string::npos;
+    return value && *value <= most_distance ? of_number(constant_of(*value, is_int)) : Known{};
   }
 
   Known named(std::size_t token) {
@@ -665,7 +884,7 @@ private:
     const bool called = next_is("(");
     if (called && (name == nullptr ? is_built_in_function(text) : name->kind == NameKind::function)) {
       Known argument;
-      std::size_t arguments = 0;
+      std::vector<Known> given;
       const std::size_t after = unit_.counterpart(at_) + 1;
       const bool statement = name == nullptr && token == statement_ && after < end_ && tokens_[after].is(";");
       const auto reduction = statement ? reduction_of(text) : std::nullopt;
@@ -674,22 +893,20 @@ private:
         do {
           argument = assignment();
           const bool atomic = name == nullptr && (text.starts_with("atomic_") || text.starts_with("atom_"));
-          if (atomic && arguments == 0 && argument.kind == Known::Kind::address) {
+          if (atomic && given.empty() && argument.kind == Known::Kind::address) {
             found_[argument.parameter].uses[argument.use].offset.reset(); // atomics need memory
             update(argument);
           } else {
             consume(argument);
           }
-          if (reduction && arguments == 0) {
+          if (reduction && given.empty()) {
             reduce(argument, *reduction);
           }
-          ++arguments;
+          given.push_back(argument);
         } while (take(","));
       }
       expect(")");
-      const bool id = !by_parameter_ && name == nullptr && text == "get_global_id" && arguments == 1 &&
-                      argument.kind == Known::Kind::constant && argument.number == 0;
-      return id ? Known{.kind = Known::Kind::id} : Known{};
+      return name == nullptr ? built_in(text, given) : Known{};
     }
     if (called ||
         (name == nullptr && text != "true" && text != "false" && !standard_macros().contains(text)) ||
@@ -700,10 +917,76 @@ private:
     if (const auto pointer = pointers_.find(name); name != nullptr && pointer != pointers_.end()) {
       return {.kind = Known::Kind::pointer, .parameter = pointer->second, .use = token};
     }
-    if (const auto id = ids_.find(name); name != nullptr && id != ids_.end()) {
-      return {.kind = Known::Kind::id, .number = id->second.number, .origin = name, .variable = name};
+    if (const auto value = values_.find(name); name != nullptr && value != values_.end()) {
+      Known known = value->second;
+      known.variable = name;
+      return known;
     }
     return {};
+  }
+
+  // The value of a built-in function, if all arguments are numbers.
+  Known built_in(const std::string& function, const std::vector<Known>& arguments) const {
+    if (arguments.empty() || !std::ranges::all_of(arguments, [](const Known& argument) {
+          return argument.kind == Known::Kind::number;
+        })) {
+      return {};
+    }
+    const Linear& first = arguments[0].number;
+    if (arguments.size() == 1 && first.is_constant() && first.low >= 0 && first.low < 3) {
+      const auto d = static_cast<std::uint32_t>(first.low);
+      const bool same_for_parts = setting_ != nullptr && d + 1 < setting_->dimensions;
+      return function == "get_global_id" && !by_parameter_ ? of_number(id_of(d))
+             : function == "get_global_size" && same_for_parts
+                 ? of_number(constant_of(setting_->size[d], false))
+                 : Known{};
+    }
+    const IdRanges at = ids();
+    if (arguments.size() == 2 && (function == "min" || function == "max")) {
+      return of_number((function == "min" ? least : greatest)(first, arguments[1].number, at));
+    }
+    if (arguments.size() == 3 && function == "clamp") {
+      const auto raised = greatest(first, arguments[1].number, at);
+      return of_number(raised ? least(*raised, arguments[2].number, at) : std::nullopt);
+    }
+    return {};
+  }
+
+  // An access to the element with this subscript after the pointer, or to any element.
+  void touch(const Known& pointer, const std::optional<Linear>& subscript) {
+    Touched& touched = touched_[pointer.parameter];
+    const IdRanges at = ids();
+    const auto element =
+        subscript && setting_ != nullptr ? sum(pointer.number, *subscript, at) : std::nullopt;
+    touched.anywhere = touched.anywhere || !element || !add_rows(touched.rows, *element, at);
+  }
+
+  // Returns false where the element is none of a known row.
+  bool add_rows(RowElements& rows, Linear element, IdRanges at) const {
+    const std::uint32_t outermost = setting_->dimensions - 1;
+    const std::int64_t wraps = element.wrapped.factor == 0 ? 0 : element.wrapped.modulus;
+    const std::int64_t per_id = wraps == 0 ? element.factors[outermost] : element.wrapped.factor;
+    const auto [first, last] = range_of(element, at);
+    if (per_id <= 0 || first <= -most_elements || last >= most_elements ||
+        (wraps != 0 && (element.factors[outermost] != 0 || element.wrapped.dimension != outermost)) ||
+        (rows.per_id != 0 && rows.per_id != per_id) ||
+        (rows.wraps != 0 && wraps != 0 && rows.wraps != wraps)) {
+      return false;
+    }
+    const Wrapped by = element.wrapped;
+    element.factors[outermost] = 0;
+    element.wrapped = {};
+    auto [low, high] = range_of(element, at);
+    if (wraps != 0 && (low < 0 || high >= per_id)) {
+      return false;
+    }
+    low += by.low * per_id;
+    high += by.high * per_id;
+    rows.per_id = per_id;
+    rows.wraps = std::max(rows.wraps, wraps);
+    rows.low = std::min(rows.low, low);
+    rows.high = std::max(rows.high, high);
+    return true;
   }
 
   std::size_t add_use(std::size_t parameter, const PointerUse& use) {
@@ -717,10 +1000,18 @@ private:
 
   // Uses the value in a way of which nothing more is known.
   void consume(const Known& value) {
+    if (value.kind == Known::Kind::element && value.part) {
+      update(value); // a member that is an array decays to an address
+    } else if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer ||
+               value.kind == Known::Kind::address) {
+      escape(value);
+      touched_[value.parameter].anywhere = true;
+    }
+  }
+
+  void escape(const Known& value) {
     if (value.kind == Known::Kind::pointer) {
       add_use(value.parameter, escaping(value.use));
-    } else if (value.kind == Known::Kind::element && value.part) {
-      update(value); // a member that is an array decays to an address
     } else if (value.kind == Known::Kind::address) {
       PointerUse& use = found_[value.parameter].uses[value.use];
       use = escaping(use.token);
@@ -731,8 +1022,8 @@ private:
   void reduce(const Known& argument, Reduction reduction) {
     if (argument.kind == Known::Kind::pointer) {
       found_[argument.parameter].uses.back().reduction = reduction;
-    } else if (argument.kind == Known::Kind::moved_pointer ||
-               (argument.kind == Known::Kind::address && !argument.part)) {
+    } else if (argument.use != Known::no_use && (argument.kind == Known::Kind::moved_pointer ||
+                                                 (argument.kind == Known::Kind::address && !argument.part))) {
       found_[argument.parameter].uses[argument.use].reduction = reduction;
     }
   }
@@ -741,7 +1032,8 @@ private:
     if (value.kind == Known::Kind::element) {
       update(value);
     } else if (value.variable != nullptr) {
-      ids_[value.variable].changes = true;
+      changing_.insert(value.variable);
+      consume(value);
     } else {
       consume(value);
     }
@@ -750,16 +1042,6 @@ private:
   void update(const Known& value) {
     Kind& kind = found_[value.parameter].uses[value.use].kind;
     kind = kind == Kind::escapes ? kind : Kind::updates;
-  }
-
-  // True if the id and every variable that it derives from are set by their declarations alone.
-  [[nodiscard]] bool is_constant(const Name* origin) const {
-    for (; origin != nullptr; origin = ids_.at(origin).origin) {
-      if (ids_.at(origin).changes) {
-        return false;
-      }
-    }
-    return true;
   }
 
   // Safeguard that does not rely on scopes: nothing is known of a name that means two things in the body, and
@@ -773,7 +1055,7 @@ private:
         seen.insert(use.token);
       }
     }
-    for (const auto& [name, id] : ids_) {
+    for (const auto& [name, value] : values_) {
       names.emplace(tokens_[name->token].text, name);
     }
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
@@ -782,7 +1064,9 @@ private:
         const Name* const name = entry->second;
         const auto pointer = pointers_.find(name);
         if (pointer == pointers_.end()) {
-          ids_[name].changes |= unit_.meaning(i) != name;
+          if (unit_.meaning(i) != name) {
+            changing_.insert(name);
+          }
         } else if (unit_.meaning(i) != name) {
           found_[pointer->second].understood = false;
         } else if (!seen.contains(i)) {
@@ -793,34 +1077,71 @@ private:
   }
 
   static constexpr std::size_t most_depth = 200; // nested statements and expressions
+  static constexpr std::int64_t most_ids = std::int64_t{1} << 31U;
+  static constexpr std::int64_t most_elements = std::int64_t{1} << 31U; // see own_elements()
 
   const TranslationUnit& unit_;
+  const Function& kernel_;
   const std::vector<Token>& tokens_;
   const TokenRange body_;
-  std::size_t at_;
+  std::size_t at_ = 0;
   const std::size_t end_;
   const bool by_parameter_; // the id is one
+  const KernelSetting* const setting_;
+  IdRanges ids_;
+  IdBounds bounds_ = no_bounds; // of the ids where the reader is
+  bool specified_int_ = false;  // the last specifiers said int
   bool understood_ = true;
   bool returned_ = false;
   std::size_t depth_ = 0;
   std::size_t statement_ = 0; // first token of the last expression statement
   std::size_t switches_ = 0;  // around the statement being read
   std::map<const Name*, std::size_t> pointers_;
-  std::map<const Name*, IdVariable> ids_;
-  std::map<std::size_t, const Name*> origins_; // by token of a use: the variable of its id
+  std::map<const Name*, Known> given_;  // parameters
+  std::map<const Name*, Known> values_; // of variables that only their declarations set
+  std::set<const Name*> changing_;      // other variables
   std::vector<PointerUses> found_;
+  std::vector<Touched> touched_;
 };
+
+} // namespace
+
+namespace {
+
+// Redefined macros and pragmas can change the meaning of the text.
+bool is_known(const TranslationUnit& unit, const Function& kernel) {
+  const bool named = std::ranges::none_of(kernel.parameters,
+                                          [](const Parameter& parameter) { return parameter.name.empty(); });
+  return named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
+}
 
 } // namespace
 
 std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
                                       std::optional<std::size_t> id) {
-  const bool named = std::ranges::none_of(kernel.parameters,
-                                          [](const Parameter& parameter) { return parameter.name.empty(); });
-  // Redefined macros and pragmas can change the meaning of the text.
-  const bool known = named && unit.source.own_macros.empty() && pragma_scope(unit).obstacle.empty();
-  return kernel.body ? BodyReader(unit, kernel, id).run(known)
+  return kernel.body ? BodyReader(unit, kernel, id, nullptr).run(is_known(unit, kernel))
                      : std::vector<PointerUses>(kernel.parameters.size());
+}
+
+std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,
+                                                     const KernelSetting& setting) {
+  std::vector<std::optional<RowElements>> rows(kernel.parameters.size());
+  if (!kernel.body) {
+    return rows;
+  }
+  BodyReader reader(unit, kernel, {}, &setting);
+  reader.run(is_known(unit, kernel));
+  rows = reader.rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto element = layout_of_pointee(unit, kernel.parameters[i].tokens);
+    if (!rows[i] || kernel.parameters[i].space != AddressSpace::global || !element ||
+        element->kind != TypeLayout::Kind::arithmetic) {
+      rows[i].reset();
+    } else {
+      rows[i]->element_bytes = static_cast<std::uint32_t>(element->bytes);
+    }
+  }
+  return rows;
 }
 
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,

@@ -68,6 +68,31 @@ struct OwnElements {
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
                                                      std::optional<std::size_t> id = {});
 
+// A launch, and values of parameters, as far as they are known before it.
+struct KernelSetting {
+  std::uint32_t dimensions = 1;
+  std::array<std::int64_t, 3> begin{}; // the global ids
+  std::array<std::int64_t, 3> size{1, 1, 1};
+  std::map<std::size_t, std::int64_t> values; // by parameter
+};
+
+// Elements that all work-items with number i in the outermost dimension access through a global pointer: from i * per_id + low to
+// i * per_id + high. With `wraps`, rows are those of a torus, whose first one follows the last.
+struct RowElements {
+  std::int64_t per_id = 0;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  std::int64_t wraps = 0; // rows; 0: none
+  std::uint32_t element_bytes = 0;
+
+  friend bool operator==(const RowElements&, const RowElements&) = default;
+};
+
+// By parameter; empty where any element may be accessed. Holds as own_elements() does. Knows sums of ids and numbers with constant
+// factors, min, max, clamp, remainders, loops with constant bounds, and conditions such as `if (x >= width) return;`.
+std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,
+                                                     const KernelSetting& setting);
+
 // By parameter: the reduction that every use of a pointer is; empty if some use is anything else.
 std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
 

@@ -203,7 +203,8 @@ constexpr Field argument_fields[] = {
         "the first dimension of its shape, so that ranks share the buffer; left out, it is derived as halos are"),
     optional<&ArgumentSpec::combine>(
         "the kernel changes elements of the buffer, integers of 32 or 64 bits, only by atomic additions, minima or "
-        "maxima, or stores one value that is the largest: ranks combine theirs after the wave"),
+        "maxima, or stores one value that is the largest: ranks combine theirs after the wave; left out, it is derived where that is "
+        "certain"),
     optional<&ArgumentSpec::hits>("name of a list of hits, for a pointer that TIDEGATE_HIT appends to"),
     defaulted<&ArgumentSpec::null>("whether it is a null pointer"),
     optional<&ArgumentSpec::image>("name of an image"),

@@ -1,5 +1,7 @@
 // Halos count tiles: distances in elements are rounded up to whole work-groups.
+#include "core/npy.hpp"
 #include "opencl_c/accesses.hpp"
+#include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
 #include "work/resolve.hpp"
@@ -9,8 +11,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace tidegate::engine {
 namespace {
@@ -19,6 +26,66 @@ namespace {
 bool has_gaps(const opencl_c::Parameter& parameter) {
   const auto type = opencl_c::arithmetic_type(parameter.type);
   return !type || type->width == 3;
+}
+
+// The numbers of integer parameters that do not change with the iteration.
+std::map<std::size_t, std::int64_t> values_of(const ProgramWave& wave, const opencl_c::TranslationUnit& unit,
+                                              const opencl_c::Function& kernel) {
+  std::map<std::size_t, std::int64_t> values;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const ProgramArgument& argument = wave.arguments[i];
+    if (argument.kind != ProgramArgument::Kind::value || !argument.changes.empty()) {
+      continue;
+    }
+    const auto layout = opencl_c::layout_of(unit, kernel.parameters[i].tokens);
+    const auto type = layout && layout->kind == opencl_c::TypeLayout::Kind::arithmetic
+                          ? opencl_c::arithmetic_type(layout->name)
+                          : std::nullopt;
+    const auto element = type && type->width == 1 ? element_type_of(type->scalar) : std::nullopt;
+    if (!element || element_bytes(*element) != argument.value.size()) {
+      continue;
+    }
+    with_type(*element, [&]<class T>(T value) {
+      if constexpr (std::is_integral_v<T>) {
+        std::memcpy(&value, argument.value.data(), sizeof value);
+        values[i] = static_cast<std::int64_t>(value);
+      }
+    });
+  }
+  return values;
+}
+
+RowReach reach_of(const opencl_c::RowElements& rows) {
+  const auto per_id = static_cast<std::uint64_t>(rows.per_id);
+  const auto excess =
+      static_cast<std::uint64_t>(std::max({-rows.low, rows.high - (rows.per_id - 1), std::int64_t{0}}));
+  RowReach reach{.row_bytes = per_id * rows.element_bytes,
+                 .reach = excess / per_id,
+                 .beyond = excess % per_id * rows.element_bytes,
+                 .wraps = static_cast<std::uint64_t>(rows.wraps)};
+  if (reach.wraps != 0 && reach.beyond != 0) {
+    reach.beyond = 0;
+    ++reach.reach;
+  }
+  return reach;
+}
+
+// True if a buffer has an element for each work-item, in the same shape: as its tiles, `halo` then counts its rows.
+bool has_shape_of(const ProgramBuffer& buffer, const NdRange& range) {
+  const std::uint32_t d = range.dimensions - 1;
+  std::uint64_t least = 1, most = 1; // work-items of a row
+  for (std::uint32_t i = 0; i < d; ++i) {
+    least *= range.global[i] - range.local[i] + 1;
+    most *= range.global[i];
+  }
+  const std::uint64_t element = element_bytes(buffer.type);
+  const std::uint64_t row_bytes = d == 0 ? element : buffer.row_bytes;
+  if (row_bytes == 0) {
+    return false;
+  }
+  const std::uint64_t rows = buffer.bytes / row_bytes;
+  return rows <= range.global[d] && rows + range.local[d] > range.global[d] && row_bytes / element >= least &&
+         row_bytes / element <= most;
 }
 
 } // namespace
@@ -79,6 +146,47 @@ void derive_halos(Job& program) {
           reach == 0 && wave.range.offset[0] == 0 &&
           std::uint64_t{wave.range.global[0]} * own->element_bytes == program.buffers[argument.buffer].bytes;
       argument.overwrites = every_element && own->assigned_first && !has_gaps(kernel.parameters[i]);
+    }
+  }
+}
+
+void derive_rows(Job& program) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 31U; // as above
+  using Setting = std::tuple<std::uint32_t, std::array<std::uint64_t, 3>, std::array<std::uint32_t, 3>,
+                             std::map<std::size_t, std::int64_t>>;
+  std::map<Setting, std::vector<std::optional<opencl_c::RowElements>>> known;
+  for (ProgramWave& wave : program.waves) {
+    const NdRange& range = wave.range;
+    const auto fits = [&](std::size_t d) { return range.offset[d] + range.global[d] <= most; };
+    if (!wave.users_kernel || !fits(0) || !fits(1) || !fits(2)) {
+      continue;
+    }
+    const opencl_c::TranslationUnit& unit = program.units[program.ops[wave.op].unit].unit;
+    const opencl_c::Function& kernel = program.function(wave.op);
+    opencl_c::KernelSetting setting{.dimensions = range.dimensions, .values = values_of(wave, unit, kernel)};
+    for (std::size_t d = 0; d < 3; ++d) {
+      setting.begin[d] = static_cast<std::int64_t>(range.offset[d]);
+      setting.size[d] = range.global[d];
+    }
+    const auto [rows, is_new] = known.try_emplace({wave.op, range.offset, range.global, setting.values});
+    if (is_new) {
+      rows->second = opencl_c::row_elements(unit, kernel, setting);
+    }
+    const std::uint32_t outermost = range.dimensions - 1;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      if (argument.kind != ProgramArgument::Kind::buffer || argument.rows) {
+        continue;
+      }
+      const ProgramBuffer& buffer = program.buffers[argument.buffer];
+      const auto& derived = rows->second[i];
+      if (derived && buffer.bytes / derived->element_bytes <= most) {
+        argument.rows = reach_of(*derived);
+      } else if (argument.halo && has_shape_of(buffer, range)) {
+        argument.rows = {.row_bytes = outermost == 0 ? element_bytes(buffer.type) : buffer.row_bytes,
+                         .reach = std::uint64_t{(*argument.halo)[outermost]} * range.local[outermost],
+                         .of_tiles = true};
+      }
     }
   }
 }

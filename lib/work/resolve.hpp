@@ -205,6 +205,9 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 // overwritten. Only for one-dimensional waves: in others several work-items share an id in x.
 void derive_halos(Job& program);
 
+// Finds the rows of buffers that work-items touch, from the kernel and the wave's numbers, or from a stated halo. After derive_halos().
+void derive_rows(Job& program);
+
 // Finds buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program if `combine`
 // states another operation.
 Result<void> derive_combines(Job& program);

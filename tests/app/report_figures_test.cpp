@@ -393,7 +393,7 @@ TEST_CASE("a report of several ranks with one figure changed") {
                           .slowest = 1,
                           .bytes_sent = 8,
                           .messages = 2,
-                          .waves = {},
+                          .waves = {{.wave = "w", .runs_on = engine::RunsOn::parts}},
                           .buffers = {{.buffer = "b", .split = true, .in_parts = true, .bytes_sent = 6}}};
   check_all<Run>(
       sound, {{"/ranks/bytes_sent: bytes_sent is 9, and those of the ranks are 8",
@@ -404,6 +404,8 @@ TEST_CASE("a report of several ranks with one figure changed") {
                [](Run& run) { run.report.ranks->slowest = 0; }},
               {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
                [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
+              {"/ranks/waves/0/reason: a wave that does not run in parts has a reason, and no other has one",
+               [](Run& run) { run.report.ranks->waves.front().runs_on = engine::RunsOn::one; }},
               {"/ranks/bytes_sent: bytes_sent of buffers is 9, and bytes_sent only 8",
                [](Run& run) { run.report.ranks->buffers.front().bytes_sent = 9; }},
               {"/ranks/buffers/0/in_parts: a buffer that is not split is in parts",

@@ -121,6 +121,8 @@ class Ranks(Programs):
                     if name == "jacobi":  # the sweep and the force
                         self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["runs_on"] == "parts"],
                                          ['"sweep"', "wave 7 (gradient)"])
+                    if name == "life":  # a row over each border, in both directions, and over that of the torus
+                        self.assertEqual(report["ranks"]["bytes_sent"], (20 - 1) * ranks * 2 * 200)
                     if name == "heat":  # a row over each border, in both directions, before all iterations but the first
                         self.assertEqual(report["ranks"]["bytes_sent"], (40 - 1) * (ranks - 1) * 2 * 240 * 4)
                         self.assertEqual(report["ranks"]["messages"], (40 - 1) * (ranks - 1) * 2)
@@ -138,7 +140,7 @@ class Ranks(Programs):
                            "args": [{"buffer": "in", "rows": 3}, {"buffer": "out", "rows": 0}, {"i32": 40}, {"i32": 96}]}],
                 "repeat": 11, "swap": [["in", "out"]]}
         for name, cases in (("heat", ((3, 2), (2, 5))), ("life", ((4, 3),)), ("jacobi", ((2, 3),)), ("lean", ((2, 2), (3, 3), (4, 5)))):
-            why = {"life": "no buffer is cut", "jacobi": '"sweep" combines a buffer in each iteration, and no other wave works further'}.get(name, "")
+            why = {"life": '"generation" reads "cells" around a torus', "jacobi": '"sweep" combines a buffer in each iteration, and no other wave works further'}.get(name, "")
             program = lean if name == "lean" else self.example(name, None if name == "jacobi" else 23)
             self.file("program.json", json.dumps(program))
             self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
@@ -268,6 +270,83 @@ class Ranks(Programs):
                 halos = 2 * 2 * 4 * 240 * (16 + depth)  # of two plates, to both sides, at most with a whole work-group
                 self.assertLess(abs(rank["device_bytes"] - whole / 4), halos)
 
+    def test_rows_are_derived_from_kernels_as_they_are_usually_written(self) -> None:
+        self.file("stencils.cl", """
+          kernel void plane(global const uint* a, global uint* b, int w, int h) {
+            const int x = get_global_id(0), y = get_global_id(1);
+            if (x >= w || y >= h) return;
+            const int i = y * w + x;
+            uint sum = 3u * a[i] + (y >= 2 ? a[i - 2 * w] : 1u);
+            for (int d = -1; d <= 1; ++d) if (x + d >= 0 && x + d < w && y + 1 < h) sum += a[(y + 1) * w + x + d];
+            b[i] = sum;
+          }
+          kernel void torus(global const uint* a, global uint* b, int w, int h) {
+            const int x = get_global_id(0), y = get_global_id(1);
+            if (x < w && y < h) {
+              global const uint* south = a + (y + 1) % h * w;
+              b[y * w + x] = 5u * a[(y + h - 1) % h * w + (x + 1) % w] + south[x] + 1u;
+            }
+          }
+          kernel void edge(global const uint* a, global uint* b, int w, int h) {
+            const int x = get_global_id(0), y = get_global_id(1);
+            if (x < w && y < h)
+              b[y * w + x] = a[clamp(y - 1, 0, h - 1) * w + max(x - 1, 0)] * 7u + a[min(y + 1, h - 1) * w + x];
+          }
+          uint read(global const uint* a, int x, int y, int w, int h) { return y >= 0 && y < h ? a[y * w + x] : 9u; }
+          kernel void hidden(global const uint* a, global uint* b, int w, int h) {
+            const int x = get_global_id(0), y = get_global_id(1);
+            if (x < w && y < h) b[y * w + x] = read(a, x, y - 1, w, h) + 2u * read(a, x, y + 1, w, h);
+          }
+          kernel void space(global const uint* a, global uint* b) {
+            const size_t plane = get_global_size(0) * get_global_size(1);
+            const size_t i = get_global_id(2) * plane + get_global_id(1) * get_global_size(0) + get_global_id(0);
+            b[i] = 3u * a[i] + (get_global_id(2) > 0 ? a[i - plane] : 4u);
+          }""")
+
+        def plane(a: list[int], w: int, h: int, x: int, y: int) -> int:
+            return (3 * a[y * w + x] + (a[(y - 2) * w + x] if y >= 2 else 1)
+                    + sum(a[(y + 1) * w + x + d] for d in (-1, 0, 1) if 0 <= x + d < w and y + 1 < h))
+
+        def torus(a: list[int], w: int, h: int, x: int, y: int) -> int:
+            return 5 * a[(y - 1) % h * w + (x + 1) % w] + a[(y + 1) % h * w + x] + 1
+
+        def edge(a: list[int], w: int, h: int, x: int, y: int) -> int:
+            return a[max(y - 1, 0) * w + max(x - 1, 0)] * 7 + a[min(y + 1, h - 1) * w + x]
+
+        def hidden(a: list[int], w: int, h: int, x: int, y: int) -> int:
+            return (a[(y - 1) * w + x] if y > 0 else 9) + 2 * (a[(y + 1) * w + x] if y + 1 < h else 9)
+
+        def space(a: list[int], w: int, h: int, x: int, y: int) -> int:  # 2 rows of w / 2 are a plane
+            return 3 * a[y * w + x] + (a[(y - 1) * w + x] if y > 0 else 4)
+
+        chance = random.Random(SEED)
+        for op in (plane, torus, edge, hidden, space):
+            name, w, h, repeat = op.__name__, 2 * chance.randrange(4, 20), chance.randrange(12, 50), chance.randrange(2, 7)
+            values = [chance.randrange(2**32) for _ in range(w * h)]
+            self.file("values.raw", struct.pack(f"<{w * h}I", *values))
+            in_space, group = name == "space", chance.randrange(1, 4)
+            args: list[Document] = [{"buffer": "a"}, {"buffer": "b"}] + ([] if in_space else [{"i32": w}, {"i32": h}])
+            if name == "hidden":
+                args[0]["halo"], args[1]["halo"] = [0, 1], [0, 0]
+            buffer = {"type": "u32", "shape": [h, w]}
+            self.file("program.json", json.dumps({
+                "buffers": {"a": {**buffer, "init": {"file": "values.raw"}, "output": "a.raw"}, "b": buffer},
+                "ops": {name: {"source": "stencils.cl"}},
+                "waves": [{"op": name, "args": args, "global_size": [w // 2, 2, h] if in_space else [w, (h + group - 1) // group * group],
+                           "local_size": [1, 1, 1] if in_space else [w, group]}],
+                "repeat": repeat, "swap": [["a", "b"]]}))
+            for _ in range(repeat):
+                values = [op(values, w, h, x, y) % 2**32 for y in range(h) for x in range(w)]
+            for ranks in (1, 2, 3, 4):
+                with self.subTest(seed=SEED, name=name, w=w, h=h, repeat=repeat, group=group, ranks=ranks):
+                    result = self.mpirun(ranks, "run", "program.json")
+                    self.check(result, 0)
+                    self.assertEqual(struct.unpack(f"<{w * h}I", (self.folder / "a.raw").read_bytes()), tuple(values))
+                    if ranks > 1:
+                        report = parse(result.stdout)["ranks"]
+                        self.assertEqual([wave["runs_on"] for wave in report["waves"]], ["parts"], report)
+                        self.assertLess(report["bytes_sent"], repeat * ranks * 2 * 4 * w * (2 + group))
+
     def test_atomics_are_combined_or_run_on_one_rank(self) -> None:
         chance = random.Random(SEED)
         values = [chance.randrange(1000) for _ in range(500)]
@@ -317,6 +396,9 @@ class Ranks(Programs):
                                      [("parts", ""), ("one", 'which elements of "slots" a work-item writes is not known')])
                     sent = {buffer["buffer"]: buffer["bytes_sent"] for buffer in report["buffers"]}
                     self.assertEqual((sent["slots"], sent["next"]), (2 * 4000 * (ranks - 1), 2 * 4 * (ranks - 1)))
+                    why = {buffer["buffer"]: (buffer["split"], buffer["reason"]) for buffer in report["buffers"]}
+                    self.assertEqual(why["bins"], (False, "ranks combine theirs after wave 0 (counts)"))
+                    self.assertEqual(why["slots"], (False, "rank 0 runs all of wave 1 (claims), which writes it"))
         document["waves"][0]["args"][1]["combine"] = "max"
         self.file("counts.json", json.dumps(document))
         result = self.mpirun(1, "check", "counts.json")
@@ -498,6 +580,20 @@ class Ranks(Programs):
                 self.assertEqual((report["status"], report["error"]["message"]), ("deadline", said))
                 self.assertFalse((self.folder / "out.npy").exists())
 
+    def test_an_algorithm_that_loops_is_reported_by_its_rank_alone(self) -> None:
+        self.file("path.txt", "".join(f"{v} {v + 1}\n" for v in range(4000)))
+        self.file("hops.cl", """uint at_source(uint vertex, uint index) { return 0u; }
+          uint along(uint hops, uint weight) { volatile uint looked_at = hops; while (looked_at == 2500u) { } return hops + 1u; }""")
+        self.file("graph.json", json.dumps({"graph": {"file": "path.txt"}, "algorithm": {"source": "hops.cl", "value": "u32", "merge": "min"},
+                                            "sources": [0], "outputs": {"values": "hops.raw"}}))
+        result = self.mpirun(4, "run", "graph.json", "-o", "report.json", "--max-wall-time", "5s", "--set", "verify-first=no")
+        self.check(result, 1)
+        errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
+        self.assertEqual(len(errors), 1, result.stderr)
+        self.assertIn("rank 2 of 4: the wall time of 5 s is over", errors[0])
+        self.assertTrue(parse((self.folder / "report.json").read_text())["error"]["message"].startswith("rank 2 of 4: "))
+        self.assertFalse((self.folder / "hops.raw").exists())
+
     def test_one_rank_with_an_error_ends_all(self) -> None:
         self.example("heat", 10**8)
         self.file("bad.json", '{"buffers": 1}')
@@ -508,6 +604,32 @@ class Ranks(Programs):
         self.assertEqual(result.stderr.count("tidegate: "), 1, result.stderr)
         self.assertIn("error: rank 2 of 3: ", result.stderr)
         self.assertFalse((self.folder / "heat.npy").exists())
+
+    def test_wrong_usage_is_reported_once(self) -> None:
+        for args in (("--nosuch",), ("--baseline", "report.json")):
+            result = self.mpirun(3, "run", "program.json", *args)
+            self.check(result, 2)
+            self.assertEqual(result.stderr.count("tidegate: "), 1, result.stderr)
+            self.assertIn("rank 0 of 3: ", result.stderr)
+
+    def test_a_file_beyond_the_limit_of_ulimit_is_an_error_of_writing(self) -> None:
+        limited = ["bash", "-c", 'ulimit -f 4; exec "$@"', "limited", binary(), "schema", "run_report", "-o", "schema.json"]
+        result = subprocess.run(limited, cwd=self.folder, capture_output=True, check=False, text=True, timeout=PATIENCE)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("cannot write schema.json: File too large", result.stderr)
+        self.assertFalse((self.folder / "schema.json").exists())
+
+    def test_a_search_that_stays_on_a_rank_sends_nothing(self) -> None:
+        edges = "".join(f"{v} {v + 1} {v % 3 + 1}\n" for v in range(4000))  # a path, in this direction alone
+        self.file("path.txt", edges)
+        for algorithm, most in (("sssp", 2400), ("bfs", 1200)):  # 12 in each of 4000 waves otherwise
+            self.file("graph.json", json.dumps({"graph": {"file": "path.txt", **({"weights": "u32"} if algorithm == "sssp" else {})},
+                                                "algorithm": algorithm, "sources": [0],
+                                                "outputs": {"distances" if algorithm == "sssp" else "levels": "out.raw"}}))
+            result = self.mpirun(4, "run", "graph.json", "--set", "verify-first=no")
+            self.check(result, 0)
+            report = parse(result.stdout)
+            self.assertLess(report["ranks"]["messages"], most)
 
     def test_an_error_of_all_ranks_is_reported_once(self) -> None:
         self.file("bad.json", '{"buffers": 1}')

@@ -16,6 +16,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <set>
 #include <string>
@@ -57,6 +58,19 @@ kernel void grid(global const uint* a, global uint* b, uint width, uint height) 
   if (x < width && y < height)
     b[y * width + x] = 3u * a[y * width + x] + (y > 0 ? a[(y - 1) * width + x] : 7u) +
                        (y + 1 < height ? a[(y + 1) * width + x] : 9u);
+}
+)";
+constexpr const char* torus = R"(
+uint same(uint i) { return i; } // what the analysis of accesses does not look into
+kernel void hidden(global const uint* a, global uint* b, uint n) {
+  const uint i = get_global_id(0);
+  b[same(i)] = a[same(i)] * 3u + (i > 0 ? a[same(i - 1)] : 1u);
+}
+kernel void torus(global const uint* a, global uint* b, int width, int height) {
+  const int x = get_global_id(0), y = get_global_id(1);
+  if (x >= width || y >= height) return;
+  global const uint* north = a + (y + height - 1) % height * width;
+  b[y * width + x] = a[y * width + (x + 1) % width] + 3u * north[x] + 5u * a[(y + 1) % height * width + x];
 }
 )";
 constexpr const char* queue_ops = R"(
@@ -133,6 +147,22 @@ std::unique_ptr<device::test::StandIn> session(const Moved& moved = {}) {
     const auto value = 50 - static_cast<std::int32_t>(a[i]);
     least[i % 4] = static_cast<std::uint32_t>(std::min(static_cast<std::int32_t>(least[i % 4]), value));
   });
+  element_wise("hidden", [](std::size_t i, PartWords a, PartWords b, std::uint32_t, std::size_t) {
+    b[i] = a[i] * 3U + (i > 0 ? a[i - 1] : 1U);
+  });
+  made->kernels["torus"] = [words](const device::test::StandInLaunch& launch) {
+    const PartWords a = words("torus", 4, 0, launch);
+    const PartWords b = words("torus", 4, 1, launch);
+    const auto width = launch.value<std::uint32_t>(2);
+    const auto height = launch.value<std::uint32_t>(3);
+    for (std::size_t k = 0; k < launch.range.global[1]; ++k) {
+      const std::size_t y = launch.range.offset[1] + k;
+      for (std::size_t x = 0; x < width && y < height; ++x) {
+        b[y * width + x] = a[y * width + (x + 1) % width] + 3 * a[(y + height - 1) % height * width + x] +
+                           5 * a[(y + 1) % height * width + x];
+      }
+    }
+  };
   element_wise("mirrored", [](std::size_t i, PartWords a, PartWords b, std::uint32_t n, std::size_t) {
     b[n - 1 - i] = a[i] + 1;
   });
@@ -171,6 +201,7 @@ struct Compiled {
   explicit Compiled(const std::string& json) {
     folder.write("ops.cl", ranked_kernels);
     folder.write("grouped.cl", grouped);
+    folder.write("torus.cl", torus);
     folder.write("queue.cl", queue_ops);
     const auto document = documents::decode<WaveProgram>(json);
     REQUIRE(document);
@@ -216,12 +247,10 @@ Together run_together(const CompiledProgram& compiled, int size, std::uint32_t h
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
+      claims_by = 2 * static_cast<std::size_t>(rank) + 1;
       const auto device = session(moved);
       const auto first =
           first_contents_of(*device, program, together.split, static_cast<std::uint32_t>(rank));
-      claims_by = 2 * static_cast<std::size_t>(rank) + 1;
-      const auto device = session();
-      const auto first = first_contents(*device, compiled.written, 0);
       Monitor monitor;
       auto run = run_on_ranks(*device, program, together.split, compiled.schedule.storage, *first,
                               *all[static_cast<std::size_t>(rank)], never, monitor, settings);
@@ -258,7 +287,7 @@ std::string wave_text(const std::string& op, const std::string& a, const std::st
 constexpr const char* ops =
     R"("ops":{"near":{"source":"ops.cl"},"far":{"source":"ops.cl"},"mirrored":{"source":"ops.cl"},)"
     R"("counted":{"source":"ops.cl"},"least":{"source":"ops.cl"},"claimed":{"source":"ops.cl"},)"
-    R"("grid":{"source":"ops.cl"},"grouped":{"source":"grouped.cl"}})";
+    R"("torus":{"source":"torus.cl"},"hidden":{"source":"torus.cl"},"grid":{"source":"ops.cl"},"grouped":{"source":"grouped.cl"}})";
 
 // With `reaching`, all waves are cut, and rows that they read are known.
 std::string random_document(Numbers& numbers, bool reaching = false) {
@@ -281,7 +310,8 @@ std::string random_document(Numbers& numbers, bool reaching = false) {
     const std::string line = fmt::format(R"("global_size":[{}],"local_size":[{}])", n, local);
     const std::string value = fmt::format(R"({{"u32":{}}})", n);
     waves += waves.empty() ? "" : ",";
-    switch (reaching ? 4 + numbers.below(4) : numbers.below(8)) {
+    constexpr std::array<std::uint32_t, 5> known{4, 5, 6, 7, 8};
+    switch (reaching ? known.at(numbers.below(5)) : numbers.below(10)) {
     case 0: waves += wave_text("far", names[a], names[b], line, value, phase); break;
     case 1: waves += wave_text("mirrored", names[a], names[b], line, value, phase); break;
     case 2: waves += wave_text("grouped", names[a], names[b], line, value, phase); break;
@@ -306,7 +336,21 @@ std::string random_document(Numbers& numbers, bool reaching = false) {
       waves += wave_text("grid", names[a], names[b],
                          fmt::format(R"("global_size":[{},{}],"local_size":[{},{}])", width,
                                      (height + rows - 1) / rows * rows, width, rows),
-                         fmt::format(R"({{"u32":{}}},{{"u32":{}}})", width, height), phase, true);
+                         fmt::format(R"({{"u32":{}}},{{"u32":{}}})", width, height), phase,
+                         numbers.chance(50)); // otherwise they are derived
+      break;
+    }
+    case 8:
+      waves += fmt::format(
+          R"({{"op":"hidden","phase":"{}",{},"args":[{{"buffer":"{}","halo":[1]}},{{"buffer":"{}","halo":[0]}},{}]}})",
+          phase, line, names[a], names[b], value);
+      break;
+    case 9: {
+      const std::uint32_t rows = 1 + numbers.below(4);
+      waves += wave_text("torus", names[a], names[b],
+                         fmt::format(R"("global_size":[{},{}],"local_size":[{},{}])", width + 2,
+                                     (height + rows - 1) / rows * rows, width + 2, rows),
+                         fmt::format(R"({{"i32":{}}},{{"i32":{}}})", width, height), phase);
       break;
     }
     default: waves += wave_text("near", names[a], names[b], line, value, phase); break;
@@ -561,7 +605,8 @@ TEST_CASE("a split buffer is in parts, or the reason says why not") {
   const std::string near = wave_text("near", "p", "q", sizes, R"({"u32":64})");
   CHECK(whole(near) == "; ");
   CHECK(whole(near + R"(,{"fill":{"buffer":"q"}})") ==
-        "every rank runs all of wave 1 (fill_bytes), which uses \"q\"; ");
+        "every rank runs all of wave 1 (fill_bytes), which uses \"q\"; write it as a kernel whose work-items "
+        "write only their own rows, if its time matters");
 }
 
 TEST_CASE("a wave is cut, or the reason says what to declare") {
@@ -581,6 +626,32 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
       split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
       "its outermost dimension has one work-group");
   CHECK(split(R"({"fill":{"buffer":"p"}})").reason == "it is a fill or a copy");
+}
+
+TEST_CASE("rows are derived in two dimensions, of a torus, and from a stated halo") {
+  constexpr std::uint32_t width = 6, height = 12;
+  const auto reaches = [&](const std::string& wave) {
+    const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
+                                        buffer_text("p", height, width, 1),
+                                        buffer_text("q", height, width, 2), ops, wave));
+    std::string text;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto& rows = compiled.program->written.waves[0].arguments[i].rows;
+      text +=
+          rows ? fmt::format("{} {} {} {} ", rows->row_bytes, rows->reach, rows->beyond, rows->wraps) : "- ";
+    }
+    return text + (split_job(compiled.program->written, equal(3)).waves[0].cut() ? "cut" : "whole");
+  };
+  const std::string grid = R"("global_size":[6,12],"local_size":[6,2])";
+  const std::string ragged = R"("global_size":[8,12],"local_size":[8,2])";
+  CHECK(reaches(wave_text("grid", "p", "q", grid, R"({"u32":6},{"u32":12})")) == "24 1 0 0 24 0 0 0 cut");
+  CHECK(reaches(wave_text("grid", "p", "q", ragged, R"({"u32":6},{"u32":12})")) == "24 1 0 0 24 0 0 0 cut");
+  CHECK(reaches(wave_text("grid", "p", "q", grid, R"({"u32":5},{"u32":12})")) == "20 1 0 0 20 0 0 0 cut");
+  CHECK(reaches(wave_text("torus", "p", "q", ragged, R"({"i32":6},{"i32":12})")) == "24 1 0 12 24 0 0 0 cut");
+  const std::string line = R"({"op":"hidden","global_size":[72],"local_size":[8],"args":[)";
+  CHECK(reaches(line + R"({"buffer":"p","halo":[1]},{"buffer":"q","halo":[0]},{"u32":72}]})") ==
+        "4 8 0 0 4 0 0 0 cut");
+  CHECK(reaches(line + R"({"buffer":"p"},{"buffer":"q"},{"u32":72}]})") == "- - whole");
 }
 
 TEST_CASE("atomics that ranks can combine are derived, and others run on one rank") {

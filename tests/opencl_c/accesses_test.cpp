@@ -5,7 +5,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <functional>
+#include <random>
 #include <string>
 
 using namespace tidegate;
@@ -281,4 +285,177 @@ TEST_CASE("a pointer that is used by atomics alone, whose results are not used")
   CHECK(reduced("atomic_or(h, 1);") == "- in order");
   CHECK(reduced("atomic_inc(&own); atomic_inc(h);") == "sum in order");
   CHECK(reduced("unknown(); atomic_inc(h);") == "- in order");
+}
+
+namespace {
+
+// Of `a` in a kernel over `width` x `height` ids with int parameters w and h: "per_id low high", and the rows of a torus.
+std::string rows_of(const std::string& body, std::int64_t width = 8, std::int64_t height = 6) {
+  const TranslationUnit unit = parse("float of(float x);"
+                                     "kernel void k(global float* a, global float* b, int w, int h) {"
+                                     "const int x = get_global_id(0), y = get_global_id(1);" +
+                                     body + "}");
+  const auto rows =
+      row_elements(
+          unit, *unit.definition("k"),
+          {.dimensions = 2, .begin = {0, 0, 0}, .size = {width, height, 1}, .values = {{2, 8}, {3, 6}}})
+          .at(0);
+  return !rows ? "-"
+               : fmt::format("{} {} {}{}", rows->per_id, rows->low, rows->high,
+                             rows->wraps == 0 ? "" : fmt::format(" of {}", rows->wraps));
+}
+
+} // namespace
+
+TEST_CASE("rows of elements that work-items of two dimensions access") {
+  CHECK(rows_of("a[y * w + x] = 1;") == "8 0 7");
+  CHECK(rows_of("size_t i = get_global_id(1) * get_global_size(0) + get_global_id(0); a[i] = 1;") == "8 0 7");
+  CHECK(rows_of("const int i = y * 8 + x; b[i] = a[i - 1] + a[i + 1] + a[i - w] + a[i + w];") == "8 -8 15");
+  CHECK(rows_of("a[2 * (y * w + x)] = 1; a[1 + 2 * (w * y + x)] = 2;") == "16 0 15");
+  CHECK(rows_of("if (x > 0) a[y * w + x - 1] = 1;") == "8 -1 6"); // a lower bound of ids is not used
+  CHECK(rows_of("b[0] = a[-y * -w + (x - 3) * 1];") == "8 -3 4");
+
+  // Work-items beyond the width are left out, or touch the next row.
+  CHECK(rows_of("a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("if (x >= w || y >= h) return; a[y * w + x] = 1;", 10) == "8 0 7");
+  CHECK(rows_of("if (x >= w) { b[0] = 1; return; } else { b[1] = 2; } a[y * w + x] = 1;", 10) == "8 0 7");
+  CHECK(rows_of("if (!(x < w && y < h)) return; a[y * w + x] = 1;", 10) == "8 0 7");
+  CHECK(rows_of("if (x < w && y < h) a[y * w + x] = 1;", 10) == "8 0 7");
+  CHECK(rows_of("if (w > x) { a[y * w + x] = 1; }", 10) == "8 0 7");
+  CHECK(rows_of("if (x <= w - 2) a[y * w + x] = 1;", 10) == "8 0 6");
+  CHECK(rows_of("b[0] = x < w ? a[y * w + x] : 0;", 10) == "8 0 7");
+  CHECK(rows_of("b[0] = x < w && a[y * w + x] > 0;", 10) == "8 0 7");
+  CHECK(rows_of("b[0] = x >= w || a[y * w + x] > 0;", 10) == "8 0 7");
+  CHECK(rows_of("if (x < w || y < h) a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("if (x < w) b[0] = 1; a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("{ if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("if (b[0] > 1) { if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("for (;;) { if (x >= w) break; } a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("switch (y) { case 0: if (x >= w) return; case 1: a[y * w + x] = 1; }", 10) == "8 0 9");
+  CHECK(rows_of("if (x + 1 >= w) return; a[y * w + x] = 1;", 10) == "8 0 9");
+
+  // Loops, min, max and clamp.
+  CHECK(rows_of("for (int d = -1; d <= 1; ++d) b[0] += a[(y + d) * w + x];") == "8 -8 15");
+  CHECK(rows_of("for (int d = -2; d < 2; d++) b[0] += a[y * w + x + d];") == "8 -2 8");
+  CHECK(rows_of("for (int d = 0; d < 3; ++d) { b[0] += a[y * w + x + d]; ++d; }") == "-");
+  CHECK(rows_of("for (int d = 0; d < b[0]; ++d) b[0] += a[y * w + x + d];") == "-");
+  CHECK(rows_of("for (int k = 0; k < w; ++k) b[0] += a[y * w + k];") == "8 0 7");
+  CHECK(rows_of("b[0] = a[y * w + max(x - 1, 0)] + a[y * w + min(x + 1, w - 1)];") == "8 -1 8");
+  CHECK(rows_of("b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];") == "8 -8 9");
+
+  // A torus.
+  CHECK(rows_of("b[0] = a[(y + h - 1) % h * w + (x + 1) % w] + a[(y + 1) % h * w + x] + a[y * w];") ==
+        "8 -8 15 of 6");
+  CHECK(rows_of("b[0] = a[(y - 1 + h) % h * w + x];") == "8 -8 0 of 6");
+  CHECK(rows_of("b[0] = a[(uint)(y - 1) % h * w + x];") == "-");
+  CHECK(rows_of("b[0] = a[(y + 1) % h * w + x];", 8, 7) == "-"); // ids beyond the torus
+  CHECK(rows_of("if (y < h) b[0] = a[(y + 1) % h * w + x];", 8, 7) == "8 0 15 of 6");
+  CHECK(rows_of("b[0] = a[(y + 1) % h * w + x - 1];") == "-"); // may leave the row
+  CHECK(rows_of("b[0] = a[(y + 1) % h * w + x] + a[(y + 1) % 5 * w + x];") == "-");
+
+  // Pointers into a buffer.
+  CHECK(rows_of("global const float* here = a + y * w; b[0] = here[x] + *(here + 1) + here[x - 1];") ==
+        "8 -1 7");
+  CHECK(rows_of("global float* const next = a + (y + 1) * w; *next = 1;") == "8 0 8");
+  CHECK(rows_of("global const float* p = a + y * w; p += 1; b[0] = p[x];") == "-");
+  CHECK(rows_of("global const float* p = a + y * w; b[0] = of(p[x]); other(p);") == "-");
+  CHECK(rows_of("global const float4* p = (global const float4*)a; b[0] = p[x].x;") == "-");
+  CHECK(rows_of("global const int* p = a + y * w; b[0] = p[x];") == "-");
+  CHECK(rows_of("global const float* p = y ? a : b; b[0] = p[x];") == "-");
+
+  CHECK(rows_of("a[x * h + y] = 1;") == "1 0 42"); // columns
+  CHECK(rows_of("a[x] = 1;") == "-");
+  CHECK(rows_of("a[y * w + (int)b[x]] = 1;") == "-");
+  CHECK(rows_of("w = 4; a[y * w + x] = 1;") == "-");
+  CHECK(rows_of("int i = x; if (b[0] > 0) i = 7; a[y * w + i] = 1;") == "-");
+  CHECK(rows_of("a[y * w + x] = 1; a[y * 4 + x] = 2;") == "-");
+  CHECK(rows_of("vstore4((float4)(0), y * w + x, a);") == "-");
+  CHECK(rows_of("a[y * 1000000000 + x] = 1;") == "-");
+}
+
+TEST_CASE("random subscripts touch the elements of their rows alone") {
+  // An expression of x, y, w and h, and its value.
+  struct Term {
+    std::string text;
+    std::function<std::int64_t(std::int64_t, std::int64_t)> value;
+  };
+  constexpr std::int64_t w = 7, h = 5;
+  std::mt19937 random(20261126);
+  const auto below = [&](std::uint32_t end) { return static_cast<std::int64_t>(random() % end); };
+  const auto number = [&] {
+    const std::int64_t n = below(4);
+    return Term{std::to_string(n), [n](std::int64_t, std::int64_t) { return n; }};
+  };
+  const std::function<Term(int)> term = [&](int depth) -> Term {
+    const std::int64_t kind = below(depth == 0 ? 5 : 12);
+    if (kind < 5) {
+      const std::array<Term, 5> leaves{{{"x", [](std::int64_t x, std::int64_t) { return x; }},
+                                        {"y", [](std::int64_t, std::int64_t y) { return y; }},
+                                        {"w", [](std::int64_t, std::int64_t) { return w; }},
+                                        {"h", [](std::int64_t, std::int64_t) { return h; }},
+                                        number()}};
+      return leaves.at(static_cast<std::size_t>(kind));
+    }
+    const Term a = term(depth - 1), b = kind == 9 || kind == 10 ? number() : term(depth - 1);
+    switch (kind) {
+    case 5:
+    case 6:
+      return {"(" + a.text + " + " + b.text + ")",
+              [=](auto x, auto y) { return a.value(x, y) + b.value(x, y); }};
+    case 7:
+      return {"(" + a.text + " - " + b.text + ")",
+              [=](auto x, auto y) { return a.value(x, y) - b.value(x, y); }};
+    case 8:
+      return {"(" + a.text + " * " + b.text + ")",
+              [=](auto x, auto y) { return a.value(x, y) * b.value(x, y); }};
+    case 9:
+      return {"max(" + a.text + ", " + b.text + ")",
+              [=](auto x, auto y) { return std::max(a.value(x, y), b.value(x, y)); }};
+    case 10:
+      return {"min(" + a.text + ", " + b.text + ")",
+              [=](auto x, auto y) { return std::min(a.value(x, y), b.value(x, y)); }};
+    default: {
+      const std::int64_t by = below(2) == 0 ? w : h;
+      return {"(" + a.text + " % " + (by == w ? "w)" : "h)"),
+              [=](auto x, auto y) { return a.value(x, y) % by; }};
+    }
+    }
+  };
+  std::size_t known = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Term index = term(2), row = term(1);
+    const bool usual = below(2) == 0;
+    const std::string text = usual ? row.text + " * w + " + index.text : index.text;
+    const auto value = [&](std::int64_t x, std::int64_t y) {
+      return usual ? row.value(x, y) * w + index.value(x, y) : index.value(x, y);
+    };
+    const std::int64_t width = w - 1 + below(3), height = h - 1 + below(3);
+    const TranslationUnit unit = parse("kernel void k(global float* a, int w, int h) {"
+                                       "const int x = get_global_id(0), y = get_global_id(1); a[" +
+                                       text + "] = 1; }");
+    const auto rows =
+        row_elements(
+            unit, *unit.definition("k"),
+            {.dimensions = 2, .begin = {0, 0, 0}, .size = {width, height, 1}, .values = {{1, w}, {2, h}}})
+            .at(0);
+    if (!rows) {
+      continue;
+    }
+    ++known;
+    CAPTURE(text);
+    CAPTURE(width);
+    CAPTURE(height);
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) {
+        const std::int64_t relative = value(x, y) - y * rows->per_id;
+        const std::int64_t around = rows->wraps * rows->per_id; // of a torus
+        const auto within = [&](std::int64_t element) {
+          return element >= rows->low && element <= rows->high;
+        };
+        REQUIRE(
+            (within(relative) || (around != 0 && (within(relative + around) || within(relative - around)))));
+      }
+    }
+  }
+  CHECK(known > 1000);
 }
