@@ -22,11 +22,11 @@ namespace tidegate::app {
 struct Premises {
   std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
   std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan
-  PathScope scope = PathScope::folder;                 // where the paths of programs may lead
+  PathScope scope = PathScope::folder;                 // folders that programs' paths may lead to
 };
 
-// The verdict on one document. `document` names its type; without it the document's own "kind" does, or else
-// its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations; `written`
+// Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or
+// else its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations; `written`
 // is as in at_document().
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
@@ -40,7 +40,7 @@ void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked check
   verdicts.push_back(std::move(checked));
 }
 
-// The last line of a report for people.
+// Returns the last line of a report for people.
 template <class Report>
 std::string verdict_counts(const Report& report, bool colour) {
   return bold(std::to_string(report.checked) + " checked, " + std::to_string(report.valid) + " valid, " +
@@ -49,23 +49,25 @@ std::string verdict_counts(const Report& report, bool colour) {
          '\n';
 }
 
-// Reads every file; one that is no graph is a verdict like any other.
+// Checks every file; a file that is no graph gets a verdict, too.
 documents::GraphReport check_graphs(const std::vector<std::string>& files);
 
-// A table for each graph and the counts, for people.
+// Returns a table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphReport& report, bool colour);
 
-// Each returns every fault with its pointer. Errors: incomplete_evidence, inconsistent_evidence, invalid_plan, outputs_differ.
+// Each returns every fault with its pointer. Errors: incomplete_evidence, inconsistent_evidence,
+// invalid_plan, outputs_differ.
 Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
 Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
-// Reports are also held against the outputs that they name, unless these were written after the report's `file`.
+// These also compare reports with the outputs that they name, unless these were written after the report's
+// `file`.
 Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
 Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
 
-// Adds every figure of a report that contradicts others of the same report, and every section that a run leaves out though
-// it always writes it. `differs`: some outputs were not as expected.
+// Adds every figure of a report that contradicts others of the same report, and every section that each run
+// writes and the report lacks. `differs`: some outputs were not as expected.
 void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors);
 void check_figures(const documents::RunReportDocument& document, bool differs, const std::string& file,
                    ErrorList& errors);

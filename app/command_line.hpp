@@ -1,5 +1,5 @@
-// The command line: which subcommands there are, and the parser of what they say of themselves. CLI11 is
-// included only by its source, since it takes longer to compile than all the rest of the folder.
+// The command line: its subcommands, and a parser made from their descriptions. CLI11 is included only by its
+// source, since it takes longer to compile than all the rest of the folder.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -26,12 +26,12 @@ struct OptionModel {
   std::string meaning;                               // one line
   std::string needs;                                 // the option without which this one means nothing
   std::vector<OptionModel> settings; // the keys of KEY=VALUE, each an option with a name without dashes
-  // Puts a given value where it goes; a flag has an empty one. Of an error the message and the nearest name
-  // count. Nothing for what is answered without a command: help and version.
+  // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
+  // help and version.
   std::function<Result<void>(const std::string& value)> take;
 };
 
-// A command line that can be tried in the folder of the repository, and what one wants with it.
+// A command line that works in the repository's folder, and its purpose.
 struct CommandExample {
   std::string purpose; // ends with a colon
   std::string line;
@@ -45,18 +45,18 @@ struct CommandModel {
   std::vector<OptionModel> positionals;
   std::vector<CommandModel> subcommands;
   std::vector<CommandExample> examples;
-  std::function<Result<ExitCode>()> run; // after the options were taken; nothing with subcommands
+  std::function<Result<ExitCode>()> run; // runs after the options were taken; empty with subcommands
 };
 
-// Completes the last of the words: a candidate on each line, with a tab and its meaning where it has one, and
-// ":files" with endings where file names may follow too.
+// Completes the last of the words. Returns a candidate on each line, with a tab and its meaning where it has
+// one, and ":files" with endings where file names may follow too.
 std::string complete(const CommandModel& root, std::vector<std::string> words);
 
-// The last section of the manual page, as roff.
+// Returns the last section of the manual page, as roff.
 std::string manual_commands(const CommandModel& root);
 
-// One function per file of this folder: what a subcommand takes and does, without its name. Each call makes
-// separate settings, which `take` fills and `run` reads.
+// Each returns a subcommand's options and action, without its name. Each call makes separate settings, which
+// `take` fills and `run` reads.
 CommandModel recommend_command();
 CommandModel plan_command();
 CommandModel arena_command();
@@ -73,29 +73,30 @@ CommandModel schema_command();
 CommandModel completion_command();
 CommandModel version_command();
 
-// The command line with the subcommand called `only`, or with all of them when that is empty: describing one
-// costs more than a recommendation, and a process runs one.
+// Returns the command line with the subcommand called `only`, or with all if that is empty: describing a
+// subcommand takes longer than a recommendation, and a process runs one.
 CommandModel command_line(std::string_view only = {});
 
-// Parses the arguments into a command with its values, or a help text. Errors name the nearest command or option.
+// Parses the arguments into a command with its values, or a help text. Errors name the nearest command or
+// option.
 using Run = std::function<Result<ExitCode>()>;
 Result<Run> parse(std::vector<std::string> arguments);
 
 // Returns true if the arguments request errors as JSON, also for errors in the arguments themselves.
 bool wants_json_errors(const std::vector<std::string>& arguments);
 
-// Gives core's catalogue the types. To be called before documents are read.
+// Fills core's catalogue of document types. Call it before documents are read.
 void fill_catalogue();
 
 // The size of the allocation that failed, which std::bad_alloc does not say; set by main.cpp's operator new.
 inline std::atomic<std::size_t> refused_bytes{0};
 
-// The error for an exception that nothing below the command line catches: memory that the host does not have, or a bug,
-// with its fix.
+// Returns the error for an exception that nothing below the command line catches: the host's memory ran out,
+// or there is a bug, with its fix.
 Error uncaught_error(const std::exception& exception, std::string fix_of_bug);
 
 // Runs one command line: all that the tool does between the start of its process and its end, with the
-// process's standard streams. Prints the error of a command that fails. Several may follow one another.
+// process's standard streams. Prints the error of a command that fails. A process may call it again.
 ExitCode run_tidegate(const std::vector<std::string>& arguments);
 
 } // namespace tidegate::app

@@ -1,5 +1,5 @@
-// Checks of a document beyond its schema that need no device: the faults that `plan`, `arena` and `run` would find.
-// A document with errors of form is checked as far as it can be read.
+// Checks of a document beyond its schema that need no device: the faults that `plan`, `arena` and `run` would
+// find. A document with errors of form is checked as far as it can be read.
 #pragma once
 #include "core/files.hpp"
 #include "graph/program.hpp"
@@ -14,27 +14,26 @@
 
 namespace tidegate::app {
 
-// Decode a document. Errors of its form, with those of the meaning of the rest; `files` says whether files
-// are looked at for these.
+// Decode a document. Errors: of its form, and of the meaning of the rest; `files` selects checks of files.
 Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
                                          engine::FileCheck files = engine::FileCheck::none);
 Result<documents::NamedWaveDag> read_wave_dag(std::string_view json);
 Result<documents::BufferLifetimes> read_lifetimes(std::string_view json);
 Result<graphs::FrontierProgram> read_frontier_program(std::string_view json);
 
-// Everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold
-// something else, cannot be written or would be overwritten. `file` is the program's. What it most likely
-// does not mean comes back where nothing is wrong.
+// Checks everything up to the launch: names, kernels, arguments, sizes, cycles, files that are missing, hold
+// something else, cannot be written or would be overwritten. `file` is the program's. Without errors, returns
+// warnings of likely mistakes.
 Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
                                           PathScope scope);
 
-// Names, dependencies, cycles, and waves that no plan can hold.
+// Checks names, dependencies, cycles, and waves that no plan can hold.
 Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread = {});
 
-// Ids, lifetimes, alignments and sizes.
+// Checks ids, lifetimes, alignments and sizes.
 Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
 
-// The graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
+// Checks the graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
 Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, PathScope scope);
 
 } // namespace tidegate::app

@@ -1,4 +1,4 @@
-// `tidegate run`: what its options set, what it runs, and its answers, for programs of both kinds.
+// `tidegate run`: settings, runs and reports, for programs of both kinds.
 #pragma once
 #include "app/options.hpp"
 #include "app/plan.hpp"
@@ -29,11 +29,11 @@ namespace tidegate::app {
 
 struct RunSettings {
   std::string program = "-";
-  std::string graph; // file of a graph, with the algorithm in place of the program
+  std::string graph; // file of a graph; `program` then names an algorithm
   std::vector<std::uint64_t> sources;
   bool undirected = false;                      // edges of the graph also count as their opposites
   std::string text;                             // of the program
-  std::string written;                          // as DocumentText has it
+  std::string written;                          // see DocumentText::written
   bool changed = false;                         // the text is not that of the file
   std::vector<documents::Parameter> parameters; // in place of those of the program
   std::string output = "-";
@@ -42,7 +42,7 @@ struct RunSettings {
   bool stream = false;
   bool require_convergence = false;
   std::optional<std::string> plan;
-  std::optional<std::string> profile; // "none": not the user's folder either
+  std::optional<std::string> profile; // "none": not even the one in the user's folder
   std::optional<std::string> policy;
   std::uint64_t slice_ns = 0; // 0: the profile's
   std::uint64_t workers = 0;
@@ -57,26 +57,27 @@ struct RunSettings {
   std::string_view format{};         // empty: a table on a terminal, else JSON
   std::string baseline;              // report of an earlier run
   std::optional<Timings> earlier;    // its times
-  std::optional<double> fail_slower; // part by which a run may be slower than the baseline
+  std::optional<double> fail_slower; // how much slower than the baseline a run may be: 0.05 is 5 %
   std::string export_markdown;
   std::string export_csv;
-  std::shared_ptr<ranks::Ranks> ranks{}; // that this process is one of; null: it is alone
+  std::shared_ptr<ranks::Ranks> ranks{}; // with this process among them; null: it is alone
   bool by_wave = false;
   std::optional<engine::Warning> device_warning{}; // ranks share devices
   engine::RunOptions options;
-  PlanOptions plan_options; // of the plan that was given; otherwise it is layered
+  PlanOptions plan_options; // of a given plan; without one the plan is layered
 };
 
 // Reads the program's text, with its parameters.
 Result<void> read_text(RunSettings& settings);
 
-// The error with the program as its file, where it names none.
+// Returns the error with the program as its file if it names none.
 Error at_program(Error error, const RunSettings& settings);
 
-// The device that is meant, with its self-test unless `strategy` is launch or nothing runs.
+// Returns the selected device. Tests it once for a persistent or automatic strategy or --stress; a dry run
+// reads no profile.
 Result<device::DeviceInfo> find_device(RunSettings& settings);
 
-// How much a run reports of its progress.
+// Returns how much progress a run reports.
 ProgressStyle progress_style(const RunSettings& settings);
 
 // Runs a program of either kind and reports.
@@ -85,7 +86,7 @@ Result<ExitCode> run_program(RunSettings& settings);
 // Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
 Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran);
 
-// Run the program in `settings`, which they change: the tuning that is taken, for example.
+// Run the program and store in `settings` what was chosen, such as the tuning.
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor);
 Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Monitor& monitor);
 
@@ -95,23 +96,23 @@ Result<void> check_options(const RunSettings& settings);
 // Refuses options that this kind of program does not have, or not on several ranks. Error: invalid_usage.
 Result<void> check_options_for(const RunSettings& settings, bool frontier);
 
-// The keys of --set, which change these settings.
+// Returns the keys of --set, which change these settings.
 std::vector<OptionModel> run_settings(RunSettings& settings);
 
-// The folder that a program's paths are relative to: its own, or the current one for standard input.
+// Returns the folder that a program's paths are relative to: its own, or the current one for standard input.
 std::string program_folder(const std::string& program_path);
 
-// The report as the document that travels; its plan was made with `plan_options`.
+// Returns the report as a document; its plan was made with `plan_options`.
 documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options);
 
-// For people.
+// Return the report as text for people.
 std::string run_table(const documents::RunReportDocument& document, bool colour);
 std::string run_table(const traversal::FrontierReport& report, bool colour);
 
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
-// One JSON document. Process 1 is the run with a thread for each lane, process 2 what was planned.
+// Returns one JSON document: process 1 is the run, a thread per lane; process 2 is the plan.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
 // Make the request of the next launch from what a run measured.

@@ -194,7 +194,7 @@ private:
 
 Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran) {
   hint_at_terminal(std::string(standard_stream));
-  flush_outputs(false); // the next request writes them again
+  flush_outputs(false); // no wait for the disk: later requests write the outputs again
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(settings.output));
   const auto stream = std::make_shared<RunStream>(settings, ran);

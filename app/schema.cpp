@@ -1,4 +1,4 @@
-// `tidegate schema`: the document types, and one of them in full, as JSON Schema (2020-12) or as a table, both from its
+// `tidegate schema`: lists the document types, or writes one as JSON Schema (2020-12) or a table, from its
 // description.
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
@@ -119,7 +119,6 @@ Json record_schema(const Record& record, Direction direction) {
   return object_schema(std::move(properties), std::move(required));
 }
 
-// The versioned $id.
 std::string schema_id(const Document& document) {
   return fmt::format("urn:tidegate:schema:{}:{}", document.kind, document.schema_version);
 }
@@ -248,7 +247,7 @@ std::string default_word(const Record& record, const Field& field) {
   return default_json(record, field);
 }
 
-// All element types; formats of images are too many for a line.
+// Enough for all element types; image formats are too many for a line.
 constexpr std::size_t most_listed = 12;
 
 std::string meaning_words(const Field& field) {

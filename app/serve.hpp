@@ -1,5 +1,4 @@
-// From file to answer to file: what every command that turns documents into documents does around its own
-// work.
+// The frame of commands that turn documents into documents: reads files, asks for answers, writes files.
 #pragma once
 #include "app/terminal.hpp"
 #include "core/files.hpp"
@@ -20,19 +19,19 @@
 
 namespace tidegate::app {
 
-// Newline-delimited JSON: one answer per line, in order, on all cores, in memory that does not grow with the
-// stream.
+// Newline-delimited JSON: answers each line, in order, on `workers` threads, in memory that does not grow with
+// the stream.
 //
 //   reader ──blocks of whole lines──▶ workers ──answers──▶ written in the order of the blocks
 //
 // The reader hands on whatever complete lines it has as soon as input pauses, so a person or a program that
 // writes one line and waits gets its answer.
 
-// The answer to one line.
+// Where the answer to one line goes.
 struct LineReply {
-  std::string& text;                   // to which it is appended, without a newline
+  std::string& text;                   // takes the answer, without a newline
   std::optional<Identifier> id{};      // of the request, for a stream_error
-  ExitCode exit_code = ExitCode::done; // of an answer that is negative
+  ExitCode exit_code = ExitCode::done; // set by a negative answer
 };
 
 // Answers one line, or says why there is no answer.
@@ -44,11 +43,11 @@ enum class Pace : std::uint8_t { blocks, lines };
 struct StreamSummary {
   std::uint64_t lines = 0; // with an answer or an error
   std::uint64_t failed = 0;
-  ExitCode exit_code = ExitCode::done; // the worst of the lines' errors
+  ExitCode exit_code = ExitCode::done; // the worst of all lines
 };
 
 // Reads lines from `input` and writes their answers to `output`; a line without an answer becomes a
-// stream_error document. Blank lines are passed over; only the numbers of lines count them. `make_answer` is
+// stream_error document. Skips blank lines; line numbers count them. `make_answer` is
 // called once per worker, so an answer may keep working memory. Ends early, without an error, when the reader
 // of `output` has gone, and after a line that was interrupted.
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
@@ -59,28 +58,28 @@ struct Route {
   std::string input = "-";          // path, or - for standard input
   std::string output = "-";         // path, or - for standard output
   bool stream = false;              // newline-delimited JSON
-  std::string_view format = "json"; // any other is one answer in words or lines, not a stream
+  std::string_view format = "json"; // other formats give one answer and no stream
   std::vector<NamedFile> other_inputs;
   std::vector<documents::Parameter> parameters{}; // in place of those of the document
 
-  // All that it reads and writes.
+  // Returns all files that are read or written.
   [[nodiscard]] FileUses files() const;
 };
 
-// Appends the answer to one document: as JSON in a style, or, with Style::table, in the route's format.
+// Appends a document's answer: JSON in `style`, or with Style::table the route's format.
 using Answer =
     std::function<Result<void>(std::string_view document, documents::Style style, std::string& answer)>;
 
 // Reads the input, answers it and writes the answer; with `stream`, line by line on `workers` threads (0: one
-// per core). `make_answer` is called once per worker. The exit code is that of the worst line. Errors, besides those
-// of answers: invalid_usage for a stream in another format than JSON, or for an output that names an input, which
-// the answer would replace.
+// per core). `make_answer` is called once per worker. The exit code is that of the worst line. Errors,
+// besides those of answers: invalid_usage for a stream in another format than JSON, or for an output that
+// names an input, which the answer would replace.
 Result<ExitCode> serve(const Route& route, const std::function<Answer()>& make_answer, unsigned workers = 0);
 
-// A table or a picture is one answer, not a stream: invalid_usage.
+// Refuses a stream of tables or pictures. Error: invalid_usage.
 Result<void> refuse_stream(bool stream, std::string_view format);
 
-// Lines of a stream have no parameters: invalid_usage.
+// Refuses parameters of a stream. Error: invalid_usage.
 Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter> parameters);
 
 // Writes `text` to a path or to standard output.
@@ -89,7 +88,7 @@ Result<ExitCode> write_text(const std::string& output, std::string_view text);
 // Returns true if the answer is a table: --format says so, or is left out and a terminal shows it.
 bool is_table(std::string_view format, const std::string& output);
 
-// Writes a document as JSON, or as what `table(document, colour)` makes of it where that is the format.
+// Writes a document as JSON or, if the format is table, as the text of `table(document, colour)`.
 template <class T, class Table>
 Result<ExitCode> write_document(const std::string& output, std::string_view format, const T& document,
                                 Table table) {
@@ -100,15 +99,15 @@ Result<ExitCode> write_document(const std::string& output, std::string_view form
 // A document without its comments.
 struct DocumentText {
   std::string json;    // with the values of parameters in place of their uses
-  std::string written; // as it is in the file, for errors; empty if that is the same
+  std::string written; // with the uses of parameters, for errors; empty if that is the same
 };
 
 // Reads a whole document. An error names the input as its source.
 Result<DocumentText> read_document(const std::string& input,
                                    std::span<const documents::Parameter> given = {});
 
-// The error, and its others, with their locations in the document that was read from `input`, and their lines as they
-// are `written` there; empty: as in `document`.
+// Adds locations in the document from `input` to the error and its others, and excerpts of `written`, or of
+// `document` if that is empty.
 Error at_document(Error error, const std::string& input, std::string_view document,
                   std::string_view written = {});
 

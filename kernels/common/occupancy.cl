@@ -1,11 +1,11 @@
 // Counts the groups that run concurrently, by the protocol of Sorensen et al. (OOPSLA 2016). Under a fair
-// lock every resident group is counted before any of them closes the poll; groups that start later find it
-// closed. Groups start one after another, so each waits `settle_polls` before it closes the poll, and none
-// returns before it is closed. Words of the state, a line apart: next ticket, ticket being served, poll
-// closed, participants, timed-out lock waits, and a word to spend time on.
+// lock every resident group is counted before any of them closes the census; groups that start later find it
+// closed. Groups start one after another, so each makes `settle_polls` reads before it closes the census, and
+// none returns before it is closed. Words of the state, a line apart: next ticket, ticket being served,
+// census closed, participants, timed-out lock waits, and a word to spend time on.
 #define TG_NEXT_TICKET 0
 #define TG_SERVING TG_LINE
-#define TG_POLL_CLOSED (2 * TG_LINE)
+#define TG_CENSUS_CLOSED (2 * TG_LINE)
 #define TG_PARTICIPANTS (3 * TG_LINE)
 #define TG_LOCK_GAVE_UP (4 * TG_LINE)
 #define TG_PASTIME (5 * TG_LINE)
@@ -34,7 +34,7 @@ void tg_take_part(volatile global uint* state, uint most_polls, uint settle_poll
   if (!tg_lock(state, most_polls)) {
     return;
   }
-  const bool joined = atomic_add(&state[TG_POLL_CLOSED], 0u) == 0;
+  const bool joined = atomic_add(&state[TG_CENSUS_CLOSED], 0u) == 0;
   if (joined) {
     atomic_inc(&state[TG_PARTICIPANTS]);
   }
@@ -43,7 +43,7 @@ void tg_take_part(volatile global uint* state, uint most_polls, uint settle_poll
     atomic_add(&state[TG_PASTIME], 0u);
   }
   if (joined && tg_lock(state, most_polls)) {
-    atomic_xchg(&state[TG_POLL_CLOSED], 1u);
+    atomic_xchg(&state[TG_CENSUS_CLOSED], 1u);
     tg_unlock(state);
   }
 }

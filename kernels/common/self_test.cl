@@ -4,7 +4,7 @@
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
-// Each group writes, all groups meet, and each reads what its neighbour wrote with plain loads; in every
+// Each group writes, all groups meet, and each reads with plain loads what its neighbour wrote; in every
 // other round a group meets only its two neighbours, by their published progress. `data` holds two words per
 // work-item, used in turn; `errors` counts reads of other values.
 kernel void litmus(global uint* data, volatile global tg_word* counters, volatile global uint* errors, uint rounds,
@@ -235,13 +235,13 @@ TG_TRIAL(sum) TG_TRIAL(most) TG_TRIAL(mirror) TG_TRIAL(few) TG_TRIAL(rounds) TG_
   TG_INLINE void tg_run_##set(uint code, global const uint* a, global uint* out, local uint* t) { \
     switch (code) { cases default: break; } \
   }
-// Which ends of cases a compiler merges depends on the other cases.
+// Compilers merge ends of cases depending on the others: hence three sets.
 TG_CASES(pair, TG_CASE(0, sum) TG_CASE(1, most))
 TG_CASES(open, TG_CASE(0, few) case 1: { tg_third(a, out, t); } break;)
 TG_CASES(all, TG_CASE(0, sum) TG_CASE(1, most) TG_CASE(2, mirror) TG_CASE(3, few) TG_CASE(4, rounds) TG_CASE(5, sum) TG_CASE(6, mirror))
 
-// The cases as in a plain launch, with a group per tile of each case, and as in a persistent launch, in
-// rounds that begin with a wait, except the first, and end with an arrival.
+// Kernels that run the cases as a plain launch, a group per tile of each case, and as a persistent launch, in
+// rounds that begin with a test of arrivals, except the first, and end with an arrival.
 #define TG_LAUNCHES(set) \
   kernel __attribute__((reqd_work_group_size(TG_TRIAL_ITEMS, 1, 1))) void launch_##set(global const uint* a, global uint* out, uint tiles) { \
     local uint t[2 * TG_TRIAL_ITEMS]; \

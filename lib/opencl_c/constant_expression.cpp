@@ -59,8 +59,7 @@ std::optional<Constant> number(std::string_view text, Arithmetic arithmetic) {
     return {};
   }
   const bool declared = arithmetic == Arithmetic::declaration;
-  // The first type that holds the number. In declarations, decimal numbers without a suffix are never
-  // unsigned.
+  // The first type that holds the number. In declarations, decimal numbers without u are never unsigned.
   for (const std::uint32_t bits : {32U, 64U, 128U}) {
     const bool wide_enough = declared ? bits <= 64 && (bits == 64 || suffix.empty())
                                       : bits == (arithmetic == Arithmetic::c99_condition ? 64U : 128U);
@@ -143,9 +142,9 @@ public:
   ConstantParser(std::span<const Token> tokens, const Token& directive, std::string_view path,
                  Arithmetic arithmetic, const ConstantWords& words)
       : tokens_(tokens), directive_(directive), path_(path), arithmetic_(arithmetic),
-        words_(words), truth_{.bits = arithmetic == Arithmetic::declaration     ? 32U
-                                      : arithmetic == Arithmetic::c99_condition ? 64U
-                                                                                : 128U} {}
+        words_(words), plain_type_{.bits = arithmetic == Arithmetic::declaration     ? 32U
+                                           : arithmetic == Arithmetic::c99_condition ? 64U
+                                                                                     : 128U} {}
 
   Result<Constant> parse() {
     auto value = parse_list(true);
@@ -226,7 +225,9 @@ private:
     for (std::size_t i = end; value && i-- > first;) {
       const Constant promoted = converted(*value, common_type(value->type, value->type));
       switch (tokens_[i].text[0]) {
-      case '-': value = kept(tokens_[i], {.bits = -promoted.bits, .type = promoted.type}, evaluated); break;
+      case '-':
+        value = in_its_type(tokens_[i], {.bits = -promoted.bits, .type = promoted.type}, evaluated);
+        break;
       case '~': value = converted({.bits = ~promoted.bits}, promoted.type); break;
       case '!': value = truth(value->bits == 0); break;
       default: value = promoted; break;
@@ -268,7 +269,7 @@ private:
     }
     ++at_;
     return word ? truth(arithmetic_ == Arithmetic::clang_condition && token.is("true"))
-                : signed_constant(character(token.text), truth_);
+                : signed_constant(character(token.text), plain_type_);
   }
 
   Result<Constant> calculated(const Token& name, const Constant& left, const Constant& right,
@@ -303,7 +304,7 @@ private:
     case '|': bits = a.bits | b.bits; break;
     default: bits = b.bits == 0 ? 0 : quotient(a, b, name.is("%")); break;
     }
-    return kept(name, {.bits = bits, .type = type}, evaluated);
+    return in_its_type(name, {.bits = bits, .type = type}, evaluated);
   }
 
   Result<Constant> shifted(const Token& name, const Constant& left, const Constant& right, bool evaluated) {
@@ -332,14 +333,14 @@ private:
   }
 
   // Converts a result to its type. In declarations a signed value must fit.
-  Result<Constant> kept(const Token& name, const Constant& exact, bool evaluated) const {
+  Result<Constant> in_its_type(const Token& name, const Constant& exact, bool evaluated) const {
     const Constant value = converted(exact, exact.type);
     const bool overflows = !exact.type.is_unsigned && value.bits != exact.bits;
     return evaluated && overflows && arithmetic_ == Arithmetic::declaration ? uncertain(name)
                                                                             : Result<Constant>(value);
   }
 
-  [[nodiscard]] Constant truth(bool value) const { return {.bits = value ? 1U : 0U, .type = truth_}; }
+  [[nodiscard]] Constant truth(bool value) const { return {.bits = value ? 1U : 0U, .type = plain_type_}; }
 
   [[nodiscard]] bool next_is(const char* text) const { return at_ < tokens_.size() && tokens_[at_].is(text); }
 
@@ -366,7 +367,7 @@ private:
   std::string_view path_;
   const Arithmetic arithmetic_;
   const ConstantWords& words_;
-  const IntegerType truth_; // of comparisons
+  const IntegerType plain_type_; // of comparisons, names and characters
   std::size_t at_ = 0, depth_ = 0;
 };
 
@@ -430,8 +431,8 @@ std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const C
 
 namespace {
 
-// Index of the opening brace of the enumerators at "enum", past its attributes and tag; or the number of
-// tokens.
+// Index of the opening brace of the enumerators at "enum", past its attributes and tag; the number of
+// tokens if there is none.
 std::size_t brace_of(const TranslationUnit& unit, std::size_t keyword) {
   const std::vector<Token>& tokens = unit.source.tokens;
   std::size_t i = unit.after_attributes(keyword + 1);
@@ -480,7 +481,7 @@ void ConstantValues::enumerators(std::size_t brace) {
 
 std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
   const std::vector<Token>& tokens = unit_.source.tokens;
-  // The arithmetic type in the parentheses that open there.
+  // Returns the arithmetic type in the parentheses at `open`.
   const auto type_in = [&](std::size_t open) -> std::optional<ArithmeticType> {
     std::vector<std::string_view> words;
     for (std::size_t i = open + 1; i < unit_.counterpart(open); ++i) {
@@ -566,7 +567,7 @@ std::map<std::string, std::string> ConstantValues::enumeration_types() const {
     const std::string name_of_type =
         std::string(type.is_unsigned ? "u" : "") + (type.bits == 64 ? "long" : "int");
     const std::size_t end = unit_.counterpart(brace);
-    // A packed enumeration is as small as its enumerators allow.
+    // Skips enumerations with attributes: packed ones may be smaller.
     const bool has_attribute = (i + 1 < tokens.size() && is_attribute(tokens[i + 1].text)) ||
                                (end + 1 < tokens.size() && is_attribute(tokens[end + 1].text));
     if (has_attribute) {

@@ -65,7 +65,7 @@ std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const C
 // Precedence of a binary operator: from 1 for || to 10 for *; 0 for anything else, assignments included.
 int binary_rank(std::string_view name);
 
-// Those of the declarations of a unit.
+// Evaluates constant expressions in a unit's declarations.
 class ConstantValues {
 public:
   // `unit` must have resolved names and outlive this object.

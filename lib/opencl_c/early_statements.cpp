@@ -10,12 +10,14 @@
 namespace tidegate::opencl_c {
 namespace {
 
+constexpr std::size_t no_end = static_cast<std::size_t>(-1); // after all tokens
+
 class EarlyStatements {
 public:
   EarlyStatements(const TranslationUnit& unit, const Function& kernel, const std::set<std::size_t>& steady)
       : unit_(unit), kernel_(kernel), steady_(steady) {}
 
-  // The token after them.
+  // Returns the token after the early statements.
   std::size_t end() {
     const std::size_t close = kernel_.body->end - 1;
     std::size_t at = kernel_.body->begin + 1;
@@ -36,10 +38,10 @@ public:
 private:
   [[nodiscard]] const Token& token(std::size_t i) const { return unit_.source.tokens[i]; }
 
-  // Returns no_name for a statement that starts with a brace.
+  // Returns no_end for a statement that starts with a brace, and at the end.
   [[nodiscard]] std::size_t statement_end(std::size_t at, std::size_t close) const {
     if (at >= close || unit_.is(at, "{")) {
-      return no_name;
+      return no_end;
     }
     if (unit_.is(at, "for") && unit_.is(at + 1, "(")) {
       const std::size_t body = unit_.counterpart(at + 1) + 1;
@@ -48,7 +50,7 @@ private:
     return unit_.find({.begin = at, .end = close}, ";") + 1;
   }
 
-  // True if nothing in the range reaches memory that changes, leaves the kernel or meets other work-items.
+  // True if nothing in the range leaves the kernel, meets other work-items or reaches memory that changes.
   bool harmless(TokenRange range, bool in_helper) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       if (token(i).kind == TokenKind::identifier && !unit_.is_member(i) && !harmless_word(i, in_helper)) {

@@ -1,5 +1,6 @@
-// Work-items that idle in a kernel whose work-items meet: a work-group may have more than the kernel wants, or the last
-// one fewer. They run to every barrier that the others run to, and do nothing else.
+// Makes surplus work-items idle in a kernel whose work-items meet: the persistent kernel's work-groups may be
+// larger than the kernel's, and the kernel's last one smaller. They run to every barrier that the others run
+// to, and do nothing else.
 //
 //   float sum = in[i];                        float sum = 0; if (tg_in) sum = in[i];
 //   barrier(CLK_LOCAL_MEM_FENCE);             barrier(CLK_LOCAL_MEM_FENCE);
@@ -8,9 +9,10 @@
 //     barrier(CLK_LOCAL_MEM_FENCE);             barrier(CLK_LOCAL_MEM_FENCE);
 //   }                                         }
 //
-// The way to a barrier has to be the same for all work-items, idle ones included. So barriers stand in the body itself, in
-// blocks and in loops with heads of what no work-item computes differently; and nothing leaves before the last one.
-// Declarations without a guard read no memory. What may occur in both is on a list.
+// The way to a barrier has to be the same for all work-items, idle ones included. So barriers stand in the
+// body itself, in blocks and in loops whose heads all work-items compute alike; nothing leaves before the
+// last barrier. Declarations without a guard read no memory. A list says what heads and these declarations
+// may contain.
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "opencl_c/type_layout.hpp"
@@ -85,7 +87,7 @@ private:
     return true;
   }
 
-  // `start`: of its pragmas.
+  // `start`: the first token of its pragmas.
   bool statement(std::size_t start, TokenRange range, bool in_loop) {
     const std::size_t first = range.begin;
     if (!meets(range)) {
@@ -162,7 +164,7 @@ private:
     return true;
   }
 
-  // True for a variable of a scalar or vector type, which is no array.
+  // True for a scalar or vector variable or parameter, and for an enumerator.
   [[nodiscard]] bool is_number(const Name& name) const {
     for (const Parameter& parameter : kernel_.parameters) {
       if (parameter.tokens.begin <= name.token && name.token < parameter.tokens.end) {
@@ -225,12 +227,11 @@ private:
   bool uniform(TokenRange range) {
     static constexpr std::array<std::string_view, 14> more{
         ";", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
-    static constexpr std::array<std::string_view, 3> own{"get_global_id", "get_local_id",
-                                                         "get_global_linear_id"};
+    static constexpr std::array<std::string_view, 4> differing{"get_global_id", "get_local_id",
+                                                               "get_global_linear_id", "get_local_linear_id"};
     for (std::size_t i = range.begin; i < range.end; ++i) {
       const Name* const name = unit_.meaning(i);
-      const bool allowed = is_listed(more, text(i)) ||
-                           (is_harmless(i) && !is_listed(own, text(i)) && text(i) != "get_local_linear_id");
+      const bool allowed = is_listed(more, text(i)) || (is_harmless(i) && !is_listed(differing, text(i)));
       if (!allowed || unit_.is_member(i) ||
           (name != nullptr && name->kind == NameKind::variable && !uniform(*name))) {
         return false;
@@ -239,10 +240,10 @@ private:
     return true;
   }
 
-  // A variable is uniform if heads of loops alone assign to it, or its declaration; what they assign is uniform.
+  // A variable is uniform if only loop heads and its declaration assign to it, and only uniform values.
   bool uniform(const Name& name) {
     if (name.is_file_scope || !seen_.insert(&name).second) {
-      return true; // constant; or being looked at: one that is not uniform refuses the kernel
+      return true; // a constant, or seen before: one that is not uniform refuses the kernel
     }
     if (name.token >= body_.begin) {
       const TokenRange value{.begin = unit_.find(name.declarator, "="), .end = name.declarator.end};
@@ -261,7 +262,7 @@ private:
     return true;
   }
 
-  // Returns true unless the variable at this token is only read: `s`, not `s = 1`, `(s)++`, `s.x = 1` or `&s`.
+  // Returns true if the variable at this token may change: `s = 1`, `(s)++`, `s.x = 1` or `&s`, not `s`.
   [[nodiscard]] bool may_change(std::size_t i) const {
     static constexpr std::array<std::string_view, 14> after{
         "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "."};

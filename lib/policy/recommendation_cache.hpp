@@ -1,4 +1,4 @@
-// An LRU cache of the last 128 distinct (policy, request) pairs and their recommendations. Lookups and
+// An LRU cache of the last `capacity` distinct (policy, request) pairs and their recommendations. Lookups and
 // insertions take constant time. Errors are not cached.
 //
 //   most recent -> [entry] <-> [entry] <-> ... <-> [entry] <- next to go
@@ -26,8 +26,8 @@ class RecommendationCache {
 public:
   static constexpr std::size_t capacity = 128;
 
-  // Like recommend() of launch_policy.hpp, but cached. Evidence looks up the effective request
-  // (infer_missing_signals), so it shares no entry with a raw request without signals.
+  // Like recommend() of launch_policy.hpp, but cached. For evidence, callers pass the effective request
+  // (infer_missing_signals), which is another key than a raw one without signals.
   Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request);
 
   [[nodiscard]] CacheStatistics statistics() const;

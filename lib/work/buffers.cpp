@@ -43,7 +43,7 @@ Result<void> read_bytes(const Descriptor& file, const std::string& path, std::ui
   return read_tensor(file, path, {.type = {}, .shape = {}, .offset = offset, .bytes = room.size()}, room);
 }
 
-// Reads the elements of a tensor; those of BF16 become f32, whose upper half they are.
+// Reads the elements of a tensor; BF16 elements, the upper halves of f32, become f32.
 Result<NpyArray> elements_of(const Descriptor& file, const std::string& path, const Tensor& tensor) {
   const bool brain_float = tensor.type == "BF16";
   const auto type = brain_float ? ElementType::f32 : type_of(tensor);
@@ -64,7 +64,8 @@ Result<NpyArray> elements_of(const Descriptor& file, const std::string& path, co
   return array;
 }
 
-// Gives the buffer the elements of an array: of its count, shape and type, or converted if it says so.
+// Takes an array's elements as the buffer's: count, shape and type must match, unless the buffer's `convert`
+// allows another type.
 Result<void> take_elements(std::vector<std::byte>& contents, const BufferSpec& buffer,
                            const std::string& path, NpyArray array, std::string_view what);
 
@@ -173,7 +174,6 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
   return std::vector{std::uint64_t{file.size() / size}};
 }
 
-// Never returns "-", which means a standard stream.
 Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
                               const std::string& path) {
   if (buffer.init && buffer.init->tensor) {

@@ -31,7 +31,8 @@ constexpr std::size_t most_answer_bytes = std::size_t{16} << 20U;
 
 constexpr std::string_view refused_condition = "refused";
 
-// A name or a condition. The answer is "0" or "1"; for a defined name the "1" precedes its replacement.
+// A name or a condition. Its answer is "0", "1" (with a defined name's replacement) or, of a condition,
+// "refused".
 struct Question {
   std::string text;
   bool is_condition = false;
@@ -73,7 +74,7 @@ std::string program_text(std::span<const Question> questions, bool quoted) {
 }
 
 // Returns the text from the built program. Throws device::Refused.
-std::string run_program(const device::Session& session, const device::Program& program) {
+std::string run_query(const device::Session& session, const device::Program& program) {
   const auto kernel = device::require(session.make_kernel(program, "tg_answer"),
                                       "making the kernel that queries the compiler");
   std::vector<std::byte> text(4096);
@@ -102,7 +103,7 @@ Result<void> ask(const device::Session& session, const std::string& options,
                  std::span<const Question> questions, bool quoted, Answers& answers) {
   auto program = session.build(program_text(questions, quoted), options);
   if (program) {
-    const std::string text = run_program(session, *program);
+    const std::string text = run_query(session, *program);
     std::size_t at = 0;
     for (const Question& question : questions) {
       const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -247,11 +248,9 @@ AnswerMacros ask_compiler(const device::DeviceInfo& device, std::filesystem::pat
   };
 }
 
-// A table of macros used instead of a compiler when there is no device.
-
 namespace {
 
-// Predefined macros of an OpenCL C 3.0 compiler, without a device.
+// Returns a macro as an OpenCL C 3.0 compiler predefines it; empty if it does not.
 std::optional<std::string> assumed_macro(const std::string& name, const opencl_c::CompilerOptions& options) {
   static const std::map<std::string, std::string, std::less<>> values{
       {"CL_VERSION_1_0", "100"},

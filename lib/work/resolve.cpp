@@ -126,7 +126,7 @@ void add_queue_op(const ResolveInput& input, const std::string& name, const OpSp
   ops.queue_ops.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
 }
 
-Result<void> no_queue_op(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
+Result<void> refuse_queue_keys(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
   if ((!spec.pure && !spec.own_row && !spec.priority) || !input.unread.intact(pointer)) {
     return {};
   }
@@ -139,13 +139,13 @@ Result<void> no_queue_op(const ResolveInput& input, const OpSpec& spec, const st
 
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   ProgramOps ops;
-  NameIndex units_by_key; // a source with its options is read once
+  NameIndex units_by_key;
   for (const auto& [name, spec] : input.program.ops) {
     if (spec.queue) {
       add_queue_op(input, name, spec, ops, errors);
       continue;
     }
-    errors.check(no_queue_op(input, spec, "/ops/" + pointer_token(name)));
+    errors.check(refuse_queue_keys(input, spec, "/ops/" + pointer_token(name)));
     auto made = resolve_op(input, name, spec, ops, units_by_key);
     const bool sound = errors.check(made);
     ops.op_index[name] = sound ? static_cast<std::uint32_t>(ops.ops.size()) : unsound;
@@ -283,7 +283,7 @@ std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
 } // namespace
 
 Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
-                         std::uint32_t open_size) {
+                         std::uint32_t most_default_size) {
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
   if (dimensions == 0 || dimensions > range.global.size()) {
@@ -307,7 +307,7 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     const std::uint64_t global = spec.global_size[d];
     const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
                                 : kernel.required_local_size ? (*kernel.required_local_size)[d]
-                                : d == 0                     ? largest_divisor(global, open_size)
+                                : d == 0                     ? largest_divisor(global, most_default_size)
                                                              : 1;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
@@ -442,7 +442,7 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
   resolved.waves = std::move(waves.waves);
   resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
   if (!errors.result()) {
-    errors.check(check_order(resolved)); // otherwise grouping the waves finds cycles
+    errors.check(check_order(resolved)); // without errors, grouping the waves finds cycles
     return tl::unexpected(errors.result().error());
   }
 

@@ -87,10 +87,10 @@ struct ProgramOps {
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors);
 
 // Returns the NDRange of a wave. The default local size is the kernel's reqd_work_group_size, otherwise the
-// largest divisor of the global size up to `open_size` in x, and 1 in the other dimensions. Errors:
+// largest divisor of the global size up to `most_default_size` in x, and 1 in the other dimensions. Errors:
 // invalid_program, out_of_range and unsupported_kernel, at places below `pointer`.
 Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
-                         std::uint32_t open_size);
+                         std::uint32_t most_default_size);
 
 struct ProgramMemory {
   std::vector<ProgramBuffer> buffers; // images are among them, with the bytes of their file form

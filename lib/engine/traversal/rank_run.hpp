@@ -1,5 +1,6 @@
-// A traversal on several ranks (kernels/frontier/ranks.cl): each has the rows of its vertices and works its part of every wave;
-// ranks send each other improved vertices, or all of a frontier as a bitmap where a wave pulls.
+// A traversal on several ranks (kernels/frontier/ranks.cl): each has the rows of its vertices and works on
+// its part of every wave; ranks send each other improved vertices, or all of a frontier as a bitmap where a
+// wave pulls.
 #pragma once
 #include "engine/rank_run.hpp"
 #include "engine/traversal/dispatch.hpp"
@@ -36,9 +37,9 @@ struct RankPart {
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGraph& loaded,
                  const ranks::Ranks& ranks);
 
-// Returns for each own vertex how many edges lead from it to a vertex of another rank, at least, up to TG_RANK_WAVES: an empty
-// frontier of others stays so for as many waves. Returns nothing, on all ranks, unless half of all are 8 or farther away,
-// as on roads and grids. An element more follows. Errors: of ranks.
+// Returns for each own vertex how many edges lead to the nearest one that has a neighbour on another rank, at
+// most TG_RANK_WAVES: for as many waves it reaches no other rank. Returns nothing, on all ranks, if fewer than
+// half of the vertices have 8 or more, as roads and grids have. One extra element follows. Errors: of ranks.
 Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ranks::Ranks& ranks);
 
 // Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
@@ -51,13 +52,13 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own);
 
-// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs pulls, and not
-// where several waves run between two exchanges.
+// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs
+// pulls, and not where several waves run between two exchanges.
 ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool several_waves);
 
 struct RankRun {
   TraversalOutcome outcome;
-  TraversalResults results; // of rank 0; in parts those of own vertices
+  TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
   std::uint64_t upload_ns = 0;
   std::uint64_t read_back_ns = 0;
   ranks::Traffic traffic; // of the dispatch
@@ -72,17 +73,17 @@ struct RankSetting {
   std::size_t group_size = 1;
   std::uint32_t groups = 1;
   std::uint64_t trace_spans = 0;
-  bool in_parts = false; // results stay on the ranks of their vertices; not those of cc
+  bool in_parts = false; // results stay on the ranks of their vertices, except those of cc
 };
 
-// Runs on this rank what the others run at the same time, and hands the values to rank 0, unless they stay in parts; `most` is the wall time of the waves.
-// Errors: of ranks; interrupted. Throws device::Refused.
+// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in
+// parts. `most` is the wall time of the waves. Errors: of ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
                              const graphs::FrontierProgram& program, const TraversalShape& shape,
                              const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
                              std::chrono::nanoseconds most, engine::Monitor& monitor);
 
-// Returns the answer to the results of all ranks from those of their own vertices, in rank 0. Errors: of ranks.
+// Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
 Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);
 
 } // namespace tidegate::traversal

@@ -45,16 +45,17 @@ struct KeptGraph final : engine::Holding {
   std::string key;
   graphs::LoadedGraph loaded;
   std::optional<ResidentGraph> resident;
-  engine::KernelSource source;    // of the kernel
+  engine::KernelSource source;    // that `kernel` was built from
   std::vector<std::byte> initial; // first values of the vertices, if the program has a file of them
   std::optional<engine::BuiltKernel> kernel;
-  bool checked = false;                      // some result was
-  std::optional<device::Program> own_checks; // of an algorithm that keeps its laws
+  bool checked = false;                      // a result of this graph was checked and right
+  std::optional<device::Program> own_checks; // set once the algorithm has kept its laws
 
   [[nodiscard]] std::optional<engine::DevicePart> find(const std::string&) const override { return {}; }
 };
 
-// All that decides how a program's graph is loaded and laid out in memory; empty if a part of it is not known.
+// Returns a key of all that decides how a program's graph is loaded and laid out in memory; empty if a file's
+// state is unknown.
 std::string graph_key(graphs::FrontierProgram program, const std::string& folder) {
   std::string key = folder + '\n';
   if (program.graph.file) {
@@ -81,7 +82,7 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
   return key + documents::encode(program, documents::Style::compact);
 }
 
-// The graph that an earlier traversal of the stream left, or null.
+// Returns the graph that an earlier traversal of the stream left, or null.
 std::shared_ptr<KeptGraph> find_graph(engine::Kept& kept, const std::string& key) {
   for (const auto& holding : kept.holdings) {
     const auto graph = std::dynamic_pointer_cast<KeptGraph>(holding);
@@ -96,7 +97,7 @@ std::shared_ptr<KeptGraph> find_graph(engine::Kept& kept, const std::string& key
 struct OutputFile {
   std::string_view name;
   std::string path;
-  bool parents = false; // the values otherwise
+  bool parents = false; // writes parents, otherwise values
 };
 
 std::vector<OutputFile> outputs_of(const graphs::FrontierProgram& program, const std::string& folder) {
@@ -153,22 +154,23 @@ Result<void> write_in_parts(const graphs::FrontierProgram& program, const std::s
                             const TraversalResults& results, std::uint32_t first, const RankPart& part,
                             ElementType value_type, ranks::Ranks& ranks,
                             std::vector<engine::WrittenFile>& written) {
-  for (const OutputFile& file : outputs_of(program, folder)) {
-    const auto bytes = std::as_bytes(std::span(file.parents ? results.parents : results.values));
-    const ElementType type = file.parents ? ElementType::u32 : value_type;
+  for (const OutputFile& output : outputs_of(program, folder)) {
+    const auto bytes = std::as_bytes(std::span(output.parents ? results.parents : results.values));
+    const ElementType type = output.parents ? ElementType::u32 : value_type;
     const std::uint64_t size = element_bytes(type);
-    ranks::FileInParts of{.path = file.path,
-                          .head = output_head(file.path, type, part.cut.back()),
-                          .begin = {},
-                          .read = [&](std::uint64_t at, std::span<std::byte> block) {
-                            std::ranges::copy(bytes.subspan(at - first * size, block.size()), block.begin());
-                          }};
+    ranks::FileInParts file{.path = output.path,
+                            .head = output_head(output.path, type, part.cut.back()),
+                            .begin = {},
+                            .read = [&](std::uint64_t at, std::span<std::byte> block) {
+                              std::ranges::copy(bytes.subspan(at - first * size, block.size()),
+                                                block.begin());
+                            }};
     for (const std::uint32_t vertex : part.cut) {
-      of.begin.push_back(vertex * size);
+      file.begin.push_back(vertex * size);
     }
-    TIDEGATE_CHECK(ranks::write_in_parts(of, ranks));
+    TIDEGATE_CHECK(ranks::write_in_parts(file, ranks));
     if (ranks.rank() == 0) {
-      written.push_back(engine::written_file(file.path, std::string(file.name)));
+      written.push_back(engine::written_file(output.path, std::string(output.name)));
     }
   }
   return {};
@@ -187,7 +189,7 @@ Error differing(const FrontierReport& report) {
           .field = "replay_differs"};
 }
 
-// Bytes that the host can still give out; 0 where it does not say.
+// Returns the bytes that the host can still give out; 0 if it does not report them.
 std::uint64_t available_memory() {
   constexpr std::size_t most = 4096;
   constexpr std::string_view name = "MemAvailable:";
@@ -201,7 +203,7 @@ std::string_view reference_of(const graphs::FrontierProgram& program) {
   return program.own ? "plain rounds over all edges" : "the serial algorithm";
 }
 
-// Decides whether this run's result is checked as a first run's; `compared` without `kept` says that it is.
+// Decides whether to check this run's result as a first run's: yes if `compared` and not `kept`.
 engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const KeptGraph& kept,
                                   const engine::RunOptions& options, std::size_t waves) {
   const graphs::Graph& graph = kept.loaded.graph;
@@ -222,7 +224,8 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
         "not checked: each rank has its part of a graph of this size; with --verify rank 0 has all of it";
   } else {
     VerificationCost cost = verification_cost(program, graph);
-    cost.ns = program.own ? cost.ns / 8 * waves : cost.ns; // a pass over all edges for each wave
+    // A pass over all edges for each wave, on the device: taken as 8 times as fast as a serial one.
+    cost.ns = program.own ? cost.ns / 8 * waves : cost.ns;
     const std::uint64_t memory = available_memory();
     first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
     if (!first.compared) {
@@ -260,7 +263,7 @@ void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, Trave
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
-    monitor.deadline = start + engine::build_limit; // a serial algorithm takes as long as it takes
+    monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
     if (own == nullptr) {
       report.verification = verify(program, kept.loaded.graph, results);
     } else {
@@ -319,7 +322,7 @@ std::optional<engine::Comparison> compare(const device::Session& session, engine
       [&] { return timed(limits); });
 }
 
-// The clock that the kernel reads, if the traversal is traced.
+// Returns the clock that the kernel reads, if the traversal is traced.
 engine::DeviceClock clock_of(const engine::RunOptions& options, const device::DeviceInfo& device) {
   return options.compile.trace ? engine::device_clock(device) : engine::DeviceClock::none;
 }
@@ -365,7 +368,7 @@ ElementType output_type(const graphs::FrontierProgram& program, const graphs::Gr
   return program.own ? element_type(program.own->value) : floats ? ElementType::f32 : ElementType::u32;
 }
 
-// As execute(), on several ranks.
+// Does the same as execute(), on several ranks.
 Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
                               const std::string& folder, KeptGraph& kept, const device::DeviceInfo& device,
                               const FrontierGeometry& geometry, const engine::KernelSource& source,
@@ -376,7 +379,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   const TraversalShape shape = shape_of(program, graph);
   ranks::Ranks& ranks = *options.ranks;
   const bool root = ranks.rank() == 0;
-  FrontierMemory whole; // in which rank 0 checks an algorithm of the program's own
+  FrontierMemory whole; // rank 0 checks the program's own algorithm in it
   if (asked.own && root) {
     TIDEGATE_TRY(whole, plan_memory(shape, program.policy.launch, program.device_memory_budget_bytes,
                                     device.global_memory_bytes, policy::Topology::memory_constrained));
@@ -406,11 +409,12 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                            program.algorithm, !distances.empty());
   engine::FirstRun first = plan_first_check(asked, kept, options, 0);
   std::uint64_t checks = asked.own || options.verify || (first.compared && !first.kept) ? 1 : 0;
-  TIDEGATE_CHECK(
-      ranks.broadcast(std::as_writable_bytes(std::span(&checks, 1))));     // folders of hosts may differ
-  const bool sums = program.algorithm == Algorithm::sssp && shape.weights; // all ranks look whether they fit
-  const bool written_in_parts = checks == 0 && program.algorithm != Algorithm::cc;
-  const bool in_parts = written_in_parts && !sums;
+  // Rank 0 decides, as hosts' cache folders may differ.
+  TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&checks, 1))));
+  // All ranks check whether distances fit 32 bits.
+  const bool sums = program.algorithm == Algorithm::sssp && shape.weights;
+  const bool files_in_parts = checks == 0 && program.algorithm != Algorithm::cc;
+  const bool results_in_parts = files_in_parts && !sums;
   TIDEGATE_TRY(RankRun run,
                run_on_ranks(*session, kernel, program, shape, part,
                             {.setting = make_setting(program, graph, report.memory, geometry, policy),
@@ -421,7 +425,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                              .groups = groups.workers,
                              .trace_spans =
                                  options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0,
-                             .in_parts = in_parts},
+                             .in_parts = results_in_parts},
                             ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
   report.upload_ns = report.queue_publish_ns = run.upload_ns;
   report.read_back_ns = run.read_back_ns;
@@ -457,11 +461,11 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
     }
   }
   report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
-  if (written_in_parts) {
-    const std::uint32_t own_first = in_parts ? part.first() : 0;
+  if (files_in_parts) {
+    const std::uint32_t own_first = results_in_parts ? part.first() : 0;
     report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, run.results,
                               report.graph.first_id + own_first);
-    if (in_parts) {
+    if (results_in_parts) {
       TIDEGATE_TRY(report.answer, answer_of_parts(*report.answer, ranks));
     }
     report.first_run = std::move(first);
@@ -497,7 +501,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   return write_outputs(asked, folder, run.results, output_type(program, graph), report.files_written);
 }
 
-// On the device: build, upload, traverse, replay, verify, write. The program runs; `asked` is the user's.
+// Builds, uploads, traverses, replays, verifies, writes. `program` runs; `asked` is the user's.
 Result<void> execute(const graphs::FrontierProgram& program, const graphs::FrontierProgram& asked,
                      const std::string& folder, const std::shared_ptr<KeptGraph>& kept,
                      const device::DeviceInfo& device, const FrontierGeometry& geometry,
@@ -642,7 +646,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
                                   engine::Monitor& monitor) {
   const graphs::Graph& graph = asked.kept->loaded.graph;
 
-  // Memory: every part, before any is allocated.
+  // Plans all memory before any is allocated.
   const auto planned_from = Clock::now();
   const TraversalShape shape = shape_of(program, graph);
   const std::uint64_t device_bytes =
@@ -656,7 +660,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
                     : plan_memory(shape, program.policy.launch, budget, device_bytes,
                                   options.traversal.force_topology));
 
-  // The kernels' source.
+  // Chooses the strategy, begins the report and generates the source.
   const StrategyChoice strategy = choose_strategy(options, device);
   FrontierReport report =
       report_of(asked.program, graph, shape.value_words == 2, memory, strategy, device, policy);
