@@ -10,16 +10,16 @@
 
 namespace tidegate::app {
 
-// Buffers by their ids, so far as those were read. duplicate_name for all that have one given already.
+// Returns the buffers by id, as far as ids were read. Error: duplicate_name for every id that is given again.
 using BufferIndex = std::unordered_map<std::string, std::size_t>;
 Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
                                   const UnreadLocations& unread = {});
 
-// Orders ids in a BufferIndex: the number 7 and the name "7" are different ids.
+// Returns the key of an id in a BufferIndex: the number 7 and the name "7" are different ids.
 std::string buffer_key(const Identifier& id);
 
-// Lifetimes, alignments and sizes: empty_lifetime, bad_alignment and byte_count_overflow of all buffers that
-// were read.
+// Checks lifetimes, alignments and sizes of all buffers that were read. Errors: empty_lifetime,
+// bad_alignment, byte_count_overflow.
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
 
 // Converts lifetimes to the planner's input.

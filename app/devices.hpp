@@ -1,4 +1,4 @@
-// `tidegate devices`: what this machine can run on.
+// `tidegate devices`: the devices of this machine and their self-tests.
 #pragma once
 #include <tidegate/device/device_list.hpp>
 
@@ -17,17 +17,17 @@ enum class SelfTest : std::uint8_t {
   made,         // it runs now
 };
 
-// The device with its self-test: `profile` filled in, and `megakernel` as the test judges it. A result under
-// the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and tool
-// are the same; a new one is kept there if the folder can be written to. `begins` is called before a test, which takes
-// seconds. Errors: those of device::probe().
+// Adds the device's self-test: fills in `profile`, and sets `megakernel` to the test's verdict. A result
+// under the user's cache folder (XDG_CACHE_HOME, or .cache in the home folder) serves when device, driver and
+// tool are the same; a new one is kept there if the folder can be written to. `begins` is called before a
+// test, which takes seconds. Errors: those of device::probe().
 Result<void> add_profile(device::DeviceInfo& device, const std::string& tool_version, SelfTest from,
                          const std::function<void()>& begins = {});
 
-// Identifies a device with its driver.
+// Returns a key of a device with its driver.
 std::string device_key(const device::DeviceInfo& device);
 
-// A kept profile, if it is whole, of this device and its driver, and possible; a damaged one is none.
+// Reads a kept profile. Returns nothing if it is damaged, impossible, or of another device or driver.
 std::optional<device::DeviceProfile> kept_profile(std::string_view json, const device::DeviceInfo& device);
 
 } // namespace tidegate::app

@@ -19,8 +19,8 @@
 
 namespace tidegate::app {
 
-// `target`, which may be a std::optional, becomes what `read` makes of the text that was given. The value is
-// what help texts call it.
+// Makes an option that sets `target`, which may be a std::optional, to `read` of the given text. Help texts
+// call the text `value`.
 template <class Target, class Read>
 OptionModel option(std::string name, std::string value, Target& target, Read read, std::string meaning) {
   OptionModel model;
@@ -47,8 +47,8 @@ OptionModel file_option(std::string name, Target& target, std::string meaning) {
   file.takes_file = true;
   return file;
 }
-// The name of a file that is written. One that ends as some other format does is refused: run.pdf that is
-// no PDF helps no one. `endings` are of the right formats, without the dot.
+// Returns the name of a file that is written. Refuses one that ends as another format does: run.pdf that is
+// no PDF helps no one. `endings` are those of the right formats, without the dot.
 Result<std::string> written_file(const std::string& file, const std::vector<std::string_view>& endings);
 OptionModel written_file_option(std::string name, std::string& target, std::vector<std::string_view> endings,
                                 std::string meaning);
@@ -65,7 +65,7 @@ template <class Target>
 OptionModel bytes_option(std::string name, Target& target, std::string meaning) {
   return option(std::move(name), "BYTES", target, read_bytes, std::move(meaning));
 }
-// 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
+// Takes 10s, 2m or 150ms, or a plain number of `unit_ns`; the target has nanoseconds.
 OptionModel duration_option(std::string name, std::uint64_t& target_ns, std::uint64_t unit_ns,
                             std::string meaning);
 std::vector<std::string> device_names(); // that --device takes, of this machine
@@ -80,11 +80,11 @@ OptionModel switch_option(std::string name, bool& on, std::string meaning); // y
 OptionModel flag(std::string name, bool& given, std::string meaning);
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
 
-// One of a few names, by its index.
+// Takes one of a few names, by its index.
 OptionModel index_option(std::string name, std::function<void(std::size_t)> choose,
                          std::span<const std::string_view> names, std::string meaning);
 
-// One of the names of an enumeration, in its order.
+// Takes one of the names of an enumeration, in its order.
 template <class Target>
 OptionModel choice_option(std::string name, Target& target, std::span<const std::string_view> names,
                           std::string meaning) {
@@ -96,11 +96,11 @@ OptionModel choice_option(std::string name, Target& target, std::span<const std:
 // --set: KEY=VALUE for one of these, as often as wanted.
 OptionModel settings_option(std::vector<OptionModel> settings, std::string meaning);
 
-// The option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
+// Returns the option as a word without a name: "SHELL", or "[FILE]" if it may be left out.
 OptionModel positional(std::string value, OptionModel option);
 
 // Options that several commands share.
-// Words that name files, "FILE..." or "[KIND] FILE...", all of which go to `files`.
+// Takes words that name files, "FILE..." or "[KIND] FILE...", all of which go to `files`.
 OptionModel files_positional(std::string value, std::vector<std::string>& files, std::string meaning);
 
 // --format; `meaning` explains the names.
@@ -109,9 +109,10 @@ OptionModel
 format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
 inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
-// The format of a command that draws: the one that was given, else that of `-o x.svg` and `-o x.dot`, else json.
+// Returns the format of a command that draws: the given one, else that of `-o x.svg` and `-o x.dot`, else
+// json.
 std::string_view picture_format(std::string_view given, const std::string& output);
-// -o. `endings` are those that say what is written, as of written_file().
+// -o; `endings` as in written_file().
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});
 
 OptionModel stream_option(bool& stream);
@@ -120,13 +121,13 @@ OptionModel input_positional(std::string& input, const std::string& document);
 // --param NAME=VALUE, as often as wanted; the last value of a name counts.
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters);
 
-// --allow-outside, for what reads wave programs.
+// --allow-outside, for commands that read wave programs.
 OptionModel path_scope_option(PathScope& scope);
 
-// The names of all document types.
+// Returns the names of all document types.
 std::vector<std::string> document_kinds();
 
-// A command that turns one document into another: FILE, --format, --stream and -o.
+// Returns a command that turns one document into another: FILE, --format, --stream and -o.
 CommandModel document_command(std::string name, std::string summary, const std::string& document,
                               CommandExample example, Answer answer);
 

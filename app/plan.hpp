@@ -35,7 +35,7 @@ struct NamedDag {
 // invalid_wave, self_dependency. If parts of the document could not be read (`unread`), the rest is still checked.
 Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread = {});
 
-// A planner's refusal with names, a pointer into the document and a fix.
+// Adds names, a pointer into the document and a fix to a planner's refusal.
 Error to_error(Error error, const NamedDag& named);
 
 struct PlanOptions {
@@ -59,7 +59,7 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options);
 // Reads a DAG with read_dag() and plans it. Errors: of both.
 Result<PlannedDag> plan_document(std::string_view json, const PlanOptions& options);
 
-// The document for a plan that was made with these options.
+// Returns the document for a plan that was made with these options.
 documents::FrontierMemoryPlan plan_to_document(const planning::MemoryPlan& plan, const PlanOptions& options);
 
 // Returns the plan in a document in the planners' form, for the checker. The groups are not checked here.
@@ -73,8 +73,8 @@ struct PictureOptions {
   bool each_wave = false;       // draw similar waves one by one
 };
 
-// The DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical path
-// marked. The picture says what it leaves out.
+// Returns the DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical
+// path marked. The picture says what it leaves out.
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
 // Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if there
@@ -90,7 +90,7 @@ std::string plan_headline(const PlannedDag& planned, const PlanOptions& options)
 // The value of budget_bytes that means no limit: all buffers of the program fit into the budget together.
 inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-// "87.5%" of a budget; "" of none.
+// Returns "87.5%" of a budget; "" of none.
 std::string share_text(std::uint64_t bytes, std::uint64_t budget);
 
 // Content of a picture of a plan: a box for similar waves of a group, and dependencies between boxes.
@@ -109,10 +109,11 @@ struct BoxedPlan {
   std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
 };
 
-// With `each_wave` every wave has a separate box. `kept_path` lists waves; edges between consecutive ones are never left out.
+// Collects similar waves in boxes. With `each_wave` every wave has a separate box. `kept_path` lists waves;
+// edges between consecutive ones are never left out.
 BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
 
-// The common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
+// Returns the common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name);
 
 } // namespace tidegate::app

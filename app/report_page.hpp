@@ -10,7 +10,7 @@
 
 namespace tidegate::app {
 
-// The files under report_page/, as the library was built with them.
+// Return the files under report_page/, as the library was built with them.
 
 std::string_view page_html();
 std::string_view page_style();

@@ -37,7 +37,7 @@ struct LineReply {
 // Answers one line, or says why there is no answer.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
-// How many lines are answered before their answers are written: all that have been read, or one.
+// Lines that are answered before their answers are written: all that have been read, or one.
 enum class Pace : std::uint8_t { blocks, lines };
 
 struct StreamSummary {

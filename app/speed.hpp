@@ -13,7 +13,7 @@
 
 namespace tidegate::app {
 
-// Rounds of a run, each next to one of another way.
+// Rounds of a run, each paired with one of another way.
 struct Timings {
   std::string way;            // of the run
   std::string work;           // what it was timed for: a baseline of other work says nothing
@@ -24,28 +24,28 @@ struct Timings {
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
 };
 
-// Nothing without --compare.
+// Return nothing without --compare.
 std::optional<Timings> timings_of(const engine::RunReport& report);
 std::optional<Timings> timings_of(const traversal::FrontierReport& report);
 
-// "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
+// Return "1.38 times as fast as plain launches (1.31 to 1.44 with 95 % confidence, 9 rounds)".
 std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict, std::string_view other,
                        std::uint64_t rounds);
 std::string speed_text(const engine::BaselineReport& report, std::string_view other);
 
-// A report of either kind. Errors of reading and decoding.
+// Reads a report of either kind. Errors: of reading and decoding.
 using AnyReport = std::variant<engine::RunReport, traversal::FrontierReport>;
 Result<AnyReport> read_report(const std::string& file);
 
-// The rounds of an earlier report of either kind. Errors: of reading and decoding; invalid_usage for a report without
-// --compare.
+// Returns the rounds of an earlier report of either kind. Errors: of reading and decoding; invalid_usage for
+// a report without --compare.
 Result<Timings> read_baseline(const std::string& file);
 
-// This run next to an earlier one; nothing if there are too few rounds for an interval.
+// Compares this run with an earlier one; returns nothing if there are too few rounds for an interval.
 std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
                                                        const std::string& file);
 
-// A table of both ways in Markdown, and every round in comma-separated values.
+// Return a table of both ways in Markdown, and every round in comma-separated values.
 std::string markdown_text(const Timings& timings);
 std::string csv_text(const Timings& timings);
 

@@ -76,7 +76,7 @@ struct Monitor {
 
   std::atomic<bool> settled = false; // set once, by the run or by its watchdog, to decide how the run ends
 
-  // For reports of runs that do not come back: the calls of a run from now on, and how far it has come.
+  // Keep, for reports of runs that do not return, the calls of a run from now on and how far it has come.
   void count(std::shared_ptr<const device::Calls> calls) {
     const std::scoped_lock lock(progress_mutex_);
     before_ = calls->now();

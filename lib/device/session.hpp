@@ -30,7 +30,7 @@ inline constexpr Status invalid_work_group_size = -54;
 // Returns the name of an OpenCL error code: "CL_OUT_OF_RESOURCES" for -5, "error -9999" for an unknown code.
 std::string opencl_error_name(Status code);
 
-// The error for an operation `what` that failed with this code.
+// Returns the error for an operation `what` that failed with this code.
 Error opencl_failure(std::string_view what, Status code);
 
 // A step that the driver refused, thrown through nested calls; public functions convert it to a Result.
@@ -44,7 +44,7 @@ void require(Status status, std::string_view what);
 template <class T>
 using Made = tl::expected<T, Status>;
 
-// Returns what was made. Throws Refused with opencl_failure.
+// Returns the value. Throws Refused with opencl_failure if there is none.
 template <class T>
 T require(Made<T> made, std::string_view what) {
   require(made ? success : made.error(), what);
@@ -152,7 +152,7 @@ public:
   // Images and samplers.
   [[nodiscard]] virtual Made<std::vector<ImageFormat>> image_formats(engine::ImageKind kind,
                                                                      ImageUse use) const = 0;
-  // The texels in each dimension that an image of this kind can have.
+  // Returns the most texels that an image of this kind can have, by dimension.
   [[nodiscard]] virtual Made<engine::ImageShape> largest_image(engine::ImageKind kind) const = 0;
   [[nodiscard]] Made<Image> make_image(const engine::ImageShape& shape, ImageUse use) const {
     return counted(do_make_image(shape, use));
@@ -210,7 +210,7 @@ public:
   }
 
   // Waits.
-  [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the queue's end
+  [[nodiscard]] virtual Status mark(Event& event) const = 0; // sets it to the end of the queue
   [[nodiscard]] Status wait(const Event& event) const {
     ++calls_->waits;
     return do_wait(event);
@@ -220,7 +220,7 @@ public:
     ++calls_->waits;
     return do_finish();
   }
-  // Times of a launch that has ended, if the session profiles.
+  // Returns the times of a launch that has ended, if the session profiles.
   [[nodiscard]] virtual Made<EventTimes> times_of(const Event& event) const = 0;
 
   // Clears words of 4 bytes.

@@ -57,7 +57,7 @@ struct KeptArena final : Holding {
   Arena arena;
   HostContents outputs; // room for them, between two runs
   std::vector<std::string>
-      contents; // by buffer the name of the first contents that are still in it; empty: of none
+      contents; // by buffer, the name of the first contents that it still holds; empty: none
 
   explicit KeptArena(Arena made) : arena(std::move(made)), contents(arena.parts.size()) {}
 
@@ -69,7 +69,7 @@ struct KeptInputs {
   Kept& kept;
   std::shared_ptr<KeptArena> arena;               // of the program's last run, then of this one; may be null
   std::vector<std::optional<DevicePart>> found{}; // by buffer, where the device has its first contents
-  std::vector<std::string> replaced{};            // by buffer, what the arena still has in its place
+  std::vector<std::string> replaced{}; // by buffer, other contents that the arena still holds there
 
   // True if the program has inputs, and the device had all of them.
   [[nodiscard]] bool hit(const Job& program) const;
@@ -81,7 +81,7 @@ struct ArenaRun {
   DispatchOutcome outcome;
   std::optional<UntilState> until;
   std::vector<QueueOutcome> queues; // of waves with a queue
-  HostContents outputs;             // by buffer; after a hang none, and of a run that is not done only logs
+  HostContents outputs;             // by buffer; none after a hang, only logs of a run that is not done
   std::uint64_t publish_ns = 0;     // allocating and filling device memory
   std::uint64_t upload_ns = 0;      // part of publish_ns: uploading first contents
   std::uint64_t read_back_ns = 0;   // reading outputs and queue states

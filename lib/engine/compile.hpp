@@ -30,15 +30,15 @@ struct CompileOptions {
   std::optional<std::uint32_t> side_by_side; // tiles in a work-group of a persistent launch; empty: chosen
   std::optional<Promotion> promote;          // empty: the policy's
   std::optional<TileMapping> mapping;        // of the tiles; empty: chosen
-  device::Tuning tuning;                     // what the choices rest on that are left open
-  std::string why = "measured as the fastest, by the profile"; // the tuning has a strategy, for people
+  device::Tuning tuning;                     // decides the choices that are left open
+  std::string why = "measured as the fastest, by the profile"; // why the tuning has a strategy, for people
   bool fp_contract_off = false; // a * b + c is rounded twice, here and in plain launches
   bool stress = false;          // tiles in another order: the last of the tables' words is the seed
-  bool trace = false;           // work-groups tell when they wait and work, by the device's clock
+  bool trace = false;           // work-groups report when they wait and work, by the device's clock
   bool claims = true;           // work-groups claim tiles, where the device and the program allow it
   bool policy_replaced = false; // the policy is not the program's own
   bool memory_apart = false;    // no arena: nothing limits what all buffers take together
-  bool dry_run = false;         // ends before a device is touched; none need be known
+  bool dry_run = false;         // ends before a device is touched; it may be unknown
 };
 
 struct ModeChoice {
@@ -52,11 +52,11 @@ struct CompiledProgram {
   Job program;                    // as it runs: waves that are one window are one wave
   std::uint64_t budget_bytes = 0; // the program's, or all that the device has; 0 when neither is known
   planning::MemoryPlan plan;      // of the waves as they were written
-  std::vector<std::vector<std::uint32_t>> parts; // by wave those that were written; empty: the same
+  std::vector<std::vector<std::uint32_t>> parts; // by wave, the waves as written; empty: the same
   OutlinedOps ops;
   PromotionChoice promotion;
   StrategyChoice strategy;
-  ProgramLoad load; // of what was chosen
+  ProgramLoad load; // of the chosen schedule
   DeviceModel model;
   Schedule schedule;
   std::uint64_t table_bytes = 0; // of the budget, for descriptors and counters
@@ -66,10 +66,10 @@ struct CompiledProgram {
   ModeChoice mode;
   LaunchTables tables;
   std::optional<device::MemoryOrdering> ordering; // of a persistent launch
-  DeviceClock clock = DeviceClock::none;          // that it reads, where it is traced
+  DeviceClock clock = DeviceClock::none;          // that a traced launch reads
   device::Tuning tuning;
   KernelSource source;
-  std::vector<Warning> warnings; // what the program most likely does not mean
+  std::vector<Warning> warnings; // likely mistakes in the program
   // Time of all decisions before a kernel is generated: of publishing queues, finding windows, asking the policy,
   // grouping, scheduling, laying memory out and choosing a strategy.
   std::uint64_t plan_ns = 0;
@@ -81,8 +81,8 @@ struct CompiledProgram {
 // without a queue in rounds, at whose ends all groups meet. Runs that are traced, stressed or exported do without.
 bool may_claim(const Job& program, const device::DeviceInfo* device);
 
-// `device` is null when the program is compiled for none in particular. Errors: of the program, its kernels,
-// its plan and its memory.
+// Runs all passes. `device` is null if the program is compiled for none in particular. Errors: of the
+// program, its kernels, its plan and its memory.
 Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const CompileOptions& options);
 
 } // namespace tidegate::engine

@@ -91,8 +91,9 @@ std::uint32_t best_workers(const ProgramLoad& load, Strategy strategy, TileMappi
                            const DeviceModel& model, std::uint32_t resident,
                            std::optional<std::uint32_t> wanted = {});
 
-// Reverse order in every other stage pays if the caches do not hold all data; consecutive tiles in a group
-// keep waits few. Otherwise tiles are dealt out one by one, which balances tiles of unequal cost.
+// Chooses the tile mapping. Reverse order in every other stage pays if the caches do not hold all data;
+// consecutive tiles in a group keep waits few. Otherwise tiles are dealt out one by one, which balances tiles
+// of unequal cost.
 TileMapping best_mapping(const ProgramLoad& load, Strategy strategy, const DeviceModel& model);
 
 // Returns the turns of the first slice of a persistent launch. The model may be far off, and it knows

@@ -12,11 +12,11 @@
 
 namespace tidegate::engine {
 
-// By buffer index; empty for other buffers.
+// Images by buffer index; empty for other buffers.
 using DeviceImages = std::vector<device::Image>;
 
-// Throws device::Refused with unsupported_kernel if the device lacks an image's format for its use in
-// kernels, or its size.
+// Checks all images. Throws device::Refused with unsupported_kernel if the device lacks an image's format for
+// its use in kernels, or its size.
 void check_images(const device::Session& session, const Job& program);
 
 // Allocates every image. Throws device::Refused.
@@ -32,7 +32,7 @@ void download_image(const device::Session& session, const device::Image& from, c
 void fill_images(const device::Session& session, const Job& program, const HostContents& first,
                  const DeviceImages& images);
 
-// Throws device::Refused.
+// Makes a sampler. Throws device::Refused.
 device::Sampler make_sampler(const device::Session& session, const SamplerSpec& spec);
 
 // Images and samplers set as arguments of a generated kernel from index `first` on; owns what it created for

@@ -64,7 +64,7 @@ Result<HostContents> first_contents(const device::Session& session, const Job& p
                                     std::uint64_t most_pinned_bytes,
                                     const std::vector<bool>& passed_over = {});
 
-// The same of what `read` returns for a buffer that has first contents.
+// Does the same with the contents that `read` returns for each buffer that has first contents.
 Result<HostContents>
 first_contents(const device::Session& session, const Job& program, std::uint64_t most_pinned_bytes,
                const std::function<Result<std::vector<std::byte>>(std::size_t buffer)>& read);
@@ -85,7 +85,7 @@ struct Arena {
     device::Buffer memory;
     std::uint64_t offset = 0; // bytes
   };
-  device::Buffer whole;              // what a generated kernel gets; empty without one
+  device::Buffer whole;              // for a generated kernel; empty without one
   std::vector<Part> parts;           // by buffer; empty outside the arena
   std::vector<device::Buffer> views; // by buffer, for plain launches; empty outside the arena
 };

@@ -1,4 +1,4 @@
-// Running a schedule on a device: launches, persistent or one for each stage, in bounded slices.
+// Runs a schedule on a device: by launches, persistent or one for each stage, in bounded slices.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
@@ -34,7 +34,7 @@ public:
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // From the first wave to the last. Throws device::Refused.
+  // Runs the schedule from its first wave to its last. Throws device::Refused.
   DispatchOutcome run();
 
 private:
@@ -47,7 +47,7 @@ private:
     std::uint32_t repeat_end = 0;
   };
 
-  // Positions of these are in rows of the tables.
+  // The positions of both count rows of the tables.
   bool persistent(Position position, const Rows& rows);
   bool slice(Position& position, const Rows& rows);
   void stage_by_stage();
@@ -81,7 +81,7 @@ private:
   const DispatchLimits limits_;
   Monitor& monitor_;
 
-  // Turns of a slice, of all work-groups together: counters are compared by their difference.
+  // Most turns of a slice, of all work-groups together: counters are compared by their difference.
   static constexpr std::uint64_t most_budget = std::uint64_t{1} << 30U;
 
   device::Buffer stages_, entries_, waits_, words_, progress_;

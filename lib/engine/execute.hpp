@@ -60,8 +60,8 @@ struct ExecutedProgram {
 DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                const RunOptions& options, const Residency& residency);
 
-// Returns the time that a persistent launch may take which a first run chose on a CPU: another program may have taken
-// a core since.
+// Returns the longest time that a persistent launch may take if a first run on a CPU chose it: another
+// program may have taken a core since.
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations);
 
 // Reads the user's own references, by buffer; empty without one. Errors: of files.
@@ -84,7 +84,8 @@ Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostCon
 Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
                                 const RunOptions& options, Monitor& monitor);
 
-// Errors: cannot_export for what the host program does not do: launches between persistent ones, images, queues, hits.
+// Checks that the host program can run all of it. Error: cannot_export for launches between persistent ones,
+// images, queues and hits.
 Result<void> check_exportable(const CompiledProgram& compiled);
 
 // Writes the generated kernel, its tables, the first contents of buffers and a host program in C (kernels/host/main.c)

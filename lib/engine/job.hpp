@@ -65,8 +65,8 @@ struct Warning {
   std::string pointer; // into the program
 };
 
-// The answer to a list without room for all hits: the run fails, the list keeps what it has room for, or the program
-// runs again with the room that was needed.
+// If a list has no room for all hits, the run fails, the list keeps what it has room for, or the program runs
+// again with the room that was needed.
 enum class HitOverflow : std::uint8_t { error, truncate, grow };
 inline constexpr std::array<std::string_view, 3> hit_overflow_names{"error", "truncate", "grow"};
 
@@ -135,7 +135,8 @@ struct ProgramBuffer {
   bool swapped = false;
   std::optional<ImageShape> image{};
   bool in_registers = false; // used by one wave, in registers: it needs no memory
-  // Returns its contents before the first wave, or their start, before undefined bytes; empty if there are none.
+  // Returns its contents before the first wave, or their start: the bytes after it are undefined. Empty: no
+  // contents.
   std::function<Result<std::vector<std::byte>>()> first = {};
   // If it is not empty: returns these bytes of them, without the memory for all; both are multiples of the element size.
   std::function<Result<std::vector<std::byte>>(std::uint64_t begin, std::uint64_t bytes)> first_part = {};
@@ -376,13 +377,13 @@ struct Job {
     return std::ranges::any_of(waves,
                                [](const ProgramWave& wave) { return wave.queue && wave.queue->publishes; });
   }
-  // The name of a wave in a sentence.
+  // Returns the name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
-  // Its place in the document (RFC 6901).
+  // Returns its place in the document (RFC 6901).
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
 
-// Waves in the program's order of execution: by section, then by index.
+// Returns the waves in the program's order of execution: by section, then by index.
 std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves);
 
 // Derives dependencies from reads and writes in that order: a read waits for the last write before it; a
@@ -390,25 +391,26 @@ std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves);
 std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWave>& waves,
                                                     std::size_t buffer_count);
 
-// A topological order of the waves, as close to the program's own order as possible, or to that of `ranks` by wave.
+// Returns a topological order of the waves, as close as possible to the program's own order, or to that of
+// `ranks` by wave.
 std::vector<std::uint32_t> program_order(const Job& program, std::span<const std::uint64_t> ranks = {});
 
-// The DAG for the planners: a section waits for all of the previous section. The budget is dropped if all
-// buffers fit into it together.
+// Returns the DAG for the planners: a section waits for all of the previous section. The budget is dropped if
+// all buffers fit into it together.
 planning::WaveDag wave_dag(const Job& program, std::uint64_t budget_bytes);
 
 // Refuses outputs that would replace inputs or each other, of the program and of the command line (`files`):
 // see refuse_overwriting().
 Result<void> keep_inputs(const Job& job, FileUses files);
 
-// Parameter type that takes the image: "image2d_t", "image2d_depth_t" for depth formats.
+// Returns the parameter type that takes the image: "image2d_t", "image2d_depth_t" for depth formats.
 std::string_view type_name(const ImageShape& shape);
 
-// "rgba_unorm8 of 640 x 480", with layers "… in 4 layers".
+// Returns "rgba_unorm8 of 640 x 480", with layers "… in 4 layers".
 std::string describe(const ImageShape& shape);
 
-// Shape of the array in a file, slowest dimension first: layers or depth, height, width, and channels if
-// several.
+// Returns the shape of the array in a file, slowest dimension first: layers or depth, height, width, and
+// channels if several.
 std::vector<std::uint64_t> array_shape(const ImageShape& shape);
 
 } // namespace tidegate::engine

@@ -1,4 +1,4 @@
-// Checks of a job before it is compiled: what a device cannot do, and what its author most likely does not mean.
+// Checks a job before it is compiled: for what a device cannot do, and for likely mistakes.
 #pragma once
 #include "engine/job.hpp"
 #include "engine/outlined_ops.hpp"
@@ -11,7 +11,7 @@
 
 namespace tidegate::engine {
 
-// The error for waves that need more local memory than the device has.
+// Returns the error for waves that need more local memory than the device has.
 Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& device);
 
 // Returns out_of_range for work-groups and local arguments that the device cannot have. Checks nothing if `device` is

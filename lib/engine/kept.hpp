@@ -35,7 +35,7 @@ struct Holding {
   [[nodiscard]] virtual std::optional<DevicePart> find(const std::string& content) const = 0;
 };
 
-// An input apart from any arena: runs change what is in theirs.
+// An input outside of all arenas, whose contents runs change.
 struct KeptInput final : Holding {
   std::string content;
   device::Buffer memory;

@@ -29,10 +29,10 @@ std::uint64_t image_bytes(const Job& program);
 // the wave that has most of them. Saturates.
 std::uint64_t least_bytes(const Job& program);
 
-// A transient buffer lives from the first group of waves that accesses it to the last, and throughout the
-// repeated groups unless an iteration certainly overwrites it first. Other buffers live throughout. Errors:
-// arena_over_capacity and arena_search_exhausted if the arena does not fit `capacity_bytes` (0: no limit). Buffers of
-// 64 KiB or more get `stagger_bytes` in addition.
+// Plans the arena. A transient buffer lives from the first group of waves that accesses it to the last, and
+// throughout the repeated groups unless an iteration certainly overwrites it first. Other buffers live
+// throughout. Errors: arena_over_capacity and arena_search_exhausted if the arena does not fit
+// `capacity_bytes` (0: no limit). Buffers of 64 KiB or more get `stagger_bytes` in addition.
 Result<MemoryLayout> plan_memory(const Job& program, const planning::BarrierGroups& groups,
                                  std::uint64_t alignment, std::uint64_t capacity_bytes,
                                  std::uint64_t stagger_bytes = 0);

@@ -21,7 +21,7 @@ struct OutlinedOps {
   std::vector<std::map<std::string, std::string>> renamed; // by unit: old and new names of file scope
 };
 
-// By unit; keys are the kernels' original names.
+// Register copies by unit; they name kernels by their original names.
 using RegisterCopies = std::map<std::uint32_t, std::vector<opencl_c::RegisterCopy>>;
 
 // Outlines every op that a wave runs. In the kernels of `idling` (indices of ops) that may, work-items outside of a

@@ -76,7 +76,7 @@ public:
     return prepared_.at({wave, phase}).kernel;
   }
 
-  // Time that first launches spent compiling so far.
+  // Returns the time that first launches spent compiling so far.
   [[nodiscard]] std::uint64_t compile_ns() const { return compile_ns_; }
 
 private:

@@ -3,9 +3,9 @@
 //   steps = i / every, modulo cycle unless that is 0
 //   value = first + by * steps | first * by^steps | first << by * steps | first >> by * steps
 //
-// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. With a modulo, sums and products
-// do not wrap before; shifts do. Floats are only
-// added, with one rounding (fma). kernels/wave/progression.cl does the same on the device.
+// Integers are computed in 64 bits, reduced modulo `modulo`, and truncated to the type. With a modulo, sums
+// and products do not wrap before; shifts do. Floats are only added, with one rounding (fma).
+// kernels/wave/progression.cl does the same on the device.
 #pragma once
 #include "core/npy.hpp"
 
@@ -31,7 +31,7 @@ struct Progression {
   friend bool operator==(const Progression&, const Progression&) = default;
 };
 
-// A number of a value, at this offset in bytes: the value itself, or a member of a structure.
+// A changing number in a value, at this offset in bytes: the value itself, or a member of a structure.
 struct Change {
   std::uint64_t offset = 0;
   Progression progression;
@@ -43,10 +43,10 @@ struct Change {
 // Reads the number at the start of these bytes, as one that never changes.
 Progression constant_progression(ElementType type, std::span<const std::byte> bytes);
 
-// The number in an iteration, as clSetKernelArg takes it.
+// Returns the number in an iteration, as clSetKernelArg takes it.
 std::vector<std::byte> value_in(const Progression& progression, std::uint32_t iteration);
 
-// The value with the numbers of that iteration.
+// Returns the value with the numbers of that iteration.
 std::vector<std::byte> value_in(std::vector<std::byte> value, std::span<const Change> changes,
                                 std::uint32_t iteration);
 

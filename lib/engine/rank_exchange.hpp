@@ -33,13 +33,13 @@ public:
   // Waits for the transfers that still use its memory.
   ~RankExchange();
 
-  // Enqueues the reads. Throws device::Refused, as all of these.
+  // Enqueues the reads. Throws device::Refused, as send() and end() do.
   void begin(std::vector<Piece> sent, std::vector<Piece> received);
 
   // Waits for the reads, and starts all messages; Ranks::wait() waits for these.
   void send();
 
-  // Enqueues the writes of what has been received.
+  // Enqueues the writes of the received bytes.
   void end();
 
 private:

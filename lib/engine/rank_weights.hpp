@@ -1,4 +1,4 @@
-// How much of a cut wave each rank works: equal parts, or parts by speed.
+// Decides how much of a cut wave each rank works: equal parts, or parts by speed.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
@@ -24,10 +24,10 @@ struct RankWeights {
 // each other are taken as equal.
 std::vector<std::uint32_t> parts_by_time(std::span<const std::uint64_t> work_ns);
 
-// Returns what the options ask for: by rank a weight, and where it comes from. Unless they say, ranks have equal parts where
-// their devices are alike; otherwise, of a program that iterates long enough, the first iterations are run in equal parts, and
-// each rank is weighed by the time that it worked, without waiting. All ranks call it. Errors: of the options, whose number of
-// weights must be that of ranks (wrong_length); of the run.
+// Returns the weight of each rank, and where the weights come from. If the options state none, ranks have
+// equal parts if their devices are alike; otherwise the first iterations of a program that iterates long
+// enough run in equal parts, and each rank is weighed by the time that it worked, without waiting. All ranks
+// call it. Errors: of the options, whose number of weights must be that of ranks (wrong_length); of the run.
 Result<RankWeights> weigh_ranks(const device::Session& session, const device::DeviceInfo& device,
                                 const Job& program, const std::vector<std::vector<std::uint32_t>>& storage,
                                 const RunOptions& options, Monitor& monitor);

@@ -33,14 +33,15 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
                                      std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                      const HotCounts& hot = {});
 
-// A field of a policy, what it is for, and whether a program has that.
+// A field of a policy: what it is for, and whether a program uses it.
 struct PolicyUse {
   std::string_view field;
   std::string_view what; // for people
   bool used = true;
 };
 
-// Warns of fields that a program states and cannot use: those of `uses` that say so, and all others, which are for `others`.
+// Warns of fields that a program states and cannot use: unused ones of `uses`, and all fields that are not
+// among them, which are for `others`.
 std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
                                           std::string_view others);
 std::optional<Warning> idle_policy_fields(const Job& program);
@@ -53,7 +54,7 @@ struct Recommendation {
   std::vector<policy::TraceStep> reasons; // in order of the steps
 };
 
-// Errors: those of the policy.
+// Asks the policy. Errors: those of the policy.
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot = {});
@@ -63,11 +64,12 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
 enum class Promotion : std::uint8_t { none, windows, opcodes, all };
 inline constexpr std::array<std::string_view, 4> promotion_names{"none", "windows", "opcodes", "all"};
 
-// The recommendation with the mode and the promotions that ran: the user may state others than the policy chooses.
+// Returns the recommendation with the mode and the promotions that ran: the user may state others than the
+// policy chooses.
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
                                          policy::ExecutionMode mode, Promotion promoted);
 
-// The evidence of promotion, which describes what ran.
+// Returns the evidence of promotion, with the mode and the promotions that ran.
 policy::PromotionEvidence evidence_of(const Recommendation& recommendation, policy::ExecutionMode mode,
                                       Promotion promoted);
 
@@ -92,7 +94,7 @@ struct PromotionChoice {
   std::vector<HotOp> ops;      // with separate cases, in the program that runs
 };
 
-// `windows` and `ops` are the available ones.
+// Chooses among the available `windows` and `ops`.
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,
                                  std::vector<Window> windows, std::vector<HotOp> ops);
 

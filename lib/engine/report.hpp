@@ -16,25 +16,25 @@
 
 namespace tidegate::engine {
 
-// For a program that was compiled and not run: --dry-run.
+// Returns the report of a program that was compiled and not run: --dry-run.
 RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns);
 
-// For a run that ended in any way.
+// Returns the report of a run that ended in any way.
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns);
 
-// For --check-bounds.
+// Returns the report of --check-bounds.
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns);
 
-// For --check-halos.
+// Returns the report of --check-halos.
 RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
                           const device::DeviceInfo& device, const RunOptions& options,
                           std::uint64_t wall_time_ns);
 
-// For a run whose device does not respond: what the host knows.
+// Returns what the host knows of a run whose device does not respond.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);
 
@@ -84,19 +84,19 @@ struct WaveProgress {
   bool counted = false;        // `processed` by the device, as ops publish items
 };
 
-// By wave as written: the progress of a run that is complete.
+// Returns the progress of a complete run, by wave as written.
 std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 
 // Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a persistent
-// launch and whose queues have these states. Without states it is what the host knows.
+// launch and whose queues have these states. Without states it returns what the host knows.
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 
 // Returns the tiles of waves (a started one counts) and the items of queues that were completed.
 std::uint64_t tiles_processed(const CompiledProgram& compiled, std::span<const WaveProgress> progress);
 
-// Lanes that had an item, divided by those that ran, in basis points: the work-items of launches, or those of all work-groups in
-// each turn of a persistent launch with `workers` of them.
+// Returns the lanes that had an item, divided by those that ran, in basis points: the work-items of launches,
+// or those of all work-groups in each turn of a persistent launch with `workers` of them.
 std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
                             std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues);
 
@@ -109,7 +109,8 @@ struct Lineage {
   std::uint64_t items = 0; // processed items that derive from a rule
 };
 
-// Empty if no wave has rules. `storage[phase][buffer]` is the buffer whose memory a buffer uses.
+// Returns the lineage; empty if no wave has rules. `storage[phase][buffer]` is the buffer whose memory a
+// buffer uses.
 Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
                       const std::vector<std::vector<std::uint32_t>>& storage,
                       std::span<const WaveProgress> progress);

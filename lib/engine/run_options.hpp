@@ -35,7 +35,7 @@ struct TraversalOptions {
 
 struct Kept;
 
-// How much of the waves that are cut each rank works.
+// The part of cut waves that each rank works, as the options ask.
 struct AskedWeights {
   std::optional<WeightSource> source; // empty: measured where ranks differ
   std::vector<std::uint32_t> parts;   // by rank, in proportion, if stated

@@ -60,7 +60,7 @@ struct ProgramSummary {
   std::vector<WaveSummary> waves;
   std::vector<WindowSummary> windows;
   std::vector<engine::ResolvedDependency> dependencies;
-  bool derived = false; // whether the dependencies were derived
+  bool derived = false; // the dependencies were derived
   std::vector<BufferSummary> buffers;
   std::uint32_t most_iterations = 1;
   std::uint64_t budget_bytes = 0; // 0: neither program nor device has a limit
@@ -216,7 +216,7 @@ struct BoundsViolation {
   std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: adjacent to the buffer
 };
 
-// Says where it wrote: 4 bytes past the end of "sums".
+// Returns where it wrote: 4 bytes past the end of "sums".
 std::string place_text(const BoundsViolation& violation);
 
 // An access that Oclgrind reports.
@@ -340,7 +340,7 @@ struct QueueReport {
   std::uint64_t published_items = 0;
   std::uint64_t items_processed = 0; // in all iterations, like those that remain
   std::uint64_t items_remaining = 0;
-  bool requeues = false; // whether its ops can requeue
+  bool requeues = false; // some op can requeue
   std::uint64_t rounds = 0;
   std::uint64_t requeue_count = 0;
   std::uint64_t aged_promotions = 0;
@@ -455,7 +455,7 @@ struct TriedWay {
 // launches on the program's data, and timed. Later runs reuse the result.
 struct FirstRun {
   bool compared = false;        // with plain launches
-  bool equal = false;           // what runs, in every byte of the outputs
+  bool equal = false;           // the outputs of what runs, in every byte
   bool measured = false;        // candidates were timed
   bool kept = false;            // in the user's folder, for later runs
   std::string reason;           // for people
@@ -475,7 +475,7 @@ struct Geometry { // of the launches
   std::uint32_t worker_groups = 0;
 };
 
-// Counted as the run went on: by the session of the device, by the device, and from the place that the run came to. The
+// Counts of a run: by the session of the device, by the device, and from the place that the run came to. The
 // last six are the policy's and the program's.
 struct Telemetry {
   std::uint64_t bytes_uploaded = 0;
@@ -516,7 +516,7 @@ struct ReportHead {
   std::optional<device::MemoryOrdering> ordering; // persistent launches only
   // How a wave program's open launch plan was chosen, or a traversal's first result was checked.
   std::optional<FirstRun> first_run;
-  std::optional<bool> converged; // whether `until` was reached, or ranks changed less than their tolerance
+  std::optional<bool> converged; // `until` was reached, or ranks changed less than their tolerance
   std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0; // total
   std::uint64_t upload_ns = 0;    // of a wave program: part of queue_publish_ns

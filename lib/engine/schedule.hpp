@@ -34,7 +34,7 @@ struct Stage {
   std::uint64_t tiles = 0; // of the waves as written: a window's tiles count once for each of its waves
   std::uint32_t packs = 0; // packs of these tiles
   bool plain = false;      // its only wave is launched as the user's kernel
-  bool new_launch = false; // an earlier launch ends before it, so that what that wrote to images arrives
+  bool new_launch = false; // an earlier launch ends before it, so that its writes to images arrive
 };
 
 // A wave that cannot share a persistent launch, or for whose images one ends, and why.

@@ -29,18 +29,18 @@ struct Residency {
 };
 
 struct DispatchLimits {
-  std::uint64_t slice_ns = 150'000'000; // what a slice should take at most
+  std::uint64_t slice_ns = 150'000'000; // longest time that a slice should take
   std::uint64_t first_turns = 256;      // of a wave program's first slice
   std::chrono::steady_clock::time_point deadline;
   std::uint32_t workers = 1;              // work-groups of a persistent launch
-  std::uint32_t arrivals_per_barrier = 1; // as many; 0 for a traversal without a persistent launch
+  std::uint32_t arrivals_per_barrier = 1; // as many as workers; 0 for a traversal without a persistent launch
   std::uint32_t most_polls = 0;           // of a wait on the device
-  std::uint64_t trace_spans = 0;          // that are kept at most; none: nothing is traced
+  std::uint64_t trace_spans = 0;          // most spans that are kept; 0: nothing is traced
   DeviceClock clock = DeviceClock::none;  // that the kernel was compiled to read
 };
 
-// `gpu_polls`: how often a work-group of a GPU polls before it gives up. On a CPU it may wait long for one
-// whose core is busy; there the host ends the wait.
+// Returns the limits of a dispatch. `gpu_polls`: how often a work-group of a GPU polls before it gives up. On
+// a CPU it may wait long for one whose core is busy; there the host ends the wait.
 DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
                                const Residency& residency, std::uint32_t gpu_polls);
 
@@ -68,7 +68,7 @@ class Counters {
 public:
   static constexpr std::size_t line_words = 64; // TG_LINE of the kernels
 
-  // All 0, once the queue has come to it. Throws device::Refused.
+  // All counters are 0 once the queue reaches this point. Throws device::Refused.
   Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor);
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
@@ -76,7 +76,8 @@ public:
 
   [[nodiscard]] const device::Buffer& memory() const { return memory_; }
 
-  // Before a launch: nothing is claimed (kernels/wave/claims.cl). Only a device that works in the host's memory claims.
+  // Clears all claims, before a launch (kernels/wave/claims.cl). Only a device that works in the host's
+  // memory claims.
   void clear_claims();
 
 private:
@@ -93,8 +94,8 @@ public:
   SliceLoop(const device::Session& session, Monitor& monitor, DispatchOutcome& outcome)
       : session_(session), monitor_(monitor), outcome_(outcome) {}
 
-  // Runs a slice of so many launches, which `launch` enqueues, and reads its head from the start of `from`.
-  // Returns the time until the end of the slice.
+  // Runs a slice of `launches` launches, which `launch` enqueues, and reads its head from the start of
+  // `from`. Returns the time until the end of the slice.
   template <class Launch>
   std::uint64_t run(std::uint64_t launches, const Launch& launch, const device::Buffer& from,
                     std::span<std::byte> head) {

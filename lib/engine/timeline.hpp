@@ -100,11 +100,11 @@ struct WaveTimes {
   double device_bytes_per_ns = 0;       // memory rate that the self-test measured; 0: unknown
 };
 
-// Returns nothing if spans are missing. `device_bytes_per_ns` is copied.
+// Returns where the time went; nothing if spans are missing. `device_bytes_per_ns` is copied.
 std::optional<WaveTimes> wave_times_of(const engine::CompiledProgram& compiled, const Trace& trace,
                                        std::uint32_t workers, double device_bytes_per_ns);
 
-// `until_met` is the state at the end of the run.
+// Returns the timeline of a run; `until_met`: the condition held at its end.
 Timeline timeline_of(const engine::CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,
                      bool until_met);
 

@@ -50,7 +50,7 @@ struct FusedProgram {
   std::vector<std::vector<std::uint32_t>> parts; // by wave: the waves of the program as written
 };
 
-// Fails only with errors that outlining the ops would report too.
+// Makes one wave of each window. Fails only with errors that outlining the ops would report, too.
 Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std::vector<Window>& windows);
 
 // Checks windows independently, by their definition. Returns the first violation as a sentence, or an empty

@@ -97,7 +97,8 @@ struct Launched {
   bool by_launcher = false; // the variables are there
 };
 
-// Open MPI, MPICH and those derived from it set variables; without them the process is the only one.
+// Returns what the variables of Open MPI, MPICH and those derived from it say; without them the process is
+// the only one.
 Launched launched();
 
 // Loads the module with MPI and begins, if the launcher started several processes; otherwise returns null. Error:

@@ -28,12 +28,12 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
                                        std::span<const ProgramBuffer> buffers, const FindImage& find_image,
                                        const std::string& pointer);
 
-// Error: invalid_program if a wave reads an image by one argument and writes it by another, which OpenCL
-// leaves undefined. `pointer` is the wave's place.
+// Refuses a wave that reads an image by one argument and writes it by another, which OpenCL leaves undefined.
+// Error: invalid_program. `pointer` is the wave's place.
 Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
                               std::span<const ProgramBuffer> buffers, const std::string& pointer);
 
-// Number of values of any kind that an argument states.
+// Returns the number of values of any kind that an argument states.
 std::size_t count_values(const ArgumentSpec& argument);
 
 // True for a single number: {"f32": 1}.
@@ -44,10 +44,10 @@ bool states_one_number(const ArgumentSpec& argument);
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
                                       const opencl_c::TranslationUnit& unit, const std::string& pointer);
 
-// The argument that a program would state for this parameter: {"f32": …}.
+// Returns the argument that a program would state for this parameter: {"f32": …}.
 std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c::TranslationUnit& unit);
 
-// Checks the spec of a value that starts with these bytes. Errors: invalid_program, out_of_range.
+// Resolves the progression of a number that starts with these bytes. Errors: invalid_program, out_of_range.
 Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                                    std::span<const std::byte> first, const std::string& pointer);
 

@@ -26,7 +26,7 @@ Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec
 // Returns the shape of the contents of the buffer's file; of raw bytes one dimension. Errors: as of reading.
 Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const std::string& path);
 
-// Returns what a buffer's file begins with: the header of an .npy file.
+// Returns the start of a buffer's file, before its elements: the header of an .npy file, otherwise nothing.
 std::string buffer_file_head(ElementType type, const std::string& path, std::span<const std::uint64_t> shape);
 
 // Writes the contents of a buffer to the file, completely or not at all. An .npy file has the shape, or one dimension

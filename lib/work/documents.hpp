@@ -23,7 +23,7 @@ TIDEGATE_HAS_RECORD(engine::BufferInit);
 TIDEGATE_HAS_RECORD(engine::QueueItemSpec);
 TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
 
-// Reads a value of a structure as an argument of its own: {"i32": 0, "iteration": {"add": 1}}. Errors: as of decoding,
+// Reads a value of a structure as an argument: {"i32": 0, "iteration": {"add": 1}}. Errors: as of decoding,
 // with places below `pointer`.
 Result<engine::ArgumentSpec> argument_of(const Value& value, const std::string& pointer);
 

@@ -35,7 +35,7 @@ struct HitSources {
 Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSources& sources,
                        const policy::LaunchPolicy& policy);
 
-// Error: argument_mismatch unless a kernel can append to the list through this parameter.
+// Checks that a kernel can append to the list through this parameter. Error: argument_mismatch.
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer);
 

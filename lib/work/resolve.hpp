@@ -26,7 +26,7 @@ namespace tidegate::engine {
 // Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
 // macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
 // the publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
-// the rest is still checked; `device`: which will run it, if known. Errors: invalid_program,
+// the rest is still checked; `device` will run it, if it is known. Errors: invalid_program,
 // unknown_name, duplicate_name, argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each
 // with its place in the program or a source. Reports all errors at once, without consequences of other errors.
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
@@ -44,7 +44,7 @@ using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
 // The index of a name whose definition is invalid.
 inline constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max();
 
-// unknown_name, with the closest known name as a suggestion.
+// Returns unknown_name, with the closest known name as a suggestion.
 Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
 
 // Returns the index of the name; already_reported() if it is unsound.
@@ -62,10 +62,10 @@ struct ResolveInput {
   const UnreadLocations& unread;
   const device::DeviceInfo* device;
 
-  // already_reported() if some part below `pointer` could not be read.
+  // Returns already_reported() if some part below `pointer` could not be read.
   [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
 
-  // find_name() for a part of the document that may have been read incompletely.
+  // Does the same as find_name(), for a part of the document that may have been read incompletely.
   [[nodiscard]] Result<std::uint32_t> find_in(std::string_view part, std::string_view what,
                                               std::string_view name, const NameIndex& known,
                                               const std::string& pointer) const;
@@ -104,7 +104,7 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
 
 ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
 
-// Index pairs of swapped buffers.
+// Returns the index pairs of swapped buffers.
 std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
                                                         const ProgramMemory& memory, ErrorList& errors);
 
@@ -145,8 +145,8 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
 Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
                               const std::string& pointer);
 
-// The waves in the order in which an iteration runs them, those of the program's loops again and again. Errors:
-// invalid_wave, invalid_program, out_of_range; the waves stay as they are then.
+// Returns the waves in the order in which an iteration runs them, those of a loop once for each of its turns.
+// Errors: invalid_wave, invalid_program, out_of_range; then it returns the waves as they are.
 std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& names,
                                   const std::vector<ProgramWave>& waves, ErrorList& errors);
 
@@ -155,16 +155,17 @@ void spread_progressions(std::vector<ProgramWave>& waves);
 
 // Sources.
 
-// `answer` supplies predefined macros, and is called only for macros that the source depends on. Errors:
-// those of options, reading, scope, preprocessor and declarations; an error without a source line gets the
-// op's place, `pointer`.
+// Reads a source. `answer` supplies predefined macros, and is called only for macros that the source depends
+// on. Errors: those of options, reading, scope, preprocessor and declarations; an error without a source line
+// gets the op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, SourceFrame frame = {});
 
-// The error for a function that should be a kernel.
+// Returns the error for a function that should be a kernel.
 Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
-// kernel_source for a kernel that has the name of a built-in function: drivers build it and then find no kernel.
+// Refuses a kernel with the name of a built-in function: drivers build it and then find no kernel. Error:
+// kernel_source.
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
 
 // Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
@@ -174,7 +175,7 @@ inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", 
 // Reads one of tidegate's sources; it depends on no macro of a device.
 Result<ProgramUnit> built_in_unit(const char* file);
 
-// Error: invalid_program if a fill, copy or queue wave has a range or arguments.
+// Refuses a range or arguments of a fill, copy or queue wave. Error: invalid_program.
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
 
 // Resolves a fill or copy, with its kernel's arguments and range. Errors: out_of_range, invalid_program, and
@@ -197,7 +198,8 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
 
 // Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from kernels.
 
-// Tiles in x, y and z, from one number for all dimensions or one for each. Error: invalid_program.
+// Returns a halo in tiles, in x, y and z, from one number for all dimensions or one for each. Error:
+// invalid_program.
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
                                                  const std::string& pointer);
 

@@ -21,15 +21,15 @@ struct Prepared;
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
                               const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
 
-// Returns all that decides what a program compiles to, but for the files of its kernels: contents of inputs and files of
-// outputs do not. Empty if a part of it is not known.
+// Returns a key of all that decides what a program compiles to, except the files of its kernels; contents of
+// inputs and files of outputs do not count. Empty if a part of it is unknown.
 std::string stream_key(const WaveProgram& program, const std::string& folder);
 
 // Returns the program that an earlier run of the stream left under RunOptions::kept_key; null if there is none, or if
 // sources of its kernels have changed.
 std::shared_ptr<Prepared> find_prepared(const RunOptions& options);
 
-// Runs what find_prepared() returned, with the inputs and outputs of `program`. As run_program().
+// Runs what find_prepared() returned, with the inputs and outputs of `program`; otherwise like run_program().
 Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgram& program,
                             const std::string& folder, const device::DeviceInfo& device,
                             const RunOptions& options, Monitor& monitor);
