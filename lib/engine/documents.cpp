@@ -329,7 +329,7 @@ TIDEGATE_RECORD(RankReport, rank_fields);
 constexpr Field rank_wave_fields[] = {
     required<&RankWaveReport::wave>("the wave"),
     required<&RankWaveReport::runs_on>(
-        "parts: each rank runs a part of its range or items; every: every rank runs all of it; one: rank "
+        "parts: each rank runs a part of its range, items or bytes; every: every rank runs all of it; one: rank "
         "0 runs it and sends the others what it may have written, as results may depend on an order"),
     required<&RankWaveReport::reason>("why it is not cut into parts"),
     required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),

@@ -19,6 +19,9 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
   const ProgramArgument& given = spec.arguments[argument];
   const std::string name = in_quotes(program.buffers[given.buffer].name);
   const std::string text = program.wave_text(wave);
+  if (split.waves[wave].local) {
+    return {};
+  }
   if (!split.waves[wave].cut()) {
     return {fmt::format("{} all of {}, which uses {}",
                         split.waves[wave].on_one_rank ? "one rank runs" : "every rank runs", text, name),
@@ -79,7 +82,7 @@ std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, con
   };
   for (const ProgramWave& wave : program.waves) {
     for (std::uint32_t i = 0; i < wave.arguments.size(); ++i) {
-      if (wave.arguments[i].is_memory() && split.in_parts(wave.arguments[i].buffer)) {
+      if (!wave.command && wave.arguments[i].is_memory() && split.in_parts(wave.arguments[i].buffer)) {
         by_kernel[kernel_of(wave)].insert(i);
       }
     }

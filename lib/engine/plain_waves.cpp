@@ -167,6 +167,9 @@ void PlainWaves::set_progressions(std::uint32_t wave, std::uint32_t iteration, c
 
 device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared& prepared,
                                     device::Event* event) {
+  if (what.bytes == 0) {
+    return device::success;
+  }
   if (what.from) {
     return session_.copy(prepared.from, what.from_offset, prepared.to, what.to_offset, what.bytes, event);
   }
@@ -217,7 +220,8 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   event = first && event == nullptr ? &launched : event;
   device::Status status = device::success;
   if (what) {
-    status = transfer(*what, prepared, event);
+    const auto part = transfers_.find(wave);
+    status = transfer(part == transfers_.end() ? *what : part->second, prepared, event);
   } else {
     set_progressions(wave, iteration, prepared.kernel);
     status = session_.launch(prepared.kernel, prepared.range, event);

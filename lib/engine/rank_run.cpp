@@ -84,6 +84,9 @@ public:
     waves_ = &waves;
     for (std::uint32_t wave = 0; wave < moved.size(); ++wave) {
       hand_over_begins(wave, moved[wave]);
+      if (split_.waves[wave].local) {
+        waves.set_transfer(wave, local_part(program_, split_, wave, rank_));
+      }
     }
     run_.device_bytes = session_.calls()->now().buffer_bytes;
     for (const std::uint32_t wave : order_) {
@@ -137,8 +140,7 @@ public:
 private:
   // The bytes of a buffer that this rank has memory for.
   [[nodiscard]] ByteRange room(std::uint32_t buffer) const {
-    return split_.in_parts(buffer) ? split_.parts[buffer][rank_]
-                                   : ByteRange{0, program_.buffers[buffer].bytes};
+    return room_of(program_, split_, buffer, rank_);
   }
 
   // Where bytes of a buffer are in its memory, or in that of one of its set.
@@ -631,9 +633,9 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
   report.halo_reason = run.halo_reason;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
-                            .runs_on = split.waves[wave].cut()         ? RunsOn::parts
-                                       : split.waves[wave].on_one_rank ? RunsOn::one
-                                                                       : RunsOn::every,
+                            .runs_on = split.waves[wave].cut() || split.waves[wave].local ? RunsOn::parts
+                                       : split.waves[wave].on_one_rank                    ? RunsOn::one
+                                                                                          : RunsOn::every,
                             .reason = split.waves[wave].reason,
                             .fix = split.waves[wave].fix});
   }
@@ -703,7 +705,7 @@ Result<void> check_room(const Job& program, const JobSplit& split, std::uint32_t
   };
   std::uint64_t all = 0;
   for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
-    const std::uint64_t bytes = split.in_parts(i) ? split.parts[i][rank].size() : program.buffers[i].bytes;
+    const std::uint64_t bytes = room_of(program, split, i, rank).size();
     all += bytes;
     if (bytes > device.max_allocation_bytes) {
       return over(in_quotes(program.buffers[i].name), bytes, device.max_allocation_bytes);

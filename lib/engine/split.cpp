@@ -116,13 +116,50 @@ public:
       split_.waves[wave].on_one_rank =
           !split_.waves[wave].cut() && code(program_.waves[wave]).depends_on_order;
     }
+    for (const ProgramWave& wave : program_.waves) {
+      own_copies(wave);
+    }
     for (std::size_t i = 0; i < split_.owned.size(); ++i) {
       split_.owned[i] = of_set_[split_.swap_set[i]];
+    }
+    for (std::size_t i = 0; i < program_.waves.size(); ++i) {
+      if (is_local(program_.waves[i])) {
+        split_.waves[i] = {.begin = {}, .reason = {}, .fix = {}, .local = true};
+      }
     }
     return std::move(split_);
   }
 
 private:
+  // Gives what only fills and copies write the owners of what it is a copy of.
+  void own_copies(const ProgramWave& wave) {
+    if (!wave.command || !wave.command->from) {
+      return;
+    }
+    const TransferCommand& what = *wave.command;
+    const std::uint32_t to = split_.swap_set[what.to];
+    const auto writes = [&](const ProgramArgument& argument) {
+      return argument.is_memory() && argument.access != Access::read &&
+             split_.swap_set[argument.buffer] == to;
+    };
+    const bool by_transfers = std::ranges::all_of(program_.waves, [&](const ProgramWave& other) {
+      return other.command || std::ranges::none_of(other.arguments, writes);
+    });
+    if (by_transfers && of_set_[to].empty() && what.from_offset == what.to_offset &&
+        program_.buffers[*what.from].bytes == program_.buffers[what.to].bytes) {
+      of_set_[to] = of_set_[split_.swap_set[*what.from]];
+    }
+  }
+
+  [[nodiscard]] bool is_local(const ProgramWave& wave) const {
+    if (!wave.command || !split_.split(wave.command->to)) {
+      return false;
+    }
+    const TransferCommand& what = *wave.command;
+    return !what.from || !split_.split(*what.from) ||
+           (split_.owned[*what.from] == split_.owned[what.to] && what.from_offset == what.to_offset);
+  }
+
   struct Code {
     std::string launch_function;
     bool depends_on_order = true; // items of a queue run in any order
@@ -302,6 +339,11 @@ TileRows own_rows(const ProgramWave& wave, const WaveCut& cut, std::uint32_t ran
   return {begin, end, first_id(ids, begin), first_id(ids, end)};
 }
 
+ByteRange intersection(const ByteRange& a, const ByteRange& b) {
+  const std::uint64_t end = std::min(a.end, b.end);
+  return {std::min(std::max(a.begin, b.begin), end), end};
+}
+
 ByteRange hull(const ByteRange& a, const ByteRange& b) {
   return a.size() == 0   ? b
          : b.size() == 0 ? a
@@ -375,6 +417,26 @@ ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, cons
   return {begin - std::min(begin, rows.beyond), std::min(end + rows.beyond, bytes)};
 }
 
+ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank) {
+  return split.in_parts(buffer) ? split.parts[buffer][rank] : ByteRange{0, program.buffers[buffer].bytes};
+}
+
+TransferCommand local_part(const Job& program, const JobSplit& split, std::uint32_t wave,
+                           std::uint32_t rank) {
+  TransferCommand part = *program.waves[wave].command;
+  const ByteRange to = room_of(program, split, part.to, rank);
+  ByteRange bytes = intersection({part.to_offset, part.to_offset + part.bytes}, to);
+  if (part.from && split.split(*part.from)) {
+    bytes = intersection(bytes, room_of(program, split, *part.from, rank));
+  }
+  if (part.from) {
+    part.from_offset += bytes.begin - part.to_offset - room_of(program, split, *part.from, rank).begin;
+  }
+  part.to_offset = bytes.begin - to.begin;
+  part.bytes = bytes.size();
+  return part;
+}
+
 TileRows whole_tiles(const ProgramWave& wave, TileRows rows) {
   const NdRange ids = ids_of(wave);
   rows.first_id = first_id(ids, rows.begin);
@@ -396,7 +458,8 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
   for (std::uint32_t i = 0; next_depth_ > 1 && i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
     for (const ProgramArgument& argument : wave.arguments) {
-      if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer)) {
+      if (wave.section != Section::each || !argument.is_memory() || !split.split(argument.buffer) ||
+          split.waves[i].local) {
         continue;
       }
       const std::string& name = program.buffers[argument.buffer].name;
@@ -450,6 +513,14 @@ DeepHalos::Block DeepHalos::plan(std::uint32_t depth, std::uint32_t first_phase)
       for (std::size_t i = order_.size(); i-- > 0;) {
         const ProgramWave& wave = program_.waves[order_[i]];
         const WaveCut& cut = split_.waves[order_[i]];
+        if (wave.section == Section::each && cut.local) {
+          const std::uint32_t to = memory_of[wave.command->to];
+          if (wave.command->from && split_.split(*wave.command->from)) {
+            ByteRange& from = needed[memory_of[*wave.command->from]];
+            from = hull(from, needed[to]);
+          }
+          needed[to] = owned(to);
+        }
         if (wave.section != Section::each || !cut.cut()) {
           continue;
         }
@@ -580,8 +651,10 @@ Freshness::Freshness(const Job& program, const JobSplit& split,
     : program_(program), split_(split), storage_(storage) {
   for (std::uint32_t i = 0; i < program.buffers.size();
        ++i) { // first contents are wherever there is memory for them
-    fresh_.push_back(split.in_parts(i) ? split.parts[i]
-                                       : std::vector(split.ranks, ByteRange{0, program.buffers[i].bytes}));
+    std::vector<ByteRange>& of_ranks = fresh_.emplace_back();
+    for (std::uint32_t rank = 0; rank < split.ranks; ++rank) {
+      of_ranks.push_back(room_of(program, split, i, rank));
+    }
   }
 }
 
@@ -607,6 +680,9 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
   const ProgramWave& spec = program_.waves[wave];
   const std::uint32_t running = cut.on_one_rank ? 1 : split_.ranks;
   std::vector<RankTransfer> transfers;
+  if (cut.local) {
+    return transfers;
+  }
   for (const ProgramArgument& argument : spec.arguments) {
     if (!argument.is_memory() || !split_.split(argument.buffer) ||
         (argument.access == Access::write && argument.overwrites) || (cut.cut() && keeps_nothing(argument))) {
@@ -621,6 +697,9 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
         continue;
       }
       ByteRange needed = cut.cut() ? touched(spec, argument, rows[rank], bytes) : ByteRange{0, bytes};
+      if (fresh[rank].size() == 0) { // and may be far from what a rank reads that owns nothing
+        fresh[rank] = {needed.begin, needed.begin};
+      }
       // A gap between what it has and what it needs would be lost from the account.
       needed = {std::min(needed.begin, fresh[rank].end), std::max(needed.end, fresh[rank].begin)};
       fetch(argument.buffer, rank, needed, fresh, transfers);
@@ -638,6 +717,17 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
 
 void Freshness::after(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows) {
   const ProgramWave& spec = program_.waves[wave];
+  if (split_.waves[wave].local) {
+    const TransferCommand& what = *spec.command;
+    const auto& memory_of = storage_[iteration % storage_.size()];
+    for (std::uint32_t rank = 0; rank < split_.ranks; ++rank) {
+      ByteRange& to = fresh_[memory_of[what.to]][rank];
+      const bool whole = what.bytes == program_.buffers[what.to].bytes;
+      to = whole ? room_of(program_, split_, what.to, rank) : to;
+      to = what.from && split_.split(*what.from) ? intersection(to, fresh_[memory_of[*what.from]][rank]) : to;
+    }
+    return;
+  }
   for (const ProgramArgument& argument : spec.arguments) {
     if (!argument.is_memory() || argument.access == Access::read || !split_.split(argument.buffer)) {
       continue;

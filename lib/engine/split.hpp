@@ -41,6 +41,9 @@ struct WaveCut {
   bool on_one_rank = false;         // which is not cut
   std::string reason;               // why it is not cut
   std::string fix;                  // what to declare so that it is; empty if nothing helps
+  // A fill of a split buffer, or a copy into one whose bytes each rank has where it owns those of the target: every rank does it on
+  // all bytes that it has memory for, and no message follows.
+  bool local = false;
 
   [[nodiscard]] bool cut() const { return !begin.empty(); }
 };
@@ -66,6 +69,12 @@ struct JobSplit {
 };
 
 // Each rank gets a part of what is cut in proportion to its weight, which is at least 1.
+// The bytes of a buffer that a rank has memory for.
+ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank);
+
+// The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
+TransferCommand local_part(const Job& program, const JobSplit& split, std::uint32_t wave, std::uint32_t rank);
+
 JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights);
 
 // Returns true if ranks combine a buffer after the wave.

@@ -118,9 +118,9 @@ class Ranks(Programs):
                     self.assertEqual(self.outputs(program), alone)
                     self.check(self.mpirun(ranks, "run", "program.json"), 0)  # without --verify each rank writes its rows
                     self.assertEqual(self.outputs(program), alone)
-                    if name == "jacobi":  # the sweep and the force
+                    if name == "jacobi":  # two fills, the sweep and the force
                         self.assertEqual([wave["wave"] for wave in report["ranks"]["waves"] if wave["runs_on"] == "parts"],
-                                         ['"sweep"', "wave 7 (gradient)"])
+                                         ["wave 0 (fill_bytes)", "wave 1 (fill_bytes)", '"sweep"', "wave 7 (gradient)"])
                     if name == "life":  # a row over each border, in both directions, and over that of the torus
                         self.assertEqual(report["ranks"]["bytes_sent"], (20 - 1) * ranks * 2 * 200)
                     if name == "heat":  # a row over each border, in both directions, before all iterations but the first
@@ -194,6 +194,13 @@ class Ranks(Programs):
             sizes[0] = inner[0] if dimensions > 1 else sizes[0]
             local[0] = chance.choice([size for size in range(1, inner[0] + 1) if inner[0] % size == 0]) if dimensions > 1 else local[0]
             phase = "each" if number == 0 else chance.choice(("before", "each", "each", "after"))
+            if chance.random() < 0.3:  # each rank fills or copies what it has
+                if chance.random() < 0.5:
+                    document["waves"].append({"phase": phase, "fill": {"buffer": b, "value": salt}})
+                    waves.append((phase, None, b, 0, 0, salt))
+                else:
+                    document["waves"].append({"phase": phase, "copy": {"from": a, "to": b}})
+                    waves.append((phase, a, b, None, 0, 0))
             document["ops"][kernel] = {"source": "stencils.cl"}
             document["waves"].append({"op": kernel, "phase": phase, "global_size": sizes, "local_size": local, "args": [
                 {"buffer": a, "rows": reach}, {"buffer": b, "rows": 0},
@@ -205,7 +212,9 @@ class Ranks(Programs):
 
         def run(phase: str) -> None:
             for own, a, b, old, reach, salt in waves:
-                if own == phase:
+                if own == phase and (a is None or old is None):
+                    state[b][:] = state[a] if a else [salt] * count
+                elif own == phase:
                     before, after = state[a], state[b]
                     for i in range(count):
                         y = i // width

@@ -310,6 +310,17 @@ std::string random_document(Numbers& numbers, bool reaching = false) {
     const std::string line = fmt::format(R"("global_size":[{}],"local_size":[{}])", n, local);
     const std::string value = fmt::format(R"({{"u32":{}}})", n);
     waves += waves.empty() ? "" : ",";
+    if (numbers.chance(20)) { // another wave before it
+      const std::uint32_t offset = numbers.chance(50) ? 0 : numbers.below(n);
+      const std::uint32_t items = numbers.chance(50) ? n - offset : 1 + numbers.below(n - offset);
+      waves +=
+          numbers.chance(50)
+              ? fmt::format(R"({{"phase":"{}","fill":{{"buffer":"{}","value":{},"offset":{},"count":{}}}}},)",
+                            phase, names[b], numbers.below(99), offset, items)
+              : fmt::format(
+                    R"({{"phase":"{}","copy":{{"from":"{}","to":"{}","from_offset":{},"to_offset":{},"count":{}}}}},)",
+                    phase, names[a], names[b], offset, offset, items);
+    }
     constexpr std::array<std::uint32_t, 5> known{4, 5, 6, 7, 8};
     switch (reaching ? known.at(numbers.below(5)) : numbers.below(10)) {
     case 0: waves += wave_text("far", names[a], names[b], line, value, phase); break;
@@ -470,7 +481,7 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t deep = 0, overlapped = 0;
   std::uint64_t messages = 0, messages_of_1 = 0;
-  for (std::uint64_t i = 0; i < 240 / tidegate::test::scale; ++i) {
+  for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
     const std::string json = random_document(numbers, true);
     CAPTURE(seed + i);
@@ -604,8 +615,14 @@ TEST_CASE("a split buffer is in parts, or the reason says why not") {
   };
   const std::string near = wave_text("near", "p", "q", sizes, R"({"u32":64})");
   CHECK(whole(near) == "; ");
-  CHECK(whole(near + R"(,{"fill":{"buffer":"q"}})") ==
-        "every rank runs all of wave 1 (fill_bytes), which uses \"q\"; write it as a kernel whose work-items "
+  for (const char* const local :
+       {R"({"fill":{"buffer":"q","offset":3}})", R"({"copy":{"from":"p","to":"q","from_offset":5}})"}) {
+    CHECK(whole(near + "," + local) == "; ");
+  }
+  CHECK(whole(near + "," + wave_text("mirrored", "p", "q", sizes, R"({"u32":64})"))
+            .starts_with("every rank runs all of wave 1 (mirrored), which uses \"q\"; give \"q\" a shape"));
+  CHECK(whole(near + R"(,{"copy":{"from":"q","to":"p","from_offset":5}})") ==
+        "every rank runs all of wave 1 (copy_bytes), which uses \"q\"; write it as a kernel whose work-items "
         "write only their own rows, if its time matters");
 }
 
