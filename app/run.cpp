@@ -184,8 +184,8 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
             options.halo_overlap = index == 0 ? std::nullopt : std::optional(index == 1);
           },
           overlap_choices,
-          "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): measured "
-          "together with the depth of halos"),
+          "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): on "
+          "GPUs, and as is measured together with the depth of halos"),
       {.names = {"rank-weights"},
        .value = "auto|equal|measured|N,N",
        .meaning =

@@ -32,7 +32,7 @@ using Storage = std::vector<std::vector<std::uint32_t>>;
 // Constants of kernels/wave/halo_check.cl.
 constexpr std::uint64_t shadow_words = 12;
 constexpr std::size_t verdict_words = 8;
-constexpr std::uint32_t writes = 2;
+constexpr std::uint32_t write_bit = 2;
 constexpr std::uint64_t looks = 1;
 constexpr std::uint64_t by_number = 2;
 constexpr std::size_t most_verdict_rows = 31; // each row has a bit for recorded accesses
@@ -243,7 +243,7 @@ public:
           .parameter = program_.function(wave.op).parameters[row.argument].name,
           .buffer = program_.buffers[wave.arguments[row.argument].buffer].name,
           .iteration = iteration,
-          .writes = (verdict[6] & writes) != 0,
+          .writes = (verdict[6] & write_bit) != 0,
           .subscript = std::uint64_t{verdict[5]} << 32U | verdict[4],
           .dimension = d,
           .tile = own,

@@ -40,10 +40,11 @@ public:
              std::chrono::nanoseconds most, Monitor& monitor, const RankSettings& settings)
       : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
         rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(settings.outputs),
-        trace_spans_(settings.trace_spans), monitor_(monitor), order_(program_order(program)),
+        trace_spans_(settings.trace_spans), clock_from_(settings.clock_from), monitor_(monitor),
+        order_(program_order(program)),
         halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
         fresh_(program, split, storage), exchange_(session, ranks), asked_overlap_(settings.halo_overlap),
-        overlaps_(settings.halo_overlap.value_or(false)) {
+        overlaps_(settings.halo_overlap.value_or(!session.on_host && settings.trace_spans == 0)) {
     run_.buffer_bytes.resize(program.buffers.size());
     if (settings.halo_depth != 0) {
       run_.halo_reason = halos_.reason();
@@ -101,8 +102,7 @@ public:
     TIDEGATE_CHECK(ranks_.barrier());
     deadline_ = Clock::now() + most_;
     monitor_.deadline = deadline_;
-    const ranks::Traffic before = ranks_.traffic();
-    const auto start = Clock::now();
+    start_clock();
     run_.trace = RankTrace(trace_spans_);
     const std::uint32_t iterations = run_wave_by_wave(
         program_, order_, storage_,
@@ -121,11 +121,12 @@ public:
     monitor_.in_flight = 0;
     run_.halo_depth = halos_.depth();
     run_.halo_overlap = overlapped_ && overlaps_;
-    run_.dispatch_ns = elapsed_ns(start) - std::min(elapsed_ns(start), waves.compile_ns());
+    const std::uint64_t compiled = waves.compile_ns() - compile_ns_before_;
+    run_.dispatch_ns = elapsed_ns(start_) - std::min(elapsed_ns(start_), compiled);
     const ranks::Traffic& after = ranks_.traffic();
-    run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
-                    .messages = after.messages - before.messages,
-                    .waiting_ns = after.waiting_ns - before.waiting_ns};
+    run_.traffic = {.bytes_sent = after.bytes_sent - traffic_before_.bytes_sent,
+                    .messages = after.messages - traffic_before_.messages,
+                    .waiting_ns = after.waiting_ns - traffic_before_.waiting_ns};
     if (failed_) {
       return tl::unexpected(std::move(*failed_));
     }
@@ -138,6 +139,12 @@ public:
   }
 
 private:
+  void start_clock() {
+    traffic_before_ = ranks_.traffic();
+    compile_ns_before_ = waves_->compile_ns();
+    start_ = Clock::now();
+  }
+
   // The bytes of a buffer that this rank has memory for.
   [[nodiscard]] ByteRange room(std::uint32_t buffer) const {
     return room_of(program_, split_, buffer, rank_);
@@ -339,12 +346,14 @@ private:
       const auto best = std::min_element(times_.begin(), times_.begin() + depths.size());
       const auto chosen = gains(*best, times_.front()) ? best : times_.begin();
       halos_.use(depths[static_cast<std::size_t>(chosen - times_.begin())]);
+      if (times_.size() > depths.size() && !gains(times_.back(), *chosen)) {
+        overlaps_ = !overlaps_;
+      }
       if (times_.size() > depths.size() || asked_overlap_) {
-        overlaps_ = asked_overlap_.value_or(gains(times_.back(), *chosen));
         measured_by_.reset();
         return {};
       }
-      overlaps_ = true;
+      overlaps_ = !overlaps_; // the other way, once
     }
     times_.push_back(0);
     auto met = together([&] { return ranks_.barrier(); });
@@ -439,6 +448,11 @@ private:
     monitor_.iterations = iteration;
     if (failed_ || run_.status != RunStatus::done) {
       return false;
+    }
+    if (clock_from_ != 0 && iteration == clock_from_) {
+      clock_from_ = 0;
+      device::require(session_.finish(), "running the waves");
+      start_clock();
     }
     if (measured_by_ == wave) {
       if (const auto measured = measure_depth(iteration); !measured) {
@@ -561,6 +575,10 @@ private:
   const std::chrono::nanoseconds most_; // wall time of the waves
   const Outputs outputs_;
   const std::uint64_t trace_spans_;
+  std::uint32_t clock_from_; // the iteration in which the clock starts again
+  Clock::time_point start_;
+  ranks::Traffic traffic_before_;
+  std::uint64_t compile_ns_before_ = 0;
   Clock::time_point deadline_;
   Monitor& monitor_;
   const std::vector<std::uint32_t> order_;

@@ -105,7 +105,8 @@ struct RankSettings {
   std::uint64_t trace_spans = 0;
   // Iterations between two exchanges of halos, where the program allows it; 0: the run measures which is fastest.
   std::uint32_t halo_depth = 1;
-  std::optional<bool> halo_overlap = {}; // empty: the run measures it where it measures the depth
+  std::uint32_t clock_from = 0;          // times and traffic are those from this iteration on
+  std::optional<bool> halo_overlap = {}; // empty: on GPUs, and measured where the depth is
 };
 
 // The greatest depth of halos that a run with these settings may use.

@@ -58,7 +58,7 @@ struct RunOptions {
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
   std::uint64_t halo_depth = 0;     // of ranks: iterations that one exchange of halos serves; 0: measured
-  std::optional<bool> halo_overlap; // inner work-groups run while halos are under way; empty: measured
+  std::optional<bool> halo_overlap; // inner work-groups run while halos are under way; empty: on GPUs
   AskedWeights rank_weights;        // of ranks
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
