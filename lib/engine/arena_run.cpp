@@ -129,8 +129,8 @@ bool has_failed(const QueueOutcome& queue) {
 }
 
 // Clears the transient buffers, or the others without contents, on which a program may rely.
-void clear(const device::Session& session, const CompiledProgram& compiled, const Arena& arena,
-           bool transient) {
+void clear_arena(const device::Session& session, const CompiledProgram& compiled, const Arena& arena,
+                 bool transient) {
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
     if (buffer.in_arena() && !buffer.first && buffer.transient() == transient) {
@@ -307,7 +307,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
                         compiled.synchronization.mapping, built.kernel ? &*built.kernel : nullptr,
                         plain ? &*plain : nullptr, queues, arena, limits, monitor);
-  clear(session, compiled, arena, false); // some drivers allocate only now
+  clear_arena(session, compiled, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
   fill(session, compiled, first, *memory, inputs);
   fill_images(session, program, first, images);
@@ -317,7 +317,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   // With values of an earlier run a tile that does not wait for them would be right. On a GPU the first launch into
   // fresh memory takes longer besides.
   if (!used_before) {
-    clear(session, compiled, arena, true);
+    clear_arena(session, compiled, arena, true);
   }
   device::require(session.finish(), "filling the buffers");
   run.upload_ns = elapsed_ns(cleared);
