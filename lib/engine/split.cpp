@@ -114,7 +114,8 @@ public:
     for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
       split_.waves[wave].on_one_rank =
-          !split_.waves[wave].cut() && code(program_.waves[wave]).depends_on_order;
+          !split_.waves[wave].cut() &&
+          (code(program_.waves[wave]).depends_on_order || combines_what_it_reads(program_.waves[wave]));
     }
     for (const ProgramWave& wave : program_.waves) {
       own_copies(wave);
@@ -131,6 +132,16 @@ public:
   }
 
 private:
+  // Returns true if another argument is a buffer that atomics change: what is read of it depends on an order.
+  [[nodiscard]] bool combines_what_it_reads(const ProgramWave& wave) const {
+    return std::ranges::any_of(wave.arguments, [&](const ProgramArgument& changed) {
+      return changed.combine && std::ranges::count_if(wave.arguments, [&](const ProgramArgument& other) {
+                                  return other.is_memory() &&
+                                         split_.swap_set[other.buffer] == split_.swap_set[changed.buffer];
+                                }) != 1;
+    });
+  }
+
   // Gives what only fills and copies write the owners of what it is a copy of.
   void own_copies(const ProgramWave& wave) {
     if (!wave.command || !wave.command->from) {

@@ -293,9 +293,9 @@ private:
     }
     if (take("while")) {
       condition();
-      statement();
+      loop_body();
     } else if (take("do")) {
-      statement();
+      loop_body();
       expect("while");
       condition();
       expect(";");
@@ -343,7 +343,14 @@ private:
       }
     }
     expect(")");
+    loop_body();
+  }
+
+  // What an early return in it says of ids is not known after the loop, which may not run, or end before.
+  void loop_body() {
+    const IdBounds before = bounds_;
     statement();
+    bounds_ = before;
   }
 
   // Reads `i < 3; ++i` of a loop whose variable has a constant number first: it counts up, if the body does not change it.
@@ -362,8 +369,11 @@ private:
     };
     const std::span<const Token> bound =
         std::span(tokens_).subspan(at_ + 2, std::max(semicolon, at_ + 2) - at_ - 2);
+    const bool bound_by_itself =
+        std::ranges::any_of(bound, [&name](const Token& token) { return token.is(name.c_str()); });
     const std::size_t step = semicolon + 1;
-    if (step + 2 >= end_ || !std::ranges::all_of(bound, plain) || !tokens_[step + 2].is(")") ||
+    if (step + 2 >= end_ || bound_by_itself || !std::ranges::all_of(bound, plain) ||
+        !tokens_[step + 2].is(")") ||
         !((tokens_[step].is("++") && tokens_[step + 1].is(name.c_str())) ||
           (tokens_[step].is(name.c_str()) && tokens_[step + 1].is("++")))) {
       return false;
@@ -1183,6 +1193,11 @@ std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, co
   return found;
 }
 
+// Of functions whose result may depend on an order, and of assembler, which may hold any.
+static constexpr std::array<std::string_view, 9> atomic_prefixes{
+    "atomic_",          "atom_", "__sync_", "__atomic_",       "__c11_atomic_",
+    "__opencl_atomic_", "asm",   "__asm",   "__scoped_atomic_"};
+
 bool depends_on_order(const TranslationUnit& unit, const Function& kernel) {
   const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
   const auto reduced = reductions(unit, kernel);
@@ -1197,11 +1212,10 @@ bool depends_on_order(const TranslationUnit& unit, const Function& kernel) {
     const bool runs = function.body && called.contains(function.name);
     for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
       const std::string& text = tokens[i].text;
-      const bool assembler = text == "asm" || text == "__asm" || text == "__asm__";
-      atomics +=
-          assembler || ((text.starts_with("atomic_") || text.starts_with("atom_")) && tokens[i + 1].is("("))
-              ? 1
-              : 0;
+      // By any name and in any place: (atomic_inc)(p) and a compiler's own __sync_fetch_and_add, too.
+      const bool counts = std::ranges::any_of(
+          atomic_prefixes, [&text](std::string_view prefix) { return text.starts_with(prefix); });
+      atomics += counts ? 1 : 0;
     }
   }
   return atomics != known;

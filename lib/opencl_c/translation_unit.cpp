@@ -145,6 +145,7 @@ private:
     if (tokens_[at_].is("{")) {
       const std::size_t end = unit_.counterpart(at_);
       found.body = TokenRange{.begin = at_, .end = end + 1};
+      TIDEGATE_CHECK(static_variables(*found.body));
       at_ = end;
     }
     found.end = ++at_;
@@ -152,6 +153,35 @@ private:
     attributes({.begin = close, .end = signature_end}, found);
     parameters(found);
     unit_.functions.push_back(std::move(found));
+    return {};
+  }
+
+  // Refuses static variables in a body, but those of constant and local memory, for the reason of file scope.
+  Result<void> static_variables(TokenRange body) {
+    for (std::size_t i = body.begin; i < body.end; ++i) {
+      if (!tokens_[i].is("static") && !tokens_[i].is("extern")) {
+        continue;
+      }
+      std::size_t begin = i; // of the declaration, which may name its memory before
+      while (begin > body.begin + 1 && !tokens_[begin - 1].is(";") && !tokens_[begin - 1].is("{") &&
+             !tokens_[begin - 1].is("}")) {
+        --begin;
+      }
+      const std::size_t end = unit_.find({.begin = i, .end = body.end}, ";=");
+      bool allowed = false;
+      for (std::size_t j = begin; j < end; ++j) {
+        const auto space = address_space(tokens_[j].text);
+        allowed |= space == AddressSpace::constant || space == AddressSpace::local;
+      }
+      if (!allowed) {
+        return tl::unexpected(
+            error_at(unit_, i, ErrorCode::unsupported_kernel,
+                     fmt::format("this {} variable is outside constant and local memory", tokens_[i].text),
+                     fmt::format("pass it as a buffer: a persistent kernel and a plain one would each have a "
+                                 "separate copy; {}",
+                                 see_unsupported)));
+      }
+    }
     return {};
   }
 

@@ -152,8 +152,9 @@ void derive_halos(Job& program) {
 
 void derive_rows(Job& program) {
   constexpr std::uint64_t most = std::uint64_t{1} << 31U; // as above
-  using Setting = std::tuple<std::uint32_t, std::array<std::uint64_t, 3>, std::array<std::uint32_t, 3>,
-                             std::map<std::size_t, std::int64_t>>;
+  // The dimensions belong to it: [8] and [8, 1] have the same sizes, and rows along another id.
+  using Setting = std::tuple<std::uint32_t, std::uint32_t, std::array<std::uint64_t, 3>,
+                             std::array<std::uint32_t, 3>, std::map<std::size_t, std::int64_t>>;
   std::map<Setting, std::vector<std::optional<opencl_c::RowElements>>> known;
   for (ProgramWave& wave : program.waves) {
     const NdRange& range = wave.range;
@@ -168,7 +169,8 @@ void derive_rows(Job& program) {
       setting.begin[d] = static_cast<std::int64_t>(range.offset[d]);
       setting.size[d] = range.global[d];
     }
-    const auto [rows, is_new] = known.try_emplace({wave.op, range.offset, range.global, setting.values});
+    const auto [rows, is_new] =
+        known.try_emplace({wave.op, range.dimensions, range.offset, range.global, setting.values});
     if (is_new) {
       rows->second = opencl_c::row_elements(unit, kernel, setting);
     }

@@ -285,6 +285,8 @@ TEST_CASE("a pointer that is used by atomics alone, whose results are not used")
   CHECK(reduced("atomic_or(h, 1);") == "- in order");
   CHECK(reduced("atomic_inc(&own); atomic_inc(h);") == "sum in order");
   CHECK(reduced("unknown(); atomic_inc(h);") == "- in order");
+  CHECK(reduced("b[i] = __sync_fetch_and_add(h, 1);") == "- in order");
+  CHECK(reduced("b[i] = (atomic_inc)(h);") == "- in order");
 }
 
 namespace {
@@ -331,6 +333,9 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
   CHECK(rows_of("{ if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("if (b[0] > 1) { if (x >= w) return; } a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("for (;;) { if (x >= w) break; } a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("for (int k = 0; k < b[0]; ++k) if (x >= w) return; a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("while (b[0] > 5) if (x >= w) return; else b[0] = 1; a[y * w + x] = 1;", 10) == "8 0 9");
+  CHECK(rows_of("do if (x >= w) { break; return; } while (b[0] > 5); a[y * w + x] = 1;", 10) == "8 0 9");
   CHECK(rows_of("switch (y) { case 0: if (x >= w) return; case 1: a[y * w + x] = 1; }", 10) == "8 0 9");
   CHECK(rows_of("if (x + 1 >= w) return; a[y * w + x] = 1;", 10) == "8 0 9");
 
@@ -339,6 +344,7 @@ TEST_CASE("rows of elements that work-items of two dimensions access") {
   CHECK(rows_of("for (int d = -2; d < 2; d++) b[0] += a[y * w + x + d];") == "8 -2 8");
   CHECK(rows_of("for (int d = 0; d < 3; ++d) { b[0] += a[y * w + x + d]; ++d; }") == "-");
   CHECK(rows_of("for (int d = 0; d < b[0]; ++d) b[0] += a[y * w + x + d];") == "-");
+  CHECK(rows_of("for (int d = 0; d < 1 + 3 * d - d * d; ++d) b[0] += a[(y + d) * w + x];") == "-");
   CHECK(rows_of("for (int k = 0; k < w; ++k) b[0] += a[y * w + k];") == "8 0 7");
   CHECK(rows_of("b[0] = a[y * w + max(x - 1, 0)] + a[y * w + min(x + 1, w - 1)];") == "8 -1 8");
   CHECK(rows_of("b[0] = a[clamp(y - 1, 0, h - 1) * w + clamp(x + 2, 0, w - 1)];") == "8 -8 9");

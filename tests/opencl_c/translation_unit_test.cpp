@@ -430,6 +430,12 @@ TEST_CASE("a variable of file scope is in constant memory") {
   CHECK(refusal(try_parse("int a, b;")) == "1:5 " + message("a"));
   CHECK(refusal(try_parse("global int* p = 0;")) == "1:13 " + message("p"));
   CHECK(refusal(try_parse("int a __attribute__((aligned(8)));")) == "1:5 " + message("a"));
+
+  const std::string inside = " unsupported_kernel: this static variable is outside constant and local memory";
+  CHECK(refusal(try_parse("kernel void k() { static global int n; }")) == "1:19" + inside);
+  CHECK(refusal(try_parse("void f() { if (1) { global static int n = 0; } }")) == "1:28" + inside);
+  CHECK(try_parse(
+      "kernel void k() { static local int a; constant static int b = 1; static constant int c = 2; }"));
 }
 
 TEST_CASE("pragmas stand between declarations and inside of them") {
