@@ -356,6 +356,23 @@ class Ranks(Programs):
                         self.assertEqual([wave["runs_on"] for wave in report["waves"]], ["parts"], report)
                         self.assertLess(report["bytes_sent"], repeat * ranks * 2 * 4 * w * (2 + group))
 
+    def test_rows_of_one_op_in_one_and_two_dimensions(self) -> None:
+        self.file("key.cl", """kernel void key(global float* out, uint w) {
+          const uint x = get_global_id(0), y = get_global_id(1);
+          out[y * w + x] = x + 1;
+        }""")
+        self.file("program.json", json.dumps({
+            "buffers": {"wide": {"type": "f32", "shape": [1, 8], "output": "wide.raw"}, "line": {"type": "f32", "shape": [8], "output": "line.raw"}},
+            "ops": {"key": {"source": "key.cl"}},
+            "waves": [{"op": "key", "global_size": size, "local_size": [4] + [1] * (len(size) - 1), "args": [{"buffer": name}, {"u32": 8}]}
+                      for name, size in (("wide", [8, 1]), ("line", [8]))]}))
+        for ranks in (1, 2):
+            result = self.mpirun(ranks, "run", "program.json")
+            self.check(result, 0)
+            for name in ("wide", "line"):
+                self.assertEqual(struct.unpack("<8f", (self.folder / f"{name}.raw").read_bytes()), tuple(range(1, 9)))
+        self.assertEqual([wave["runs_on"] for wave in parse(result.stdout)["ranks"]["waves"]], ["every", "parts"])
+
     def test_atomics_are_combined_or_run_on_one_rank(self) -> None:
         chance = random.Random(SEED)
         values = [chance.randrange(1000) for _ in range(500)]
