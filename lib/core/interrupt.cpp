@@ -29,6 +29,8 @@ std::string message_at_once;
 std::string message_again;
 int errors = STDERR_FILENO; // a duplicate, because descriptor 2 captures the drivers' output
 
+constexpr int ended = -1'000'000; // in place of a number of watches, so that no watch begins any more
+
 std::atomic<int> watches{0};
 std::atomic<std::int64_t> first_at{0}; // 0: not interrupted
 std::atomic<bool> ending{false};
@@ -62,8 +64,17 @@ std::int64_t now_ns() {
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
+// One more watch. While another thread ends the process this one waits: it must not exit with a code of its own.
+void begin_watch() {
+  if (watches.fetch_add(1) < 0) {
+    for (;;) {
+      ::pause();
+    }
+  }
+}
+
 void on_interrupt(int /*signal*/) {
-  if (watches == 0) {
+  if (int none = 0; watches.compare_exchange_strong(none, ended)) {
     end_process(message_at_once);
   }
   const std::int64_t now = now_ns();
@@ -138,7 +149,7 @@ InterruptWatch::InterruptWatch() {
   if (watches == 0) {
     first_at = 0;
   }
-  ++watches;
+  begin_watch();
 }
 
 InterruptWatch::~InterruptWatch() {
@@ -150,7 +161,7 @@ bool InterruptWatch::interrupted() {
 }
 
 void hold_interrupts() {
-  ++watches;
+  begin_watch();
 }
 
 InterruptsBlocked::InterruptsBlocked() {
