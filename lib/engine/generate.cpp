@@ -437,12 +437,12 @@ private:
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string value = argument(i, indices[i].word, parameters[i].type, served, kernel);
       const ActiveTiles* active = has_list(served) ? program_.waves[served.wave].active.get() : nullptr;
-      // The walk knows whether all its tiles are active; the kernel need not ask the count.
+      // The walk knows whether all its tiles are active; no count is above this number, so the kernel asks nothing.
       if (active != nullptr && i == active->flags_argument) {
         test = fmt::format("if (list.all_active || ((global const {}*){})[tg_own] != 0) ", parameters[i].type,
                            value);
       }
-      text += active != nullptr && i == active->iteration_argument() ? ", 0" : ", " + value;
+      text += active != nullptr && i == active->iteration_argument() ? ", 0xffffffffu" : ", " + value;
     }
     if (!kernel.locals.empty()) {
       text += fmt::format(", &locals->of_{}[item.side]", served.op);
