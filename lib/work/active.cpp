@@ -78,13 +78,10 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   copy(kernel.parameter_list.end, kernel.body->begin + 1);
   // Each instruction before the first load of a tile counts, so where all tiles are active one word at a known place
   // answers, from a cache that all work-groups of a compute unit share. It is never above 1 + tg_iteration.
-  TIDEGATE_CHECK(
-      add(fmt::format(
-              "if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
-              "get_num_groups(1) * get_group_id(2))] == 0) return;",
-              asks ? fmt::format("tg_state[{}] > tg_iteration && ", TG_ACTIVE_SOME)
-                   : ""),
-          kernel.body->begin));
+  TIDEGATE_CHECK(add(fmt::format("if ({}tg_flags[get_group_id(0) + get_num_groups(0) * (get_group_id(1) + "
+                                 "get_num_groups(1) * get_group_id(2))] == 0) return;",
+                                 asks ? fmt::format("tg_state[{}] > tg_iteration && ", TG_ACTIVE_SOME) : ""),
+                     kernel.body->begin));
   copy(kernel.body->begin + 1, kernel.end);
   TIDEGATE_TRY(unit.unit, opencl_c::parse_translation_unit(std::move(source)));
   unit.rewritten.clear();
