@@ -303,18 +303,18 @@ class Drain(Queues):
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         self.file("none.ndjson", "\n")
         for ops in (["once"], ["again", "once"], ["more", "once"]):
-            for where in ({"items": []}, {"file": "none.ndjson"}):
-                for strategy in ("plain", "launch", "barrier", "counters"):
-                    document = {"buffers": {"in": buffer(count=8, init={"iota": {}}), "out": buffer(count=8, init={"fill": 5}, output="out.npy")},
-                                "ops": {**{op: queue_op("empty.cl") for op in ops}, "plain": {"source": "plain.cl"}},
-                                "waves": [{"queue": {"ops": ops, "buffers": ["in", "out"], **where}}, wave("plain", "out", size=8, local=8)], "repeat": 2}
-                    with self.subTest(ops=ops, where=where, strategy=strategy):
-                        report = self.report_of(document, "--strategy", strategy, *(("--verify",) if strategy != "plain" else ()))
-                        self.assertEqual(self.output("out.npy"), [7] * 8)
-                        queue = report["queues"][0]
-                        self.assertEqual([queue[key] for key in ("items", "published_items", "items_processed", "items_remaining")], [0] * 4)
-                        checked = run("check", "-", input=json.dumps(report))
-                        self.assertEqual((checked.rc, checked.stderr), (0, ""))
+            for strategy in ("plain", "launch", "barrier", "counters"):
+                where: Document = {"items": []} if strategy != "launch" else {"file": "none.ndjson"}
+                document = {"buffers": {"in": buffer(count=8, init={"iota": {}}), "out": buffer(count=8, init={"fill": 5}, output="out.npy")},
+                            "ops": {**{op: queue_op("empty.cl") for op in ops}, "plain": {"source": "plain.cl"}},
+                            "waves": [{"queue": {"ops": ops, "buffers": ["in", "out"], **where}}, wave("plain", "out", size=8, local=8)], "repeat": 2}
+                with self.subTest(ops=ops, where=where, strategy=strategy):
+                    report = self.report_of(document, "--strategy", strategy, *(("--verify",) if strategy != "plain" else ()))
+                    self.assertEqual(self.output("out.npy"), [7] * 8)
+                    queue = report["queues"][0]
+                    self.assertEqual([queue[key] for key in ("items", "published_items", "items_processed", "items_remaining")], [0] * 4)
+                    checked = run("check", "-", input=json.dumps(report))
+                    self.assertEqual((checked.rc, checked.stderr), (0, ""))
 
     def test_example(self) -> None:
         program = str(EXAMPLES / "programs" / "queue" / "program.json")
