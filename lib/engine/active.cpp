@@ -1,5 +1,7 @@
 #include "engine/active.hpp"
 
+#include "engine/compile.hpp"
+#include "engine/device_memory.hpp"
 #include "policy/topology_layout.hpp"
 #include "wave/active_state.h"
 
@@ -110,6 +112,22 @@ ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, 
   }
   report.reproduced = first_difference(report).value_or(report.choices.size());
   return report;
+}
+
+std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const HostContents& contents,
+                                      const Position& reached) {
+  std::vector<ActiveReport> reports;
+  const auto& stages = compiled.schedule.stages;
+  for (std::uint32_t wave = 0; wave < compiled.program.waves.size() && contents.size() != 0; ++wave) {
+    if (const auto& active = compiled.program.waves[wave].active) {
+      const auto stage = std::ranges::find_if(
+          stages, [wave](const Stage& of) { return std::ranges::find(of.waves, wave) != of.waves.end(); });
+      reports.push_back(
+          read_active(active->report, contents[active->state],
+                      compiled.schedule.runs_of(static_cast<std::size_t>(stage - stages.begin()), reached)));
+    }
+  }
+  return reports;
 }
 
 } // namespace tidegate::engine

@@ -15,6 +15,10 @@
 
 namespace tidegate::engine {
 
+class HostContents;
+struct CompiledProgram;
+struct Position;
+
 // The tiles that a wave goes over; the flag of each is tested as well.
 enum class ActiveWalk : std::uint8_t { nothing, list, blocks, all };
 inline constexpr std::array<std::string_view, 4> active_walk_names{"nothing", "list", "blocks", "all"};
@@ -49,6 +53,17 @@ struct ActiveReport {
   std::uint64_t reproduced = 0;      // of these by the host
 };
 
+// A wave that runs only tiles whose flags are set, which another wave counts before it (kernels/wave/count_flags.cl).
+struct ActiveTiles {
+  std::uint32_t state = 0; // buffers
+  std::uint32_t list = 0;  // of active tiles
+  std::uint32_t blocks = 0;
+  std::size_t flags_argument = 0; // of the wave; state, list, blocks and this one follow:
+  // 1 + the iteration, or 0: the kernel does not test the flags.
+  [[nodiscard]] std::size_t iteration_argument() const { return flags_argument + 4; }
+  ActiveReport report; // before a run
+};
+
 // Returns the number of entries in the state of a wave that runs in this many iterations at most. All but one are kept.
 std::uint32_t active_entries(std::uint64_t iterations);
 
@@ -60,6 +75,10 @@ ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
 
 // Returns the first choice that does not follow from its count and the choice before it; nothing if all do.
 std::optional<std::size_t> first_difference(const ActiveReport& report);
+
+// Returns the reports of all such waves, from what was read back of a run that came to a position.
+std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const HostContents& contents,
+                                      const Position& reached);
 
 // Reads the state of a wave that completed a number of iterations, which may be all that were counted or one fewer
 // (layout: kernels/wave/active_state.h).

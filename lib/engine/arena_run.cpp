@@ -16,7 +16,6 @@
 
 namespace tidegate::engine {
 
-#include "wave/hits_state.h"
 namespace {
 
 // The kernel is compiled before the waves run.
@@ -102,7 +101,8 @@ Residency find_residency(const device::Session& session, const device::DeviceInf
 
 Result<void> check_schedule(const CompiledProgram& compiled, const Residency& residency,
                             const device::DeviceInfo& device) {
-  std::string violation = window_violation(compiled.written, compiled.program);
+  std::string violation =
+      compiled.parts.empty() ? "" : window_violation(compiled.written, compiled.program, compiled.parts);
   if (violation.empty()) {
     violation = schedule_violation(compiled.program, compiled.schedule);
   }
@@ -157,11 +157,9 @@ bool stays(const CompiledProgram& compiled, std::size_t index) {
   }
   return !program.buffers[index].swapped &&
          std::ranges::none_of(program.waves, [index](const ProgramWave& wave) {
-           return (wave.command && wave.command->to == index) ||
-                  std::ranges::any_of(wave.arguments, [index](const ProgramArgument& argument) {
-                    return argument.is_memory() && argument.buffer == index &&
-                           argument.access != Access::read;
-                  });
+           return std::ranges::any_of(wave.arguments, [index](const ProgramArgument& argument) {
+             return argument.is_memory() && argument.buffer == index && argument.access != Access::read;
+           });
          });
 }
 
@@ -251,7 +249,7 @@ bool KeptInputs::hit(const Job& program) const {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = program.buffers[i];
     any |= found[i].has_value();
-    if (buffer.first && !found[i] && !buffer.hits && !buffer.log) { // which start anew in each run
+    if (buffer.first && !found[i] && buffer.counted_bytes == 0) {
       return false;
     }
   }
@@ -338,17 +336,14 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   };
   const bool done = run.outcome.status == RunStatus::done;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (program.buffers[i].hits && !done) { // its count
-      download_part(i, std::span(outputs[i]).first(TG_HITS_BYTES), Transferred::now);
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (!buffer.is_read_back() || (!done && buffer.counted_bytes == 0)) {
       continue;
     }
-    if (!program.buffers[i].is_read_back() || (!done && !program.buffers[i].log)) {
-      continue;
-    }
-    if (program.buffers[i].image) {
-      download_image(session, images[storage[i]], *program.buffers[i].image, outputs[i]);
+    if (buffer.in_arena()) {
+      download_part(i, done ? outputs[i] : outputs[i].first(buffer.counted_bytes), transferred(outputs));
     } else {
-      download_part(i, outputs[i], transferred(outputs));
+      download_image(session, images[storage[i]], buffer, outputs[i]);
     }
     ++run.buffers_read;
   }

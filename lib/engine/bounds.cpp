@@ -72,7 +72,7 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
   GuardedMemory memory;
   std::uint64_t end = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.image) {
+    if (!buffer.in_arena()) {
       memory.offsets.push_back(no_guards);
       continue;
     }

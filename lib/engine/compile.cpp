@@ -334,10 +334,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
     stress_word = tables.words.size();
     tables.words.push_back(0);
   }
-  std::uint64_t plan_ns = elapsed_ns(decided.began);
-  for (const ProgramWave& wave : program.waves) {
-    plan_ns += wave.queue ? wave.queue->publish_ns : 0;
-  }
+  const std::uint64_t plan_ns = elapsed_ns(decided.began) + program.publish_ns;
 
   // The kernel itself.
   const auto ordering = proved_ordering(strategy, device);
@@ -401,7 +398,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
 
 bool windows_fall_back(const CompiledProgram& compiled) {
   return std::ranges::any_of(compiled.schedule.fallbacks, [&](const Fallback& fallback) {
-    return !compiled.program.waves[fallback.wave].window.empty();
+    return compiled.program.waves[fallback.wave].joined_waves != 1;
   });
 }
 

@@ -95,14 +95,9 @@ DeviceImages allocate_images(const device::Session& session, const Job& program)
   return images;
 }
 
-void upload_image(const device::Session& session, const device::Image& to, const ImageShape& shape,
-                  std::span<const std::byte> texels) {
-  require(session.write_image(to, shape, texels), "writing an image");
-}
-
-void download_image(const device::Session& session, const device::Image& from, const ImageShape& shape,
+void download_image(const device::Session& session, const device::Image& from, const ProgramBuffer& image,
                     std::span<std::byte> texels) {
-  require(session.read_image(from, shape, texels), "reading an image back");
+  require(session.read_image(from, *image.image, texels), "reading an image back");
 }
 
 void fill_images(const device::Session& session, const Job& program, const HostContents& first,
@@ -113,9 +108,10 @@ void fill_images(const device::Session& session, const Job& program, const HostC
       continue;
     }
     if (!first[i].empty()) {
-      upload_image(session, images[i], *image.image, first[i]);
+      require(session.write_image(images[i], *image.image, first[i]), "writing an image");
     } else if (!image.transient()) {
-      upload_image(session, images[i], *image.image, std::vector<std::byte>(image.bytes));
+      require(session.write_image(images[i], *image.image, std::vector<std::byte>(image.bytes)),
+              "clearing an image");
     }
   }
 }

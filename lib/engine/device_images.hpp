@@ -22,10 +22,8 @@ void check_images(const device::Session& session, const Job& program);
 // Allocates every image. Throws device::Refused.
 DeviceImages allocate_images(const device::Session& session, const Job& program);
 
-// Writes or reads a whole image and waits for it. Throws device::Refused.
-void upload_image(const device::Session& session, const device::Image& to, const ImageShape& shape,
-                  std::span<const std::byte> texels);
-void download_image(const device::Session& session, const device::Image& from, const ImageShape& shape,
+// Reads a whole image and waits for it. Throws device::Refused.
+void download_image(const device::Session& session, const device::Image& from, const ProgramBuffer& image,
                     std::span<std::byte> texels);
 
 // Uploads first contents and clears the other images. Throws device::Refused.

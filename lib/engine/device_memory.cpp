@@ -198,7 +198,7 @@ void touch(const device::Session& session, const Arena& arena) {
 std::vector<device::Buffer> allocate_apart(const device::Session& session, const Job& program) {
   std::vector<device::Buffer> buffers;
   for (const ProgramBuffer& buffer : program.buffers) {
-    buffers.push_back(buffer.image ? device::Buffer() : allocate(session, buffer.bytes));
+    buffers.push_back(buffer.in_arena() ? allocate(session, buffer.bytes) : device::Buffer());
   }
   return buffers;
 }
@@ -233,7 +233,7 @@ void download(const device::Session& session, const device::Buffer& from, std::u
 void fill_apart(const device::Session& session, const Job& program, const HostContents& first,
                 const std::vector<device::Buffer>& memory) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
-    if (program.buffers[i].image) {
+    if (!program.buffers[i].in_arena()) {
       continue;
     }
     if (!first[i].empty()) {

@@ -71,37 +71,6 @@ std::optional<std::chrono::nanoseconds> patience(const CompiledProgram& compiled
              : std::nullopt;
 }
 
-// Counts the hits of a run, so far if it was stopped. One list without room for all its hits ends the run, unless it is to
-// be cut there.
-std::vector<HitsReport> count_hits(const Job& program, ArenaRun& run) {
-  std::vector<HitsReport> counted;
-  for (std::size_t i = 0; i < program.buffers.size() && run.outputs.size() != 0; ++i) {
-    if (program.buffers[i].hits) {
-      counted.push_back(program.buffers[i].hits->count(run.outputs[i]));
-    }
-  }
-  if (run.outcome.status == RunStatus::done && std::ranges::any_of(counted, overflows)) {
-    run.outcome.status = RunStatus::hits_overflow;
-  }
-  return counted;
-}
-
-// Returns the counts of active tiles in the iterations that a run completed; none after a hang.
-std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const ArenaRun& run) {
-  std::vector<ActiveReport> reports;
-  const auto& stages = compiled.schedule.stages;
-  for (std::uint32_t wave = 0; wave < compiled.program.waves.size() && run.outputs.size() != 0; ++wave) {
-    if (const auto& active = compiled.program.waves[wave].active) {
-      const auto stage = std::ranges::find_if(
-          stages, [wave](const Stage& of) { return std::ranges::find(of.waves, wave) != of.waves.end(); });
-      reports.push_back(read_active(
-          active->report, run.outputs[active->state],
-          compiled.schedule.runs_of(static_cast<std::size_t>(stage - stages.begin()), run.outcome.reached)));
-    }
-  }
-  return reports;
-}
-
 BuiltProgram build_or_blame(const device::Session& session, const device::DeviceInfo& device,
                             const CompiledProgram& compiled, const std::filesystem::path& cache_folder) {
   try {
@@ -198,8 +167,12 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
   }
   monitor.deadline = limits.deadline;
 
-  std::vector<HitsReport> hits = count_hits(compiled.program, run);
-  std::vector<ActiveReport> active = read_active(compiled, run);
+  std::vector<HitsReport> hits = count_hits(compiled.program, run.outputs); // so far, if the run was stopped
+  if (run.outcome.status == RunStatus::done && std::ranges::any_of(hits, overflows)) {
+    run.outcome.status = RunStatus::hits_overflow;
+  }
+  std::vector<ActiveReport> active =
+      read_active(compiled, run.outputs, run.outcome.reached); // none after a hang
 
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;

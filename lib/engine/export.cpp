@@ -170,7 +170,7 @@ std::string program_header(std::string_view title, const CompiledProgram& compil
 Result<void> check_exportable(const CompiledProgram& compiled) {
   const Job& program = compiled.program;
   for (const ProgramWave& wave : program.waves) {
-    if (wave.queue) {
+    if (wave.state) {
       return tl::unexpected(
           no_export(fmt::format("{} is a queue, whose result a host program has to check",
                                 program.wave_text(static_cast<std::uint32_t>(&wave - program.waves.data()))),
@@ -178,9 +178,9 @@ Result<void> check_exportable(const CompiledProgram& compiled) {
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.image || buffer.hits) {
+    if (buffer.is_object() || buffer.is_unordered()) {
       return tl::unexpected(no_export(
-          fmt::format("{} is {}", in_quotes(buffer.name), buffer.image ? "an image" : "a list of hits"),
+          fmt::format("{} is {}", in_quotes(buffer.name), buffer.is_object() ? "an image" : "a list of hits"),
           "export a program whose waves use buffers alone"));
     }
   }

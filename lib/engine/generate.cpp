@@ -1,6 +1,7 @@
 #include "engine/generate.hpp"
 
 #include "device/kernels.hpp"
+#include "engine/active.hpp"
 #include "engine/job_checks.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
@@ -593,9 +594,7 @@ private:
     const auto by_stage = [&rows](std::string otherwise, const auto& text) {
       return stage_expression(rows, std::move(otherwise), text);
     };
-    const auto queue_of = [this](std::uint32_t wave) -> const ProgramQueue& {
-      return *program_.waves[wave].queue;
-    };
+    const auto rounds_of = [this](std::uint32_t wave) { return *program_.waves[wave].rounds; };
     const std::uint32_t any = rows.front().second;
     source_ += fmt::format(
         "// Stages that run in rounds.\n"
@@ -612,12 +611,12 @@ private:
         by_stage("false", [](std::uint32_t) { return std::string("true"); }),
         by_stage("0ul",
                  [&](std::uint32_t wave) {
-                   return fmt::format("{}ul", memory_.offsets[queue_of(wave).state_buffer]);
+                   return fmt::format("{}ul", memory_.offsets[*program_.waves[wave].state]);
                  }),
-        ops_.kernels[turn_op(program_.waves[any])].function, queue_of(any).age_threshold,
+        ops_.kernels[turn_op(program_.waves[any])].function, rounds_of(any).age_threshold,
         by_stage("0u",
-                 [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).most_stalled_rounds); }),
-        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", queue_of(wave).capacity); }),
+                 [&](std::uint32_t wave) { return fmt::format("{}u", rounds_of(wave).most_stalled_rounds); }),
+        by_stage("0u", [&](std::uint32_t wave) { return fmt::format("{}u", rounds_of(wave).capacity); }),
         static_cast<int>(TG_QUEUE_MORE), static_cast<int>(TG_QUEUE_END), static_cast<int>(TG_QUEUE_DRAINED));
   }
 
@@ -629,8 +628,8 @@ private:
       const ProgramWave& wave = program_.waves[stage.waves.front()];
       // Past the end of a list nothing is called, which is a condition around the barriers of a kernel.
       const bool may_skip = request_.conditional_barriers || !ops_.kernels[wave.op].needs_whole_group;
-      if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 && wave.active &&
-          may_skip) {
+      if (request_.strategy == Strategy::barrier && !stage.plain && stage.waves.size() == 1 &&
+          wave.prepared && may_skip) {
         list_rows_.emplace_back(row, stage.waves.front());
       }
       row += stage.plain ? 0 : 1;

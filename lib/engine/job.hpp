@@ -5,7 +5,6 @@
 #include "core/files.hpp"
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
-#include "engine/active.hpp"
 #include "engine/progression.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -27,32 +26,13 @@
 
 namespace tidegate::engine {
 
+// What only their owners know: lists of tiles (active.hpp), lists of hits (hits.hpp) and queues (queue.hpp).
+struct ActiveTiles;
+struct ProgramHits;
+struct ProgramQueue;
+
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
-
-// Work of one lane. Handles are indices into the queue's lists of ops and buffers.
-struct QueueItem {
-  std::uint32_t op_handle = 0;
-  std::uint32_t input_handle = 0;
-  std::uint32_t output_handle = 0;
-  std::uint32_t param = 0; // passed to the op
-
-  friend bool operator==(const QueueItem&, const QueueItem&) = default;
-};
-
-// Handles of an item in one word, as kernels/wave/publish.cl has them.
-inline constexpr std::uint32_t most_packed_ops = 1U << 12U;
-inline constexpr std::uint32_t most_packed_buffers = 1U << 10U;
-inline constexpr std::uint32_t most_queue_capacity = 1U << 27U; // of a queue whose ops publish
-inline std::uint32_t packed_handles(const QueueItem& item) {
-  return item.op_handle | item.input_handle << 12U | item.output_handle << 22U;
-}
-inline QueueItem unpacked_item(std::uint32_t handles, std::uint32_t param) {
-  return {.op_handle = handles % most_packed_ops,
-          .input_handle = (handles >> 12U) % most_packed_buffers,
-          .output_handle = handles >> 22U,
-          .param = param};
-}
 
 // When a wave runs: once before the iterations, in each iteration, or once after them.
 enum class Section : std::uint8_t { before, each, after };
@@ -65,55 +45,11 @@ struct Warning {
   std::string pointer; // into the program
 };
 
-// If a list has no room for all hits, the run fails, the list keeps what it has room for, or the program runs
-// again with the room that was needed.
-enum class HitOverflow : std::uint8_t { error, truncate, grow };
-inline constexpr std::array<std::string_view, 3> hit_overflow_names{"error", "truncate", "grow"};
-
-// The policy's capacity of a list: items * expected_hits_per_item * multiplier, and at least `least`.
-struct HitCapacityRule {
-  std::uint64_t items = 0; // of the whole run: tiles, and items of queues
-  std::uint32_t expected_hits_per_item = 1;
-  std::uint32_t multiplier = 1;
-  std::uint32_t least = 0;
-};
-
-inline constexpr std::uint64_t most_hits = (std::uint64_t{1} << 31U) - 1; // capacity of a list
-
-// The report of a list of hits. The counts are known after a run.
-struct HitsReport {
-  std::string list;
-  std::uint64_t capacity = 0;
-  std::optional<HitCapacityRule> rule; // of a capacity that the program does not state
-  HitOverflow on_overflow = HitOverflow::error;
-  bool sorted = false;
-  std::optional<std::uint64_t> hits; // that waves appended
-  std::optional<std::uint64_t> dropped;
-  std::optional<std::uint64_t> needed_capacity;
-  std::optional<std::uint64_t> grown_from; // the first capacity, if the program ran again
-};
-
-// True if the list has no room for all hits, and is not to be cut there.
-inline bool overflows(const HitsReport& hits) {
-  return hits.dropped.value_or(0) != 0 && hits.on_overflow != HitOverflow::truncate;
-}
-
-struct HitsDifference {
-  std::uint64_t hits = 0;  // that only one of two lists has
-  std::uint64_t first = 0; // index of the first of them in the sorted list
+// How two contents differ whose elements are in no order.
+struct UnorderedDifference {
+  std::uint64_t elements = 0; // that only one of them has
+  std::uint64_t first = 0;    // index of the first of them, sorted
   std::string expected, found;
-};
-
-// A list of hits, whose elements are in no order (layout: kernels/wave/hits.cl). Functions take its contents.
-struct ProgramHits {
-  HitsReport report;       // before a run
-  std::uint32_t width = 1; // elements of a hit
-  // Elements that kernels write of it: 3 of 4 where all write vectors of 3. Known once all arguments are.
-  std::shared_ptr<std::uint32_t> written = std::make_shared<std::uint32_t>(0);
-  std::function<HitsReport(std::span<const std::byte> contents)> count = {};
-  // Compares the hits in any order; of lists without room for all hits, only their numbers.
-  std::function<HitsDifference(std::span<const std::byte> expected, std::span<const std::byte> found)>
-      compare = {};
 };
 
 // The user's own reference of an output.
@@ -146,16 +82,22 @@ struct ProgramBuffer {
   std::function<Result<void>(std::span<const std::byte> contents)> write = {};
   std::optional<std::string> output_head = {}; // of the file, if the contents follow it as they are
   std::optional<ExpectedOutput> expected{};
+  // At its start: counts, which start anew in each run and are read back however it ends.
+  std::uint64_t counted_bytes = 0;
+  // If its elements are in no order: compares two contents.
+  std::function<UnorderedDifference(std::span<const std::byte> expected, std::span<const std::byte> found)>
+      compare = {};
   std::shared_ptr<const ProgramHits> hits = {};
-  bool log = false; // its last contents are for the report alone
 
-  [[nodiscard]] bool is_result() const { return output || hits; }
-  [[nodiscard]] bool is_read_back() const { return is_result() || log; }
+  [[nodiscard]] bool is_unordered() const { return compare != nullptr; }
+  [[nodiscard]] bool is_result() const { return output || is_unordered(); }
+  [[nodiscard]] bool is_read_back() const { return is_result() || counted_bytes != 0; }
   // Neither its first nor its last contents matter.
   [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
-  // Images have separate memory.
-  [[nodiscard]] bool in_arena() const { return !image && !in_registers; }
-  [[nodiscard]] std::string_view kind() const { return image ? "image" : "buffer"; }
+  // Returns true if its memory is an object of its own, as that of images is.
+  [[nodiscard]] bool is_object() const { return image.has_value(); }
+  [[nodiscard]] bool in_arena() const { return !is_object() && !in_registers; }
+  [[nodiscard]] std::string_view kind() const { return is_object() ? "image" : "buffer"; }
 };
 
 // Text compiled before and after the user's file, if any.
@@ -250,53 +192,11 @@ struct TransferCommand {
   std::vector<std::byte> pattern; // of a fill: one element
 };
 
-// Items of one op between the same two buffers, for one work-group (layout: kernels/wave/queue.cl).
-struct QueueTile {
-  std::uint32_t op = 0;
-  std::uint32_t input = 0;
-  std::uint32_t output = 0;
-  std::uint32_t priority = 0;
-  std::uint32_t first = 0;  // position of its first item
-  std::uint32_t count = 0;  // number of items
-  std::uint32_t param = 0;  // param of the first item if they count up, otherwise index of its params
-  std::uint32_t listed = 0; // 1: the params are listed
-};
-
-// The items of a wave that runs one in each lane (kernels/wave/queue.cl). The wave's op is the drain kernel; the
-// next two ops start the next round and check the result.
-struct ProgramQueue {
-  std::vector<QueueItem> items;         // as given
-  std::vector<std::uint32_t> published; // by position on the device: the item; empty if equal
-  std::uint64_t published_items = 0;
-  std::uint64_t deduped_items = 0;   // removed duplicates of pure ops
-  std::uint64_t publish_ns = 0;      // that grouping the items and removing duplicates took
-  std::vector<QueueTile> tiles = {}; // unless ops publish
-  std::uint32_t ids = 0; // if ranks may cut it: the largest param and 1, which are ids of rows (RowReach)
-  std::vector<std::string> op_names; // by handle
-  bool requeues = false;             // some op can requeue: the wave runs in rounds
-  bool publishes = false;            // some op can publish items: likewise
-  std::uint32_t state_buffer = 0;    // layout: kernels/wave/queue_state.h
-  std::uint32_t first_buffer = 0;    // first buffer of the program among the arguments
-  std::uint32_t age_threshold = 0;   // rounds, from the policy
-  std::uint32_t capacity = 0; // requeued items that may wait at once; if ops publish, items of any kind
+// A wave that repeats until its state says that no item is left. The op after its own starts the next round.
+struct Rounds {
+  std::uint32_t age_threshold = 0; // rounds, from the policy
   std::uint32_t most_stalled_rounds = 0;
-  std::vector<std::uint32_t> seeds = {}; // if ops publish: the first items, as packed handles and param
-  std::uint64_t seen_bytes = 0;          // and the tables of items of pure ops
-
-  [[nodiscard]] std::uint64_t item_at(std::uint32_t position) const {
-    return published.empty() ? position : published[position];
-  }
-};
-
-// A wave that runs only tiles whose flags are set, which another wave counts before it (kernels/wave/count_flags.cl).
-struct ActiveTiles {
-  std::uint32_t state = 0; // buffers
-  std::uint32_t list = 0;  // of active tiles
-  std::uint32_t blocks = 0;
-  std::size_t flags_argument = 0; // of the wave; state, list, blocks and this one follow:
-  // 1 + the iteration, or 0: the kernel does not test the flags.
-  [[nodiscard]] std::size_t iteration_argument() const { return flags_argument + 4; }
-  ActiveReport report; // before a run
+  std::uint32_t capacity = 0; // requeued items that may wait at once; if ops publish, items of any kind
 };
 
 struct ProgramWave {
@@ -309,31 +209,35 @@ struct ProgramWave {
   NdRange range;
   std::vector<ProgramArgument> arguments;
   planning::Wave bytes;
-  std::uint32_t rules = 0;                // bit n: source rule n
-  std::vector<std::uint32_t> window = {}; // the waves of the document that a window replaces
+  std::uint32_t rules = 0; // bit n: source rule n
+  // Waves of the document that a tile runs one after another: several have no kernel that could be launched alone.
+  std::uint32_t joined_waves = 1;
+  // The wave right after it in the program's order, whatever its index, whose tiles it counts.
+  std::optional<std::uint32_t> prepares = {};
+  bool prepared = false; // another wave counts before it which of its tiles run
+  // If it runs items of a list, in any order, instead of its work-items: their number, and that of each tile if it is known
+  // before the run.
+  std::optional<std::uint64_t> listed_items = {};
+  std::vector<std::uint32_t> tile_items = {};
+  std::optional<std::uint32_t> state = {}; // the buffer that says whether its work failed
+  std::optional<Rounds> rounds = {};
+  std::uint32_t own_arguments = 0; // its first arguments, which tidegate adds
   std::shared_ptr<const ProgramQueue> queue = {};
   std::shared_ptr<const ActiveTiles> active = {};
-  std::optional<std::uint32_t> prepares =
-      {}; // the wave right after it in the program's order, whatever its index
   std::optional<TransferCommand> command = {}; // used where the wave is launched alone
   std::optional<std::uint32_t> place = {};     // index in the document, if it is another one
 
-  // Returns true if it repeats, in rounds, until its queue is empty.
-  [[nodiscard]] bool in_rounds() const { return queue && (queue->requeues || queue->publishes); }
-  // The arguments without those that tidegate adds to a queue.
+  [[nodiscard]] bool in_rounds() const { return rounds.has_value(); }
   [[nodiscard]] std::span<const ProgramArgument> users_arguments() const {
-    return std::span(arguments).subspan(queue ? queue->first_buffer : 0);
+    return std::span(arguments).subspan(own_arguments);
   }
-  // Returns the number of items of a queue, otherwise of tiles.
-  [[nodiscard]] std::uint64_t items() const { return queue ? queue->published_items : range.tiles(); }
+  // Returns the number of listed items, otherwise of tiles.
+  [[nodiscard]] std::uint64_t items() const { return listed_items.value_or(range.tiles()); }
 };
 
-// The other ops of a wave with a queue.
+// The op that starts the next round.
 inline std::uint32_t turn_op(const ProgramWave& wave) {
   return wave.op + 1;
-}
-inline std::uint32_t check_op(const ProgramWave& wave) {
-  return wave.op + 2;
 }
 
 struct ResolvedDependency {
@@ -365,6 +269,7 @@ struct Job {
   std::vector<std::array<std::uint32_t, 2>> swaps;
   std::optional<ResolvedUntil> until;
   std::uint64_t budget_bytes = 0; // 0: none given
+  std::uint64_t publish_ns = 0;   // that grouping the items of queues and removing duplicates took
   bool fp_contract_off = false;   // sources are compiled without contracting a * b + c
   policy::LaunchPolicy policy;
   std::vector<std::string> assumed_macros; // names that the sources depend on, where no device was asked
@@ -373,10 +278,7 @@ struct Job {
     return units[ops[op].unit].unit.functions[ops[op].function];
   }
   // Returns true if ops of some queue publish items.
-  [[nodiscard]] bool publishes() const {
-    return std::ranges::any_of(waves,
-                               [](const ProgramWave& wave) { return wave.queue && wave.queue->publishes; });
-  }
+  [[nodiscard]] bool publishes() const;
   // Returns the name of a wave in a sentence.
   [[nodiscard]] std::string wave_text(std::uint32_t wave) const;
   // Returns its place in the document (RFC 6901).

@@ -54,7 +54,7 @@ Error lacks(std::string message, std::string fix, std::string pointer) {
 
 Result<void> check_images(const Job& program, const device::DeviceInfo& device) {
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.image && !device.images) {
+    if (buffer.is_object() && !device.images) {
       return tl::unexpected(
           lacks(fmt::format("{} is an image, and {} has none", in_quotes(buffer.name), device.name),
                 "use buffers, or another device", "/images/" + pointer_token(buffer.name)));

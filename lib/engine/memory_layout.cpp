@@ -84,7 +84,7 @@ Error no_room(Error error, const Job& program) {
 std::uint64_t image_bytes(const Job& program) {
   std::uint64_t bytes = 0;
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.image && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
+    if (buffer.is_object() && __builtin_add_overflow(bytes, buffer.bytes, &bytes)) {
       return ~std::uint64_t{0};
     }
   }

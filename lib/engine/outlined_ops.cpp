@@ -174,7 +174,7 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::
     }
   }
   const bool waits_first = std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
-    return uses(wave) && (wave.queue || wave.active); // counts say which tiles run
+    return uses(wave) && (wave.listed_items || wave.prepared); // counts say which tiles run
   });
   return waits_first || std::ranges::none_of(program.waves, uses) ? std::nullopt : std::optional(steady);
 }

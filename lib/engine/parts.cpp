@@ -27,7 +27,7 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
                         split.waves[wave].on_one_rank ? "one rank runs" : "every rank runs", text, name),
             split.waves[wave].fix};
   }
-  if (spec.queue) {
+  if (spec.listed_items) {
     return {fmt::format("items of {} use {}", text, name), ""};
   }
   if (!given.rows || given.rows->row_bytes == 0) {

@@ -117,7 +117,7 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
                                    .to = memory[storage[phase][what.to]]});
         continue;
       }
-      if (spec.in_rounds() || (spec.queue && way != QueueWay::drain)) {
+      if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
         queues_.emplace(std::pair(wave, phase),
                         QueueRounds(session, programs, program, wave, memory, storage[phase], way));
         continue;
@@ -179,7 +179,7 @@ device::Status PlainWaves::transfer(const TransferCommand& what, const Prepared&
 
 bool PlainWaves::repeats(std::uint32_t wave) const {
   const ProgramWave& spec = program_.waves[wave];
-  return !spec.command && !spec.queue &&
+  return !spec.command && !spec.state &&
          std::ranges::none_of(spec.arguments,
                               [](const ProgramArgument& argument) { return !argument.changes.empty(); });
 }

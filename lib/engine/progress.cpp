@@ -17,12 +17,12 @@ std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
 std::uint64_t items_in(const ProgramWave& wave, std::uint64_t begin, std::uint64_t end) {
   const NdRange& range = wave.range;
   std::uint64_t items = 0;
-  if (!wave.queue && !range.ragged()) {
+  if (!wave.listed_items && !range.ragged()) {
     return (end - begin) * range.group_size();
   }
   for (std::uint64_t tile = begin; tile < end; ++tile) {
-    if (wave.queue) {
-      items += tile < wave.queue->tiles.size() ? wave.queue->tiles[tile].count : 0;
+    if (wave.listed_items) {
+      items += tile < wave.tile_items.size() ? wave.tile_items[tile] : 0;
       continue;
     }
     const std::array<std::uint64_t, 3> at{tile % range.groups[0], tile / range.groups[0] % range.groups[1],
@@ -42,7 +42,7 @@ std::uint64_t items_of(const ProgramWave& wave) {
     return 0;
   }
   const auto& global = wave.range.global;
-  return wave.queue ? wave.queue->published_items : std::uint64_t{global[0]} * global[1] * global[2];
+  return wave.listed_items.value_or(std::uint64_t{global[0]} * global[1] * global[2]);
 }
 
 // The waves as written that a wave is.
@@ -168,7 +168,7 @@ std::uint64_t tiles_processed(const CompiledProgram& compiled, std::span<const W
   for (std::size_t i = 0; i < progress.size(); ++i) {
     const ProgramWave& wave = compiled.written.waves[i];
     const WaveProgress& of = progress[i];
-    if (wave.queue || of.items == 0) {
+    if (wave.listed_items || of.items == 0) {
       sum += of.processed;
       continue;
     }
@@ -192,7 +192,8 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
                                      schedule.group_size);
     auto runs = static_cast<double>(schedule.runs_of(i, at));
     const ProgramWave& first = compiled.program.waves[stage.waves.front()];
-    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.active) || first.prepares) {
+    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.prepared) ||
+        first.prepares) {
       continue; // no lanes, those of tiles that the device has listed, or of no items
     }
     if (stage.plain) {

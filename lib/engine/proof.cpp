@@ -72,11 +72,11 @@ OutputParity compare_outputs(const Job& program, const HostContents& expected, c
     if (same_bytes(expected[i], found[i])) {
       continue;
     }
-    if (program.buffers[i].hits) {
-      const HitsDifference difference = program.buffers[i].hits->compare(expected[i], found[i]);
-      parity.differing_elements += difference.hits;
-      floats = floats && difference.hits == 0;
-      if (!parity.first_difference && difference.hits != 0) {
+    if (program.buffers[i].is_unordered()) {
+      const UnorderedDifference difference = program.buffers[i].compare(expected[i], found[i]);
+      parity.differing_elements += difference.elements;
+      floats = floats && difference.elements == 0;
+      if (!parity.first_difference && difference.elements != 0) {
         parity.first_difference = Difference{.buffer = program.buffers[i].name,
                                              .element = difference.first,
                                              .expected = difference.expected,
@@ -237,10 +237,10 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
   for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
     if (program_.buffers[i].is_result()) {
       const std::uint32_t owner = storage_[iterations % storage_.size()][i];
-      if (program_.buffers[i].image) {
-        download_image(session_, images[owner], *program_.buffers[i].image, result.outputs[i]);
-      } else {
+      if (program_.buffers[i].in_arena()) {
         download(session_, memory[owner], 0, result.outputs[i]);
+      } else {
+        download_image(session_, images[owner], program_.buffers[i], result.outputs[i]);
       }
     }
   }
@@ -249,8 +249,8 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
 
 namespace {
 
-bool has_queue(const ProgramWave& wave) {
-  return wave.queue != nullptr;
+bool runs_in_any_order(const ProgramWave& wave) {
+  return wave.listed_items.has_value();
 }
 
 } // namespace
@@ -265,7 +265,7 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
     return {.in_time = false};
   }
   Proof proof{.parity = compare_outputs(compiled.written, plain.outputs, outputs)};
-  if (proof.parity.equal && std::ranges::any_of(compiled.written.waves, has_queue)) {
+  if (proof.parity.equal && std::ranges::any_of(compiled.written.waves, runs_in_any_order)) {
     // Both may have run the items in one order, as work-groups do with the items of a short round.
     const PlainRun reversed = reference.run(limits.deadline, {}, QueueWay::reversed);
     if (!reversed.in_time) {

@@ -66,8 +66,13 @@ void add_publishing(QueueOutcome& outcome, std::span<const std::uint32_t> state)
 
 } // namespace
 
+bool Job::publishes() const {
+  return std::ranges::any_of(waves,
+                             [](const ProgramWave& wave) { return wave.queue && wave.queue->publishes; });
+}
+
 QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<const std::uint32_t> state) {
-  const engine::ProgramQueue& queue = *program.waves[wave].queue;
+  const ProgramQueue& queue = *program.waves[wave].queue;
   QueueOutcome outcome{.wave = wave,
                        .items_remaining = state[TG_QUEUE_FAULTS],
                        .under_way = state[TG_QUEUE_MORE] != 0,
@@ -100,8 +105,8 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
 }
 
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure) {
-  const engine::ProgramQueue& queue = *program.waves[wave].queue;
-  const engine::QueueItem& item = failure.published ? *failure.published : queue.items[failure.item];
+  const ProgramQueue& queue = *program.waves[wave].queue;
+  const QueueItem& item = failure.published ? *failure.published : queue.items[failure.item];
   const std::string what = fmt::format("{} of {}, op {} from buffer {} to {} with param {},",
                                        failure.published ? "an item" : fmt::format("item {}", failure.item),
                                        program.wave_text(wave), in_quotes(queue.op_names[item.op_handle]),
@@ -110,19 +115,19 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
   switch (failure.code) {
   case ErrorCode::queue_stalled:
     error.message = fmt::format("{} waits for what does not come: no item was done in {}", what,
-                                plural(queue.most_stalled_rounds, "round"));
+                                plural(program.waves[wave].rounds->most_stalled_rounds, "round"));
     error.fix =
         "look at what the op waits for, or give the queue more most_stalled_rounds; no output was written";
     break;
   case ErrorCode::requeue_queue_full:
-    error.message =
-        fmt::format("{} is one of more than {} that wait requeued", what, plural(queue.capacity, "item"));
+    error.message = fmt::format("{} is one of more than {} that wait requeued", what,
+                                plural(program.waves[wave].rounds->capacity, "item"));
     error.fix = "give the queue more capacity, or leave it out; no output was written";
     break;
   case ErrorCode::publish_queue_full:
-    error.message =
-        fmt::format("the queue of {} has a capacity of {} and needed {} when it ended",
-                    program.wave_text(wave), plural(queue.capacity, "item"), failure.needed_capacity);
+    error.message = fmt::format("the queue of {} has a capacity of {} and needed {} when it ended",
+                                program.wave_text(wave), plural(program.waves[wave].rounds->capacity, "item"),
+                                failure.needed_capacity);
     error.fix =
         failure.needed_capacity <= most_queue_capacity
             ? fmt::format(R"(give it a capacity of {} or more, or "on_full": "grow"; no output was written)",
@@ -144,10 +149,64 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
   return error;
 }
 
+std::vector<QueueReport> queues_before(const Job& program) {
+  std::vector<QueueReport> reports;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    if (const auto& queue = program.waves[wave].queue) {
+      reports.push_back({.wave = program.wave_text(wave),
+                         .items = queue->items.size(),
+                         .deduped_items = queue->deduped_items,
+                         .published_items = *program.waves[wave].listed_items,
+                         .requeues = queue->requeues,
+                         .fault = {},
+                         .publishing = {}});
+    }
+  }
+  return reports;
+}
+
+void report_queue(const Job& program, const QueueOutcome& outcome, bool age_recommended,
+                  QueueReport& report) {
+  const ProgramWave& wave = program.waves[outcome.wave];
+  report.rounds = outcome.rounds;
+  report.requeue_count = outcome.accounting.requeue_count;
+  report.aged_promotions = outcome.accounting.aged_promotions;
+  report.max_priority_age = outcome.accounting.max_priority_age;
+  const bool aged = report.aged_promotions != 0;
+  if (wave.in_rounds() && aged != age_recommended) {
+    const std::string threshold = plural(wave.rounds->age_threshold, "round");
+    report.ageing_reason =
+        aged ? fmt::format("items waited {} or longer; the recommendation is made before any item waits",
+                           threshold)
+             : fmt::format("no item waited {}", threshold);
+  }
+  if (outcome.counts) {
+    report.publishing = PublishingReport{.given_items = outcome.counts->given,
+                                         .published_items = outcome.counts->published,
+                                         .executed_items = outcome.counts->executed,
+                                         .deduped_items = outcome.counts->deduped,
+                                         .capacity = wave.rounds->capacity,
+                                         .needed_capacity = outcome.counts->needed_capacity,
+                                         .grown_from = {}};
+  }
+  if (outcome.failure && outcome.failure->code == ErrorCode::queue_fault) {
+    const QueueFailure& failure = *outcome.failure;
+    const QueueItem& item = failure.published ? *failure.published : wave.queue->items[failure.item];
+    report.fault = QueueFaultReport{.item = failure.item,
+                                    .op = wave.queue->op_names[item.op_handle],
+                                    .code = failure.result & ~fault_bit,
+                                    .param = {}};
+    if (failure.published) {
+      report.fault->item.reset();
+      report.fault->param = item.param;
+    }
+  }
+}
+
 QueueStates::QueueStates(const device::Session& session, const Job& program, const Arena& arena)
     : session_(session), program_(program), arena_(arena) {
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    if (program.waves[wave].queue) {
+    if (program.waves[wave].state) {
       waves_.push_back(wave);
     }
   }
@@ -155,7 +214,7 @@ QueueStates::QueueStates(const device::Session& session, const Job& program, con
 
 bool QueueStates::any_failed() const {
   return std::ranges::any_of(waves_, [this](std::uint32_t wave) {
-    const Arena::Part& state = arena_.parts[program_.waves[wave].queue->state_buffer];
+    const Arena::Part& state = arena_.parts[*program_.waves[wave].state];
     return read_word(session_, state.memory, state.offset, TG_QUEUE_FAULT) != 0 ||
            read_word(session_, state.memory, state.offset, TG_QUEUE_END) != TG_QUEUE_DRAINED;
   });
@@ -165,7 +224,7 @@ std::vector<QueueOutcome> QueueStates::read() const {
   std::vector<QueueOutcome> outcomes;
   for (const std::uint32_t wave : waves_) {
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-    const Arena::Part& part = arena_.parts[program_.waves[wave].queue->state_buffer];
+    const Arena::Part& part = arena_.parts[*program_.waves[wave].state];
     download(session_, part.memory, part.offset, std::as_writable_bytes(std::span(state)));
     outcomes.push_back(queue_outcome(program_, wave, state));
   }
@@ -177,13 +236,13 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
                          const std::vector<std::uint32_t>& storage, QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {
   const engine::ProgramWave& spec = program.waves[wave];
-  const engine::ProgramQueue& queue = *spec.queue;
+  const ProgramQueue& queue = *spec.queue;
   if (checks()) {
     check_ = programs.kernel(check_op(spec));
     require(session.set_value(check_, 2, way == QueueWay::reversed ? 1U : 0U), "setting the order of items");
     if (queue.publishes) {
       const std::uint32_t room =
-          std::bit_ceil(std::min(queue.capacity, most_reference_items) * reference_room);
+          std::bit_ceil(std::min(spec.rounds->capacity, most_reference_items) * reference_room);
       items_ = allocate(session, std::uint64_t{room} * 2 * sizeof(std::uint32_t));
       seen_ = allocate(session, queue.seen_bytes);
       state_ = allocate(session, TG_QUEUE_WORDS * sizeof(std::uint32_t));
@@ -192,12 +251,12 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
       set(check_, 3, state_);
       set(check_, 4, seen_);
       require(session.set_value(check_, 5, reference_items_per_launch), "setting the number of items");
-      for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
-        set(check_, 6 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
+      for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
+        set(check_, 6 + i - spec.own_arguments, memory[storage[spec.arguments[i].buffer]]);
       }
       return;
     }
-    items_ = allocate(session, queue.items.size() * sizeof(engine::QueueItem));
+    items_ = allocate(session, queue.items.size() * sizeof(QueueItem));
     if (!queue.items.empty()) {
       upload(session, items_, 0, std::as_bytes(std::span(queue.items)));
     }
@@ -208,22 +267,25 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
             "setting the number of items");
     set(check_, 3, closed_);
     set(check_, 4, state_);
-    for (std::uint32_t i = queue.first_buffer; i < spec.arguments.size(); ++i) {
-      set(check_, 5 + i - queue.first_buffer, memory[storage[spec.arguments[i].buffer]]);
+    for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
+      set(check_, 5 + i - spec.own_arguments, memory[storage[spec.arguments[i].buffer]]);
     }
     return;
   }
-  state_ = memory[queue.state_buffer];
+  state_ = memory[*spec.state];
   drained_lanes_ = spec.range.global[0];
   drain_ = programs.kernel(spec.op);
   for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
     set(drain_, i, memory[storage[spec.arguments[i].buffer]]);
   }
-  turn_ = programs.kernel(turn_op(spec));
-  set(turn_, 0, state_);
-  require(session.set_value(turn_, 1, queue.age_threshold), "setting the age threshold");
-  require(session.set_value(turn_, 2, queue.most_stalled_rounds), "setting the rounds without progress");
-  require(session.set_value(turn_, 3, queue.capacity), "setting the capacity");
+  if (spec.in_rounds()) {
+    turn_ = programs.kernel(turn_op(spec));
+    set(turn_, 0, state_);
+    require(session.set_value(turn_, 1, spec.rounds->age_threshold), "setting the age threshold");
+    require(session.set_value(turn_, 2, spec.rounds->most_stalled_rounds),
+            "setting the rounds without progress");
+    require(session.set_value(turn_, 3, spec.rounds->capacity), "setting the capacity");
+  }
 }
 
 void QueueRounds::set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory) {
@@ -256,7 +318,7 @@ bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
 
 // The items of the part in tiles of their own, with all params listed.
 void QueueRounds::take(const QueuePart& part) {
-  const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  const ProgramQueue& queue = *program_.waves[wave_].queue;
   const std::uint32_t most = std::ranges::max(queue.tiles, {}, &QueueTile::count).count;
   std::vector<QueueTile> tiles;
   std::vector<std::uint32_t> params;
@@ -363,16 +425,17 @@ bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
 }
 
 bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
-  const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  const ProgramQueue& queue = *program_.waves[wave_].queue;
   if (queue.items.empty()) {
     return true;
   }
   require(session_.clear(closed_, queue.items.size() * sizeof(std::uint32_t)), "clearing the items' marks");
-  for (std::uint32_t round = 0; round <= queue.most_stalled_rounds; ++round) {
+  const std::optional<Rounds>& rounds = program_.waves[wave_].rounds;
+  for (std::uint32_t round = 0; round <= (rounds ? rounds->most_stalled_rounds : 0); ++round) {
     require(session_.clear(state_, TG_QUEUE_WORDS * sizeof(std::uint32_t)), "clearing the state of a queue");
     const std::size_t lanes = 64;
     launch(check_, (queue.items.size() + lanes - 1) / lanes * lanes, lanes, std::exchange(event, nullptr));
-    if (!queue.requeues) {
+    if (!rounds) {
       return true; // the run that this one proves reports failures
     }
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
@@ -394,9 +457,9 @@ bool QueueRounds::check(Clock::time_point deadline, device::Event* event) {
 }
 
 bool QueueRounds::check_publishing(Clock::time_point deadline, device::Event* event) {
-  const engine::ProgramQueue& queue = *program_.waves[wave_].queue;
+  const ProgramQueue& queue = *program_.waves[wave_].queue;
   std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-  std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, queue.published_items);
+  std::fill_n(state.begin() + TG_QUEUE_TAILS, TG_QUEUE_PRIORITIES, *program_.waves[wave_].listed_items);
   if (!queue.seeds.empty()) {
     upload(session_, items_, 0, std::as_bytes(std::span(queue.seeds)));
   }

@@ -4,6 +4,8 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
+#include "engine/queue.hpp"
+#include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
@@ -63,6 +65,12 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
 
 // Returns the error for a failure, with the item, its op and the code.
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure);
+
+// Returns the reports of all queues before a run.
+std::vector<QueueReport> queues_before(const Job& program);
+
+// Adds the outcome of a queue to its report.
+void report_queue(const Job& program, const QueueOutcome& outcome, bool age_recommended, QueueReport& report);
 
 // States of all queues of a program in its arena.
 class QueueStates {

@@ -91,7 +91,7 @@ public:
     }
     run_.device_bytes = session_.calls()->now().buffer_bytes;
     for (const std::uint32_t wave : order_) {
-      if (program_.waves[wave].queue && split_.waves[wave].cut()) {
+      if (program_.waves[wave].listed_items && split_.waves[wave].cut()) {
         take_items(wave);
       }
     }
@@ -381,7 +381,7 @@ private:
 
   // Of a queue that is cut all ranks run the rounds.
   [[nodiscard]] bool in_rows(std::uint32_t wave) const {
-    return split_.waves[wave].cut() && !program_.waves[wave].queue;
+    return split_.waves[wave].cut() && !program_.waves[wave].listed_items;
   }
 
   // Launches what this rank runs of a wave, without the inner rows, which are launched already.
@@ -417,8 +417,8 @@ private:
     run_.status = static_cast<RunStatus>(ended[0]);
     const ProgramWave& spec = program_.waves[wave];
     std::set<std::uint32_t> written;
-    if (spec.queue) {
-      written.insert(spec.queue->state_buffer);
+    if (spec.state) {
+      written.insert(*spec.state);
     }
     for (const ProgramArgument& argument : spec.users_arguments()) {
       if (argument.is_memory() && argument.access != Access::read) {
@@ -948,14 +948,14 @@ Result<void> check_rankable(const Job& program) {
   };
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
-    if (wave.active) {
+    if (wave.prepared) {
       return refused(program.wave_text(i) + " with active tiles", program.wave_pointer(i));
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.image || buffer.hits) {
+    if (buffer.is_object() || buffer.is_unordered()) {
       return refused(
-          fmt::format("the {} {}", buffer.image ? "image" : "list of hits", in_quotes(buffer.name)),
+          fmt::format("the {} {}", buffer.is_object() ? "image" : "list of hits", in_quotes(buffer.name)),
           buffer.pointer);
     }
   }

@@ -1,5 +1,6 @@
 #include "engine/recommend.hpp"
 
+#include "engine/hits.hpp"
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
@@ -46,12 +47,12 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
     tiles = saturating_add(tiles, wave.range.tiles());
   }
   std::uint64_t hit_capacity = 0;
+  for (const HitsReport& list : hits_before(program)) {
+    hit_capacity = saturating_add(hit_capacity, list.capacity);
+  }
   std::uint64_t hit_bytes = 0; // the policy adds its own count
   for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.hits) {
-      hit_capacity = saturating_add(hit_capacity, buffer.hits->report.capacity);
-      hit_bytes = saturating_add(hit_bytes, buffer.bytes);
-    }
+    hit_bytes = saturating_add(hit_bytes, buffer.is_unordered() ? buffer.bytes : 0);
   }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
@@ -97,13 +98,11 @@ std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, st
 }
 
 std::optional<Warning> idle_policy_fields(const Job& program) {
-  const bool hits =
-      std::ranges::any_of(program.buffers, [](const auto& buffer) { return buffer.hits != nullptr; });
-  const bool derived = std::ranges::any_of(
-      program.buffers, [](const auto& buffer) { return buffer.hits && buffer.hits->report.rule; });
+  const std::vector<HitsReport> hits = hits_before(program);
+  const bool derived =
+      std::ranges::any_of(hits, [](const HitsReport& list) { return list.rule.has_value(); });
   const bool rounds = std::ranges::any_of(program.waves, &ProgramWave::in_rounds);
-  const bool active =
-      std::ranges::any_of(program.waves, [](const auto& wave) { return wave.active != nullptr; });
+  const bool counted = std::ranges::any_of(program.waves, &ProgramWave::prepared);
   constexpr std::string_view lists = "lists of hits without a capacity";
   constexpr std::string_view tiles = "active tiles of waves that repeat";
   return idle_policy_fields(program.policy,
@@ -118,10 +117,10 @@ std::optional<Warning> idle_policy_fields(const Job& program) {
                                 {"sizing/powerful_min_worker_groups", ""},
                                 {"min_hit_capacity", lists, derived},
                                 {"hit_capacity_multiplier", lists, derived},
-                                {"scratch_bytes_per_hit", "lists of hits", hits},
+                                {"scratch_bytes_per_hit", "lists of hits", !hits.empty()},
                                 {"priority_age_threshold", "queues whose ops requeue or publish", rounds},
-                                {"sparse_frontier_threshold_bps", tiles, active},
-                                {"dense_frontier_threshold_bps", tiles, active},
+                                {"sparse_frontier_threshold_bps", tiles, counted},
+                                {"dense_frontier_threshold_bps", tiles, counted},
                                 {"fusion_edge_threshold", "graph programs", false},
                             }},
                             "`tidegate recommend`");

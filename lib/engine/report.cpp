@@ -307,25 +307,8 @@ template <class Queue>
 void for_each_queue(const CompiledProgram& compiled, const Queue& visit) {
   std::size_t index = 0;
   for (std::uint32_t wave = 0; wave < compiled.program.waves.size(); ++wave) {
-    if (compiled.program.waves[wave].queue) {
+    if (compiled.program.waves[wave].listed_items) {
       visit(index++, compiled.parts.empty() ? wave : compiled.parts[wave].front());
-    }
-  }
-}
-
-// Adds the waves of items before they run.
-void add_queues(RunReport& report, const Job& program) {
-  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
-    const auto& queue = program.waves[wave].queue;
-    if (queue) {
-      report.queues.push_back({.wave = program.wave_text(wave),
-                               .items = queue->items.size(),
-                               .deduped_items = queue->deduped_items,
-                               .published_items = queue->published_items,
-                               .requeues = queue->requeues,
-                               .fault = {},
-                               .publishing = {}});
-      report.deduped_items += queue->deduped_items;
     }
   }
 }
@@ -365,50 +348,12 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
   policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
-    QueueReport& queue = report.queues[i];
-    queue.rounds = outcome.rounds;
-    queue.requeue_count = outcome.accounting.requeue_count;
-    queue.aged_promotions = outcome.accounting.aged_promotions;
-    queue.max_priority_age = outcome.accounting.max_priority_age;
-    const bool aged = queue.aged_promotions != 0;
-    if (program.waves[outcome.wave].in_rounds() && aged != report.recommendation.age_priority_work) {
-      const std::string threshold = plural(program.waves[outcome.wave].queue->age_threshold, "round");
-      queue.ageing_reason =
-          aged ? fmt::format("items waited {} or longer; the recommendation is made before any item waits",
-                             threshold)
-               : fmt::format("no item waited {}", threshold);
-    }
-    if (outcome.counts) {
-      queue.publishing = PublishingReport{.given_items = outcome.counts->given,
-                                          .published_items = outcome.counts->published,
-                                          .executed_items = outcome.counts->executed,
-                                          .deduped_items = outcome.counts->deduped,
-                                          .capacity = program.waves[outcome.wave].queue->capacity,
-                                          .needed_capacity = outcome.counts->needed_capacity,
-                                          .grown_from = {}};
-      report.published_items += outcome.counts->published;
-    }
+    report_queue(program, outcome, report.recommendation.age_priority_work, report.queues[i]);
+    report.published_items += outcome.counts ? outcome.counts->published : 0;
     all.requeue_count += outcome.accounting.requeue_count;
     all.aged_promotions += outcome.accounting.aged_promotions;
     all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
-    if (!outcome.failure) {
-      continue;
-    }
-    const ProgramQueue& items = *program.waves[outcome.wave].queue;
-    const QueueFailure& failure = *outcome.failure;
-    if (failure.code == ErrorCode::queue_fault) {
-      constexpr std::uint32_t code_bits = ~std::uint32_t{0} >> 1U;
-      const QueueItem& item = failure.published ? *failure.published : items.items[failure.item];
-      queue.fault = QueueFaultReport{.item = failure.item,
-                                     .op = items.op_names[item.op_handle],
-                                     .code = failure.result & code_bits,
-                                     .param = {}};
-      if (failure.published) {
-        queue.fault->item.reset();
-        queue.fault->param = item.param;
-      }
-    }
-    if (report.status == RunStatus::queue_failed && !report.error) {
+    if (outcome.failure && report.status == RunStatus::queue_failed && !report.error) {
       report.error = queue_error(program, outcome.wave, *outcome.failure);
     }
   }
@@ -447,13 +392,13 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.promotion_evidence =
       evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted);
   report.assumed_macros = compiled.written.assumed_macros;
-  for (const ProgramBuffer& buffer : compiled.program.buffers) {
-    if (buffer.hits) {
-      report.hits = report.hits.value_or(std::vector<HitsReport>());
-      report.hits->push_back(buffer.hits->report);
-    }
+  if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
+    report.hits = std::move(hits);
   }
-  add_queues(report, compiled.program);
+  report.queues = queues_before(compiled.program);
+  for (const QueueReport& queue : report.queues) {
+    report.deduped_items += queue.deduped_items;
+  }
   const std::vector<WaveProgress> whole = whole_progress(compiled);
   for (const WaveProgress& wave : whole) {
     report.published_items += wave.items;
@@ -707,9 +652,9 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   const Position reached = monitor.reached();
   report.iterations = reached.iteration;
   std::vector<WaveProgress> progress = progress_of(compiled, {reached.iteration, reached.stage}, 1, {});
-  for (const ProgramWave& wave : compiled.program.waves) {
-    if (wave.active) { // the device has its counts
-      progress[wave.active->report.wave].processed = 0;
+  for (std::size_t wave = 0; wave < progress.size(); ++wave) {
+    if (compiled.written.waves[wave].prepared) { // the device has its counts
+      progress[wave].processed = 0;
     }
   }
   report_progress(report, compiled, progress, true);

@@ -32,7 +32,7 @@ BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::
                              std::size_t index) {
   return {.name = buffer.name,
           .bytes = buffer.bytes,
-          .memory = buffer.image          ? MemoryKind::image
+          .memory = buffer.is_object()    ? MemoryKind::image
                     : buffer.in_registers ? MemoryKind::registers
                                           : MemoryKind::arena,
           .offset = memory.offsets[index],
@@ -59,8 +59,8 @@ ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
     summary.waves.push_back(wave_summary(program, i));
   }
   for (std::uint32_t i = 0; i < compiled.program.waves.size(); ++i) {
-    if (const auto& window = compiled.program.waves[i].window; !window.empty()) {
-      summary.windows.push_back({.text = compiled.program.wave_text(i), .waves = window});
+    if (compiled.program.waves[i].joined_waves != 1) {
+      summary.windows.push_back({.text = compiled.program.wave_text(i), .waves = compiled.parts[i]});
     }
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {

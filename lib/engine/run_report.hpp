@@ -1,6 +1,8 @@
 // The results of a run, which become the document run_report. Plain data.
 #pragma once
 #include "core/statistics.hpp"
+#include "engine/active.hpp"
+#include "engine/hits.hpp"
 #include "engine/job.hpp"
 #include "engine/memory_layout.hpp"
 #include "engine/recommend.hpp"

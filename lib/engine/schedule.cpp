@@ -98,7 +98,7 @@ void add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
   const auto add = [&](Stage& shared) {
     // A window is not a user's kernel.
     shared.plain = !is_persistent(strategy) && shared.waves.size() == 1 &&
-                   program.waves[shared.waves.front()].window.empty();
+                   program.waves[shared.waves.front()].joined_waves == 1;
     if (!shared.waves.empty()) {
       shared.new_launch = std::exchange(launch_ends, false);
       schedule.stages.push_back(std::exchange(shared, {}));
@@ -214,7 +214,7 @@ std::string schedule_violation(const Job& program, const Schedule& schedule) {
         return fmt::format("stage {} runs wave {} a second time", stage, wave);
       }
       stage_of[wave] = stage;
-      if (schedule.stages[stage].plain && !program.waves[wave].window.empty()) {
+      if (schedule.stages[stage].plain && program.waves[wave].joined_waves != 1) {
         return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
       }
       const Section section = stage < schedule.repeat_begin ? Section::before

@@ -185,7 +185,7 @@ std::set<std::uint32_t> ops_to_idle(const Job& program, const OutlinedOps& ops, 
 }
 
 std::uint64_t tiles_as_written(const ProgramWave& wave) {
-  return wave.range.tiles() * std::max<std::uint64_t>(wave.window.size(), 1);
+  return std::uint64_t{wave.range.tiles()} * wave.joined_waves;
 }
 
 } // namespace tidegate::engine

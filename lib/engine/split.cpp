@@ -1,5 +1,6 @@
 #include "engine/split.hpp"
 
+#include "engine/queue.hpp"
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include <tidegate/core/text.hpp>
@@ -68,8 +69,8 @@ std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {
 
 // The ids that ranks cut: of work-items, or the params of items, each a tile.
 NdRange ids_of(const ProgramWave& wave) {
-  return wave.queue ? NdRange{.global = {wave.queue->ids, 1, 1}, .groups = {wave.queue->ids, 1, 1}}
-                    : wave.range;
+  return wave.listed_items ? NdRange{.global = {wave.queue->ids, 1, 1}, .groups = {wave.queue->ids, 1, 1}}
+                           : wave.range;
 }
 
 std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes) {
@@ -110,7 +111,7 @@ public:
     split_.waves.resize(program_.waves.size());
     std::vector<std::uint32_t> order = section_order(program_.waves);
     std::stable_partition(order.begin(), order.end(),
-                          [this](std::uint32_t wave) { return !program_.waves[wave].queue; });
+                          [this](std::uint32_t wave) { return !program_.waves[wave].listed_items; });
     for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
       split_.waves[wave] = cut(program_.waves[wave]);
       split_.waves[wave].on_one_rank =
@@ -180,7 +181,7 @@ private:
     auto found = codes_.find(key);
     if (found == codes_.end()) {
       Code code;
-      if (!wave.queue) {
+      if (!wave.listed_items) {
         const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
         const opencl_c::Function& kernel = program_.function(wave.op);
         code.launch_function = wave.users_kernel ? launch_function(unit, kernel, outermost(wave.range)) : "";
@@ -218,7 +219,7 @@ private:
       return begin;
     }
     std::vector<std::uint32_t> params;
-    for (std::uint32_t place = 0; place < queue.published_items; ++place) {
+    for (std::uint32_t place = 0; place < wave.listed_items; ++place) {
       params.push_back(queue.items[queue.item_at(place)].param);
     }
     std::ranges::sort(params);
@@ -234,17 +235,17 @@ private:
     const auto whole = [](std::string reason, std::string fix = "") {
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
-    if (!wave.users_kernel && !wave.queue) {
+    if (!wave.users_kernel && !wave.listed_items) {
       return whole("it is a fill or a copy",
                    "write it as a kernel whose work-items write only their own rows, if its time matters");
     }
-    if (wave.queue && wave.queue->ids == 0) {
+    if (wave.listed_items && wave.queue->ids == 0) {
       return wave.queue->publishes
                  ? whole("its ops publish items",
                          "a queue is cut if its items are all given and requeue themselves at most")
                  : whole("an item has a param of 2^31 or more", "number params from 0");
     }
-    if (!wave.queue && wave.range.groups[outermost(wave.range)] < 2) {
+    if (!wave.listed_items && wave.range.groups[outermost(wave.range)] < 2) {
       return whole("its outermost dimension has one work-group",
                    "give it smaller work-groups, or exchange its dimensions");
     }
@@ -253,8 +254,9 @@ private:
       return whole(fmt::format("its source calls {}, which is another number in a part of the range", launch),
                    "use get_global_id, and give sizes as arguments");
     }
-    std::vector<std::uint32_t> begin = wave.queue ? params_of_ranks(wave) : tile_rows_of_ranks(wave.range);
-    const char* const who = wave.queue ? "an item" : "a work-item";
+    std::vector<std::uint32_t> begin =
+        wave.listed_items ? params_of_ranks(wave) : tile_rows_of_ranks(wave.range);
+    const char* const who = wave.listed_items ? "an item" : "a work-item";
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
     std::vector<std::uint32_t> combined;
     for (const ProgramArgument& argument : wave.users_arguments()) {
@@ -278,7 +280,7 @@ private:
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
             fmt::format("which elements of {} {} writes is not known", name, who),
-            wave.queue
+            wave.listed_items
                 ? fmt::format("use {} only at the element of the item's param, in the op itself, or state "
                               R"("own_row": true for an op that touches only the param's row of its output)",
                               name)
@@ -298,7 +300,7 @@ private:
       }
       if (!known.empty() && known != owned) {
         return whole(fmt::format("another wave cuts {} at other rows", name),
-                     wave.queue ? "" : "give both waves the same sizes in the outermost dimension");
+                     wave.listed_items ? "" : "give both waves the same sizes in the outermost dimension");
       }
       written.emplace_back(set, std::move(owned));
     }
@@ -474,7 +476,7 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
         continue;
       }
       const std::string& name = program.buffers[argument.buffer].name;
-      if (wave.queue && split.waves[i].cut()) {
+      if (wave.listed_items && split.waves[i].cut()) {
         alone(fmt::format("each rank runs its own items of {} alone", program.wave_text(i)));
       } else if (!split.waves[i].cut()) {
         alone(fmt::format("every rank runs all of {}, which uses {}", program.wave_text(i), in_quotes(name)));

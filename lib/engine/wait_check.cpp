@@ -365,7 +365,7 @@ private:
           add_tiles(*stated);
         } else if (from == to && same_tiles && (x.element_bytes == 0 || y.element_bytes == 0)) {
           add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
-        } else if (from == to && program_.buffers[from].image) {
+        } else if (from == to && program_.buffers[from].is_object()) {
           add_tiles(any_distance);
         } else if (!common({first.begin, first.end}, {second.begin, second.end}).empty()) {
           conflicts.push_back({.tiles = {}, .a = first, .c = second, .buffers_differ = from != to});

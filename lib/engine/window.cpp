@@ -392,34 +392,19 @@ std::string shared_beyond(const Job& program, std::uint32_t first, std::uint32_t
 
 } // namespace
 
-std::string window_violation(const Job& program, const Job& fused) {
+std::string window_violation(const Job& program, const Job& fused,
+                             const std::vector<std::vector<std::uint32_t>>& parts) {
   std::vector<std::optional<Place>> places(program.waves.size());
-  std::uint32_t alone = 0; // waves outside windows keep their order
-  const auto put = [&](std::uint32_t wave, Place place) {
-    const bool again = wave >= places.size() || places[wave].has_value();
-    if (!again) {
-      places[wave] = place;
-    }
-    return !again;
-  };
-  std::vector<bool> in_window(program.waves.size());
   for (std::uint32_t node = 0; node < fused.waves.size(); ++node) {
-    for (std::size_t at = 0; at < fused.waves[node].window.size(); ++at) {
-      const std::uint32_t wave = fused.waves[node].window[at];
-      if (!put(wave, {.node = node, .at = at})) {
+    if (node >= parts.size() || parts[node].size() != fused.waves[node].joined_waves) {
+      return fmt::format("{} stands for other waves", fused.wave_text(node));
+    }
+    for (std::size_t at = 0; at < parts[node].size(); ++at) {
+      const std::uint32_t wave = parts[node][at];
+      if (wave >= places.size() || places[wave]) {
         return fmt::format("{} runs a wave that another one runs, too", fused.wave_text(node));
       }
-      in_window[wave] = true;
-    }
-  }
-  for (std::uint32_t node = 0; node < fused.waves.size(); ++node) {
-    if (fused.waves[node].window.empty()) {
-      while (alone < in_window.size() && in_window[alone]) {
-        ++alone;
-      }
-      if (!put(alone++, {.node = node})) {
-        return fmt::format("{} stands for no wave", fused.wave_text(node));
-      }
+      places[wave] = {.node = node, .at = at};
     }
   }
   for (std::uint32_t wave = 0; wave < places.size(); ++wave) {
@@ -439,16 +424,17 @@ std::string window_violation(const Job& program, const Job& fused) {
                          program.wave_text(dependency.before));
     }
   }
-  for (const ProgramWave& node : fused.waves) {
-    for (std::size_t i = 0; i < node.window.size(); ++i) {
-      const ProgramWave& wave = program.waves[node.window[i]];
-      if (wave.range != node.range || wave.section != node.section) {
-        return fmt::format("{} has other tiles than its window", program.wave_text(node.window[i]));
+  for (std::uint32_t node = 0; node < fused.waves.size(); ++node) {
+    const std::vector<std::uint32_t>& window = parts[node];
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      const ProgramWave& wave = program.waves[window[i]];
+      if (wave.range != fused.waves[node].range || wave.section != fused.waves[node].section) {
+        return fmt::format("{} has other tiles than its window", program.wave_text(window[i]));
       }
       for (std::size_t j = 0; j < i; ++j) {
-        if (auto what = shared_beyond(program, node.window[j], node.window[i]); !what.empty()) {
-          return fmt::format("{} and {} share {} beyond their tiles", program.wave_text(node.window[j]),
-                             program.wave_text(node.window[i]), what);
+        if (auto what = shared_beyond(program, window[j], window[i]); !what.empty()) {
+          return fmt::format("{} and {} share {} beyond their tiles", program.wave_text(window[j]),
+                             program.wave_text(window[i]), what);
         }
       }
     }
@@ -459,13 +445,14 @@ std::string window_violation(const Job& program, const Job& fused) {
       continue;
     }
     std::optional<std::uint32_t> node;
-    bool sound = !spec.first && !spec.output && !spec.swapped && !spec.image &&
+    bool sound = !spec.first && !spec.output && !spec.swapped && spec.in_arena() &&
                  !(program.until && program.until->buffer == buffer);
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       for (const ProgramArgument& argument : program.waves[wave].arguments) {
         if (argument.is_memory() && argument.buffer == buffer) {
-          sound &= in_window[wave] && node.value_or(places[wave]->node) == places[wave]->node &&
-                   stays_in_tile(argument) && argument.element_bytes != 0;
+          sound &= parts[places[wave]->node].size() > 1 &&
+                   node.value_or(places[wave]->node) == places[wave]->node && stays_in_tile(argument) &&
+                   argument.element_bytes != 0;
           node = places[wave]->node;
         }
       }
@@ -596,7 +583,7 @@ private:
     wave.op = op;
     wave.arguments.clear();
     wave.rules = 0;
-    wave.window = window.waves;
+    wave.joined_waves = static_cast<std::uint32_t>(window.waves.size());
     std::map<std::uint32_t, bool> written; // by buffer
     planning::Wave stated;                 // the largest stated sizes
     for (const std::uint32_t part : window.waves) {

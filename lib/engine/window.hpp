@@ -55,10 +55,11 @@ Result<FusedProgram> fuse(const Job& program, const OutlinedOps& ops, const std:
 
 // Checks windows independently, by their definition. Returns the first violation as a sentence, or an empty
 // string:
-// - every wave of the program is in exactly one wave of the fused program;
+// - every wave of the program is in exactly one wave of the fused program, which has these `parts`;
 // - a wave follows those that it depends on, in its window or in an earlier wave;
 // - waves of a window have the same range and section, and share memory tile by tile;
 // - a buffer in registers is used in one window only and is neither output nor input.
-std::string window_violation(const Job& program, const Job& fused);
+std::string window_violation(const Job& program, const Job& fused,
+                             const std::vector<std::vector<std::uint32_t>>& parts);
 
 } // namespace tidegate::engine

@@ -218,7 +218,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   const std::uint32_t entries =
       active_entries(input.program.repeat.value_or(input.program.until ? TG_ACTIVE_MOST_ENTRIES : 1));
   active.state = add("counts", TG_ACTIVE_HEADER + std::uint64_t{entries} * TG_ACTIVE_WORDS);
-  memory.buffers.back().log = true;
+  memory.buffers.back().counted_bytes = memory.buffers.back().bytes;
   memory.buffers.back().first = [] {
     std::vector<std::uint32_t> words(TG_ACTIVE_HEADER + 2 * TG_ACTIVE_WORDS);
     words[TG_ACTIVE_HEADER + TG_ACTIVE_CHOICE] = TG_ACTIVE_CHOSEN; // empty, before iteration 0
@@ -254,6 +254,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
       number_argument(active.report.memory_bps),
       iteration_argument(0)};
   count.prepares = index;
+  wave.prepared = true;
   wave.active = std::make_shared<const ActiveTiles>(std::move(active));
   return count;
 }

@@ -115,7 +115,7 @@ std::string hit_text(Bytes hits, std::size_t index, const Shape& shape) {
 }
 
 // Returns the differences between sorted hits, of which equal ones pair up.
-HitsDifference difference(Bytes expected, Bytes found, const Shape& shape) {
+UnorderedDifference difference(Bytes expected, Bytes found, const Shape& shape) {
   const std::uint64_t size = shape.hit_bytes();
   std::size_t first = 0;
   while ((first + 1) * size <= std::min(expected.size(), found.size()) &&
@@ -131,13 +131,13 @@ HitsDifference difference(Bytes expected, Bytes found, const Shape& shape) {
     const bool both = (i + 1) * size <= std::min(expected.size(), found.size());
     hits += both && std::memcmp(expected.data() + i * size, found.data() + i * size, size) == 0 ? 0U : 1U;
   }
-  return {.hits = hits,
+  return {.elements = hits,
           .first = first,
           .expected = hit_text(expected, first, shape),
           .found = hit_text(found, first, shape)};
 }
 
-HitsDifference compare(Bytes expected, Bytes found, const Shape& shape, std::uint64_t capacity) {
+UnorderedDifference compare(Bytes expected, Bytes found, const Shape& shape, std::uint64_t capacity) {
   const std::uint64_t all_expected = appended(expected);
   const std::uint64_t all_found = appended(found);
   if (std::max(all_expected, all_found) <= capacity) {
@@ -149,7 +149,7 @@ HitsDifference compare(Bytes expected, Bytes found, const Shape& shape, std::uin
     return {};
   }
   const auto [less, more] = std::minmax(all_expected, all_found);
-  return {.hits = more - less,
+  return {.elements = more - less,
           .first = less,
           .expected = plural(all_expected, "hit"),
           .found = plural(all_found, "hit")};
@@ -246,10 +246,12 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
     counted.needed_capacity = std::max<std::uint64_t>(*counted.hits, 1);
     return counted;
   };
-  hits.compare = [shape, capacity](Bytes expected, Bytes found) {
+  // Of lists without room for all hits, compares only their numbers.
+  list.compare = [shape, capacity](Bytes expected, Bytes found) {
     return compare(expected, found, shape, capacity);
   };
   list.hits = std::make_shared<const ProgramHits>(std::move(hits));
+  list.counted_bytes = TG_HITS_BYTES;
   list.bytes = shape.header() + (capacity + 1) * shape.hit_bytes(); // one more for hits without room
   list.count = list.bytes / element_bytes(shape.type);
   list.first = [capacity] {

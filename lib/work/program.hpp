@@ -3,6 +3,7 @@
 #pragma once
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
+#include "engine/hits.hpp"
 #include "engine/job.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>

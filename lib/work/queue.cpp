@@ -432,19 +432,18 @@ public:
     }
     wave.queue = {.items = std::move(items),
                   .published = {},
-                  .published_items = published.published_items,
                   .deduped_items = published.deduped_items,
-                  .publish_ns = published.publish_ns,
                   .op_names = op_names_of(ops_),
                   .requeues = say_requeue(wave.unit.unit, functions),
                   .publishes = true,
-                  .age_threshold = age_threshold,
-                  .capacity = capacity_,
-                  .most_stalled_rounds = spec_.most_stalled_rounds,
                   .seeds = seeds_of(published),
                   .seen_bytes = seen_words() * sizeof(std::uint32_t)};
+    wave.published_items = published.published_items;
+    wave.publish_ns = published.publish_ns;
+    wave.rounds = Rounds{.age_threshold = age_threshold,
+                         .most_stalled_rounds = spec_.most_stalled_rounds,
+                         .capacity = capacity_};
     add_memory(published, wave);
-    wave.queue.first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size());
     wave.range = {.global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
     wave.op_name = combinations.empty() ? listed_.front()->name : ops_[combinations.front().op].name;
     return wave;
@@ -834,17 +833,18 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   }
   wave.queue = {.items = std::move(items),
                 .published = published.items,
-                .published_items = published.published_items,
                 .deduped_items = published.deduped_items,
-                .publish_ns = published.publish_ns,
                 .tiles = published.tiles,
                 .ids = static_cast<std::uint32_t>(ids <= most_ids ? ids : 0),
                 .op_names = op_names_of(ops),
-                .requeues = drain.requeues,
-                .first_buffer = static_cast<std::uint32_t>(wave.own_buffers.size()),
-                .age_threshold = age_threshold,
-                .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max()),
-                .most_stalled_rounds = spec.most_stalled_rounds};
+                .requeues = drain.requeues};
+  wave.published_items = published.published_items;
+  wave.publish_ns = published.publish_ns;
+  if (drain.requeues) {
+    wave.rounds = Rounds{.age_threshold = age_threshold,
+                         .most_stalled_rounds = spec.most_stalled_rounds,
+                         .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max())};
+  }
   return wave;
 }
 

@@ -7,7 +7,7 @@
 // All items of a tile share op and buffers, so its work-group takes one branch. An item takes four bytes, or
 // none where params count up, as indices do.
 #pragma once
-#include "engine/job.hpp"
+#include "engine/queue.hpp"
 #include "engine/run_report.hpp"
 #include "opencl_c/translation_unit.hpp"
 #include "work/compiler_macros.hpp"
@@ -134,6 +134,9 @@ struct QueueOpHandle {
 // A resolved queue wave; its names and indices are assigned by the program.
 struct QueueWave {
   ProgramQueue queue;
+  std::uint64_t published_items = 0;
+  std::uint64_t publish_ns = 0; // that this took
+  std::optional<Rounds> rounds = {};
   std::string op_name; // the first of its ops
   ProgramUnit unit;
   // Tiles, params, state and, if ops requeue, the remaining items; if ops publish: given items, rings, state and

@@ -440,6 +440,7 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
   resolved.units = std::move(waves.units);
   resolved.ops = std::move(waves.ops);
   resolved.waves = std::move(waves.waves);
+  resolved.publish_ns = waves.publish_ns;
   resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
   if (!errors.result()) {
     errors.check(check_order(resolved)); // without errors, grouping the waves finds cycles

@@ -76,6 +76,7 @@ struct ProgramOps {
   std::vector<ProgramOp> ops;
   NameIndex op_index;
   std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops; // no value: unsound
+  std::uint64_t publish_ns = 0;                                         // of all queues
   std::optional<std::uint32_t> transfers; // index of the first of transfer_kernels, once a wave needs them
 
   [[nodiscard]] const ProgramUnit& unit(std::uint32_t op) const { return units[ops[op].unit]; }
@@ -136,6 +137,7 @@ struct ResolvedWaves {
   std::vector<ProgramOp> ops;
   std::vector<ProgramWave> waves;
   WaveNames names;
+  std::uint64_t publish_ns = 0;
 };
 
 ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,

@@ -257,7 +257,14 @@ Result<ProgramWave> queue_wave(const ResolveInput& input, ProgramMemory& memory,
                               .value = {}});
     memory.buffers.push_back(std::move(made.own_buffers[i]));
   }
-  made.queue.state_buffer = wave.arguments[queue_state_index].buffer;
+  wave.own_arguments = static_cast<std::uint32_t>(wave.arguments.size());
+  wave.state = wave.arguments[queue_state_index].buffer;
+  wave.rounds = made.rounds;
+  wave.listed_items = made.published_items;
+  for (const QueueTile& tile : made.queue.tiles) {
+    wave.tile_items.push_back(tile.count);
+  }
+  ops.publish_ns += made.publish_ns;
   for (ProgramArgument& argument : made.arguments) {
     argument.buffer = indices[argument.buffer];
     wave.arguments.push_back(std::move(argument));
@@ -451,6 +458,7 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
   resolved.buffers = std::move(memory.buffers);
   resolved.units = std::move(ops.units);
   resolved.ops = std::move(ops.ops);
+  resolved.publish_ns = ops.publish_ns;
   return resolved;
 }
 

@@ -19,6 +19,15 @@ ALLOWED = {
     "app": {"core", "device", "engine", "graph", "planning", "policy", "ranks", "tune", "work"},
 }
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
+# Members of buffers and waves that keep what they once were in a document, and who may ask for them.
+OWNERS = {
+    "active": {"active.cpp", "generate.cpp"},  # the text of walks of lists of tiles
+    "hits": {"hits.cpp"},
+    "image": {"device_images.cpp", "kernel_objects.cpp"},
+    "queue": {"queue_rounds.cpp", "split.cpp"},  # the params that ranks cut
+}
+MEMBER = re.compile(rf"(\w+|\]|\))(?:\.|->)({'|'.join(OWNERS)})\b")
+REPORTS = {"executed", "hits", "report"}  # have members of these names
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
 
 
@@ -32,6 +41,15 @@ class House(unittest.TestCase):
                     if target in FOLDERS:  # others are kernels' headers
                         with self.subTest(source=str(source.relative_to(ROOT)), includes=included):
                             self.assertTrue(target == name or target in ALLOWED[name])
+
+    def test_passes_of_the_engine_ask_for_properties(self):
+        """A new kind of work reaches them as properties of buffers and waves (engine/job.hpp)."""
+        found = {kind: set() for kind in OWNERS}
+        for source in sorted((ROOT / "lib/engine").glob("*.[ch]pp")):
+            for owner, kind in MEMBER.findall(source.read_text()):
+                if owner not in REPORTS and source.name != "job.hpp":
+                    found[kind].add(source.name)
+        self.assertEqual(found, OWNERS)
 
     def test_only_the_device_folder_uses_opencl(self):
         """Everything else goes through device::Session, for which tests have a stand-in."""

@@ -234,17 +234,15 @@ struct Queue : Setup {
   Queue() {
     auto queue = std::make_shared<ProgramQueue>();
     queue->items = {{.param = 10}, {.param = 11}, {.param = 12}};
-    queue->published_items = 3;
     queue->op_names = {"step"};
     queue->requeues = true;
-    queue->state_buffer = 0;
-    queue->first_buffer = 1;
-    queue->age_threshold = 4;
-    queue->capacity = 5;
-    queue->most_stalled_rounds = 6;
     program.buffers[0].bytes = TG_QUEUE_WORDS * sizeof(std::uint32_t);
     program.waves = {wave_of(1, {updates(0), updates(1)}, range_of(256, 64))};
     program.waves[0].queue = queue;
+    program.waves[0].listed_items = 3;
+    program.waves[0].state = 0;
+    program.waves[0].own_arguments = 1;
+    program.waves[0].rounds = Rounds{.age_threshold = 4, .most_stalled_rounds = 6, .capacity = 5};
     session.kernels["drain"] = [](const StandInLaunch& launch) {
       CHECK(launch.range.global[0] == 256);
       ++launch.buffer<std::uint32_t>(1)[0];
@@ -321,9 +319,9 @@ TEST_CASE("a rank runs its items of a queue, in rounds by what all ranks have co
   cut->items = {{.param = 7}, {.param = 2}, {.param = 9}, {.param = 5}, {.param = 8}};
   cut->published = {4, 3, 2, 1, 0};
   cut->tiles = {{.op = 1, .first = 0, .count = 3}, {.op = 2, .priority = 4, .first = 3, .count = 2}};
-  cut->first_buffer = 4;
-  cut->state_buffer = 2;
   queue.program.waves[0].queue = cut;
+  queue.program.waves[0].own_arguments = 4;
+  queue.program.waves[0].state = 2;
   queue.program.buffers.assign(5, queue.program.buffers[0]);
   queue.program.waves[0].arguments = {updates(0), updates(1), updates(2), updates(3), updates(4)};
   queue.storage = {{0, 1, 2, 3, 4}};

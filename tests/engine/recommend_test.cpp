@@ -1,5 +1,6 @@
 // A program as input of the launch policy.
 #include "../program_support.hpp"
+#include "engine/hits.hpp"
 #include "engine/recommend.hpp"
 
 #include <doctest/doctest.h>
@@ -101,8 +102,8 @@ TEST_CASE("fields of the policy that a program cannot use are named in one warni
   CHECK(warning->pointer == "/policy/priority_age_threshold");
 
   program.policy.sizing.default_worker_count = 64;
-  program.waves[0].queue = std::make_shared<ProgramQueue>(ProgramQueue{.requeues = true});
-  program.waves[1].active = std::make_shared<ActiveTiles>();
+  program.waves[0].rounds = Rounds{};
+  program.waves[1].prepared = true;
   CHECK(!idle_policy_fields(program));
 
   program.policy.hit_capacity_multiplier = 3;

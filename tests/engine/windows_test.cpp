@@ -83,7 +83,7 @@ Made windows_of(Job program, bool one_call = false, bool derive = true) {
   auto windows = find_windows(program, *ops, shared_launch(program, *ops, limits), limits);
   auto fused = fuse(program, *ops, windows);
   REQUIRE(fused);
-  CHECK(window_violation(program, fused->program) == "");
+  CHECK(window_violation(program, fused->program, fused->parts) == "");
   return {std::move(program), std::move(*ops), std::move(windows), std::move(*fused)};
 }
 
@@ -262,16 +262,19 @@ TEST_CASE("the checker names what is wrong") {
     Job program = made.program;
     Job fused = made.fused.program;
     change(program, fused);
-    return window_violation(program, fused);
+    return window_violation(program, fused, made.fused.parts);
   };
-  CHECK(violation([](auto&, auto& fused) {
-          std::swap(fused.waves[0].window[0], fused.waves[0].window[1]);
-        }) == "wave 1 (op0) does not come after wave 0 (op0)");
-  CHECK(violation([](auto&, auto& fused) { fused.waves[0].window.push_back(0); }) ==
-        "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
+  const auto violation_of = [&made](const std::vector<std::vector<std::uint32_t>>& parts) {
+    return window_violation(made.program, made.fused.program, parts);
+  };
+  CHECK(violation_of({{1, 0}, {2}}) == "wave 1 (op0) does not come after wave 0 (op0)");
+  CHECK(violation_of({{0, 1}, {1}}) == "wave 2 (op2) runs a wave that another one runs, too");
+  CHECK(violation_of({{0, 3}, {2}}) == "wave 0 (op0), wave 1 (op0) runs a wave that another one runs, too");
+  CHECK(violation_of({{0, 1, 0}, {2}}) == "wave 0 (op0), wave 1 (op0) stands for other waves");
+  CHECK(violation_of({{0, 1}, {}}) == "wave 2 (op2) stands for other waves");
   CHECK(violation([](auto&, auto& fused) { fused.waves.pop_back(); }) == "wave 2 (op2) is nowhere");
   CHECK(violation([](auto&, auto& fused) { fused.waves.push_back(fused.waves[1]); }) ==
-        "wave 2 (op2) stands for no wave");
+        "wave 2 (op2) stands for other waves");
   CHECK(violation([](auto&, auto& fused) { fused.dependencies.clear(); }) ==
         "wave 2 (op2) does not come after wave 1 (op0)");
   CHECK(violation([](auto& program, auto&) { program.waves[1].range.global[0] = 255; }) ==

@@ -111,37 +111,37 @@ TEST_CASE("hits are compared in any order") {
   const ProgramBuffer list = list_of({.capacity = 4});
   const auto compared = [&](const std::vector<std::uint32_t>& expected,
                             const std::vector<std::uint32_t>& found) {
-    return list.hits->compare(contents(list, static_cast<std::uint32_t>(expected.size()), expected),
-                              contents(list, static_cast<std::uint32_t>(found.size()), found));
+    return list.compare(contents(list, static_cast<std::uint32_t>(expected.size()), expected),
+                        contents(list, static_cast<std::uint32_t>(found.size()), found));
   };
-  CHECK(compared({3, 1, 2}, {2, 3, 1}).hits == 0);
-  const HitsDifference other = compared({3, 1, 2}, {2, 4, 1});
-  CHECK(other.hits == 1);
+  CHECK(compared({3, 1, 2}, {2, 3, 1}).elements == 0);
+  const UnorderedDifference other = compared({3, 1, 2}, {2, 4, 1});
+  CHECK(other.elements == 1);
   CHECK(other.first == 2);
   CHECK(other.expected == "3");
   CHECK(other.found == "4");
-  CHECK(compared({1, 1, 2}, {2, 2, 1}).hits == 1); // equal hits count
-  const HitsDifference missing = compared({3, 1, 2}, {3, 1});
-  CHECK(missing.hits == 2);
+  CHECK(compared({1, 1, 2}, {2, 2, 1}).elements == 1); // equal hits count
+  const UnorderedDifference missing = compared({3, 1, 2}, {3, 1});
+  CHECK(missing.elements == 2);
   CHECK(compared({1}, {1, 9}).expected == "no hit");
 
   // Without room for all, any of them may be there.
   const auto without_room = [&](std::uint32_t expected, std::uint32_t found) {
-    return list.hits->compare(contents(list, expected, std::vector<std::uint32_t>{1, 2, 3, 4}),
-                              contents(list, found, std::vector<std::uint32_t>{5, 6, 7, 8}));
+    return list.compare(contents(list, expected, std::vector<std::uint32_t>{1, 2, 3, 4}),
+                        contents(list, found, std::vector<std::uint32_t>{5, 6, 7, 8}));
   };
-  CHECK(without_room(9, 9).hits == 0);
-  CHECK(without_room(9, 7).hits == 2);
+  CHECK(without_room(9, 9).elements == 0);
+  CHECK(without_room(9, 7).elements == 2);
   CHECK(without_room(9, 7).expected == "9 hits");
 }
 
 TEST_CASE("the fourth word of vectors of 3 is 0, whatever the device left there") {
   const ProgramBuffer list = list_of({.width = 4, .capacity = 1});
   const auto differing = [&] {
-    return list.hits
-        ->compare(contents(list, 1, std::vector<std::uint32_t>{1, 2, 3, 7}),
-                  contents(list, 1, std::vector<std::uint32_t>{1, 2, 3, 8}))
-        .hits;
+    return list
+        .compare(contents(list, 1, std::vector<std::uint32_t>{1, 2, 3, 7}),
+                 contents(list, 1, std::vector<std::uint32_t>{1, 2, 3, 8}))
+        .elements;
   };
   *list.hits->written = 3;
   CHECK(differing() == 0);
