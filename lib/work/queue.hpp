@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -130,6 +131,27 @@ struct QueueOpHandle {
   std::string name;
   const QueueOp* op = nullptr;
 };
+
+// True if the functions or their callees mention TIDEGATE_REQUEUE.
+bool say_requeue(const opencl_c::TranslationUnit& unit, const std::set<std::string>& functions);
+
+// Takes the code of an error, its message without what runs the op, and its fix.
+using RefuseItem = std::function<void(ErrorCode code, const std::string& what, std::string fix)>;
+
+// Checks that an op fits its buffers.
+void check_fit(const QueueOp& op, const ProgramBuffer& input, const ProgramBuffer& output,
+               const RefuseItem& refuse);
+
+// Checks each combination of handles once.
+Result<void> check_handles(const std::vector<QueueCombination>& combinations,
+                           std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
+                           const std::string& pointer);
+
+// All ops of a wave must come from one file with the same options: they become one program.
+Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer);
+
+// Returns the text around a file of ops, to read what it declares.
+SourceFrame queue_frame();
 
 // A resolved queue wave; its names and indices are assigned by the program.
 struct QueueWave {

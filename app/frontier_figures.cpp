@@ -1,0 +1,299 @@
+// Figures of the reports of traversals that follow from others of the same report.
+#include "app/check.hpp"
+#include "app/report_figures.hpp"
+#include "core/npy.hpp"
+#include "engine/traversal/report.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace tidegate::app {
+namespace {
+
+// Makes the answer once more, of the output.
+void check_answer(const traversal::FrontierReport& report, const std::string& file, Sums& sums) {
+  for (const engine::WrittenFile& written : report.files_written) {
+    const auto array = written.what == "parents" ? std::nullopt : read_output(written, file);
+    if (!report.answer || !array || report.algorithm == graphs::Algorithm::own) {
+      continue;
+    }
+    traversal::TraversalResults results{.values = std::vector<std::uint32_t>(array->bytes.size() / 4),
+                                        .wide = element_bytes(array->type) == 8};
+    std::memcpy(results.values.data(), array->bytes.data(), results.values.size() * 4);
+    sums.hold(traversal::answer_of(report.algorithm, array->type == ElementType::f32, results,
+                                   report.graph.first_id) == report.answer,
+              "/answer", fmt::format("the answer is not that of {}", in_quotes(written.file)));
+  }
+}
+
+// Share of a graph's vertices in bps, rounded down, and at least 1 unless there are none.
+std::uint64_t density_bps(std::uint64_t vertices, std::uint64_t of_graph) {
+  const std::uint64_t share = of_graph == 0 ? 0 : vertices * policy::full_scale_bps / of_graph;
+  return std::clamp<std::uint64_t>(share, vertices == 0 || of_graph == 0 ? 0 : 1, policy::full_scale_bps);
+}
+
+// Checks a wave against the graph and the wave before it.
+void check_wave(const traversal::FrontierReport& report, std::size_t index, std::uint32_t dense_waves,
+                Sums& sums) {
+  const traversal::WaveRecord& wave = report.waves[index];
+  const traversal::WaveRecord* const before = index == 0 ? nullptr : &report.waves[index - 1];
+  const std::string pointer = fmt::format("/waves/{}/", index);
+  sums.equal(pointer + "density_bps", "density_bps is", wave.density_bps, "that of its vertices",
+             density_bps(wave.vertices, report.graph.vertices));
+  sums.equal(pointer + "dense_waves", "dense_waves is", wave.dense_waves,
+             "dense waves before it:", dense_waves);
+  sums.hold(wave.previous_topology == (before ? before->topology : policy::Topology::empty),
+            pointer + "previous_topology", "previous_topology is not that of the wave before");
+  const traversal::Trend trend = wave.frontier_edges > wave.previous_edges   ? traversal::Trend::growing
+                                 : wave.frontier_edges < wave.previous_edges ? traversal::Trend::shrinking
+                                                                             : traversal::Trend::steady;
+  sums.hold(wave.trend == trend, pointer + "trend", "trend is not that of frontier_edges and previous_edges");
+  sums.at_most(pointer + "frontier_edges", "frontier_edges", wave.frontier_edges, "edges of the graph",
+               report.graph.edges);
+  if (before == nullptr) {
+    sums.equal(pointer + "unexplored_edges", "unexplored_edges is", wave.unexplored_edges,
+               "before the first wave it is all edges:", report.graph.edges);
+  } else { // no vertex leaves the frontier twice, if it is a breadth-first search
+    const std::uint64_t explored = before->frontier_edges;
+    const std::uint64_t left = before->unexplored_edges - std::min(before->unexplored_edges, explored);
+    const bool once = report.algorithm == graphs::Algorithm::bfs;
+    sums.hold(wave.unexplored_edges >= left &&
+                  wave.unexplored_edges <= (once ? left : before->unexplored_edges),
+              pointer + "unexplored_edges",
+              fmt::format("unexplored_edges is {}, and those of the wave before {}, of which it explored {}",
+                          wave.unexplored_edges, before->unexplored_edges, explored));
+  }
+}
+
+// Checks the telemetry of a traversal, which follows from its widest wave, the geometry and the graph.
+void check_widest(const traversal::FrontierReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const auto same = [&](std::string_view field, std::string_view given, std::string_view expected) {
+    sums.hold(given == expected, fmt::format("/telemetry/{}", field),
+              fmt::format("{} is {}, and that of the waves {}", field, given, expected));
+  };
+  policy::Topology topology = policy::Topology::empty;
+  std::uint32_t density_bps = 0;
+  std::uint64_t lanes = 0; // in all turns
+  for (const traversal::WaveRecord& wave : report.waves) {
+    const std::uint64_t of_turn =
+        std::uint64_t{report.geometry.workgroup_size} * (wave.alone ? 1 : report.geometry.worker_groups);
+    lanes += of_turn == 0 ? 0 : (wave.vertices + of_turn - 1) / of_turn * of_turn;
+    topology = wave.density_bps >= density_bps ? wave.topology : topology;
+    density_bps = std::max(density_bps, wave.density_bps);
+  }
+  same("topology", policy::name(telemetry.topology), policy::name(topology));
+  const auto evidence =
+      std::ranges::find(report.evidence, topology, &policy::TopologyEvidence::selected_topology);
+  same("pressure", policy::name(telemetry.pressure),
+       policy::name(evidence == report.evidence.end() ? policy::QueuePressure::empty
+                                                      : evidence->queue_pressure));
+  sums.equal("/telemetry/occupancy_proxy_bps", "occupancy_proxy_bps is", telemetry.occupancy_proxy_bps,
+             "that of the waves", lanes == 0 ? 0 : policy::full_scale_bps * report.items_processed / lanes);
+  same("execution_mode", policy::name(telemetry.execution_mode), policy::name(policy::ExecutionMode::jit));
+  sums.equal("/telemetry/hit_capacity", "hit_capacity is", telemetry.hit_capacity, "traversals have", 0);
+  sums.equal("/lineage_items", "lineage_items is", report.lineage_items, "those of the rules are",
+             report.region_lineage.empty() ? 0 : report.items_processed);
+  sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "traversals have", 0);
+  if (report.status != engine::RunStatus::done) {
+    return; // a silent device has launches that have not come back
+  }
+  if (report.strategy == engine::Strategy::barrier) {
+    sums.equal("/telemetry/kernel_launches", "kernel_launches is", telemetry.kernel_launches,
+               "slices:", report.slices_ns.size());
+  } else {
+    sums.at_most("/telemetry/kernel_launches", "waves of all work-groups",
+                 report.summary.waves - std::min(report.summary.waves, report.summary.alone_waves),
+                 "kernel_launches", telemetry.kernel_launches);
+  }
+}
+
+// Checks what the memory and the recommendation of a traversal say of the graph.
+void check_graph(const traversal::FrontierReport& report, Sums& sums) {
+  const auto bytes_of = [&report](std::string_view part) {
+    return traversal::part_bytes(report.memory, part);
+  };
+  const traversal::GraphReport& graph = report.graph;
+  constexpr std::uint64_t word = sizeof(std::uint32_t);
+  if (!report.ranks) { // each has its part
+    const bool wide = graph.edges > std::numeric_limits<std::uint32_t>::max();
+    sums.equal("/graph", "offsets and edges take",
+               (std::uint64_t{graph.vertices} + 1) * word * (wide ? 2 : 1) +
+                   graph.edges * word * (graph.weights == graphs::WeightType::none ? 1 : 2),
+               "their part of the memory has", bytes_of("graph"));
+    sums.hold((bytes_of("transpose") != 0) == (!graph.symmetric && !report.memory.constrained),
+              "/graph/symmetric", "a graph has a transpose in the memory if it is not symmetric");
+    const double share =
+        static_cast<double>(report.memory.full_bytes) / static_cast<double>(report.memory.budget_bytes);
+    if (report.memory.budget_bytes != 0) {
+      sums.equal("/memory/pressure_bps", "pressure_bps is", report.memory.pressure_bps,
+                 "full_bytes of the budget are",
+                 static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
+    }
+  }
+  sums.hold(report.recommendation.has_value() == (report.recommended_geometry.worker_groups != 0),
+            "/recommendation", "recommended_geometry is not that of the recommendation");
+  if (report.recommendation) {
+    check_recommendation(*report.recommendation, {}, report.memory.bytes, sums);
+    sums.equal("/recommendation/hit_capacity", "hit_capacity is", report.recommendation->hit_capacity,
+               "the least that a launch has is", 1);
+    sums.equal("/recommendation/device_memory_budget_bytes", "device_memory_budget_bytes is",
+               report.recommendation->device_memory_budget_bytes, "that of the memory",
+               report.memory.budget_bytes);
+  }
+}
+
+// Checks that a result was judged, and as it says.
+void check_result(const traversal::FrontierReport& report, Sums& sums) {
+  if (report.verification) {
+    sums.has(!report.verification->checks.empty(), "/verification/checks", "checks that verified the result");
+  }
+  if (report.status != engine::RunStatus::done) {
+    return;
+  }
+  sums.has(report.answer.has_value(), "/answer", "answer");
+  sums.has(report.first_run.has_value(), "/first_run", "first_run");
+  sums.has(report.verification || !report.first_run || report.first_run->runs == 0, "/verification",
+           "verification, though its first run was compared");
+  const traversal::Answer answer = report.answer.value_or(traversal::Answer());
+  sums.at_most("/answer/reached", "reached", answer.reached.value_or(0), "vertices of the graph",
+               report.graph.vertices);
+  sums.hold(!answer.farthest || *answer.farthest - report.graph.first_id < report.graph.vertices,
+            "/answer/farthest", "the graph has no such vertex");
+  sums.at_most("/answer/largest", "vertices of all components",
+               answer.largest.value_or(0) + std::max<std::uint64_t>(answer.components.value_or(1), 1) - 1,
+               "those of the graph", report.graph.vertices);
+  sums.equal("/telemetry/readback_buffers", "readback_buffers is", report.telemetry.readback_buffers,
+             "results in the memory:", traversal::part_bytes(report.memory, "parents") == 0 ? 1 : 2);
+  const bool ranks = report.algorithm == graphs::Algorithm::pagerank;
+  sums.has((report.converged && report.rank_change) || !ranks, "/converged",
+           "converged and rank_change of its ranks");
+  if (!ranks || !report.converged || !report.rank_change) {
+    return;
+  }
+  const bool warned =
+      std::ranges::find(report.warnings, "/pagerank", &engine::Warning::pointer) != report.warnings.end();
+  sums.hold(*report.converged != warned, "/converged",
+            "a run whose ranks have not converged warns of it, and no other does");
+  if (report.verification && report.verification->allowed_change) {
+    const double change = *report.rank_change;
+    sums.hold(change <= *report.verification->allowed_change, "/rank_change",
+              fmt::format("rank_change is {}, and allowed_change only {}", change,
+                          *report.verification->allowed_change));
+  }
+}
+
+// Checks the numbers of the report that follow from its waves.
+void check_waves(const traversal::FrontierReport& report, Sums& sums) {
+  const engine::Telemetry& telemetry = report.telemetry;
+  const traversal::WaveSummary& summary = report.summary;
+  const bool done = report.status == engine::RunStatus::done;
+  traversal::WaveSummary expected{.waves = report.waves.size()};
+  std::uint64_t vertices = 0;
+  std::uint32_t density_bps = 0;
+  std::uint32_t dense_waves = 0; // before the wave
+  for (std::size_t i = 0; i < report.waves.size(); ++i) {
+    const traversal::WaveRecord& wave = report.waves[i];
+    vertices += wave.vertices;
+    density_bps = std::max(density_bps, wave.density_bps);
+    expected.alone_waves += wave.alone ? 1 : 0;
+    expected.topology_changes += i != 0 && wave.topology != report.waves[i - 1].topology ? 1 : 0;
+    expected.frontier_edges += wave.frontier_edges;
+    expected.scanned_edges += wave.scanned_edges;
+    if (wave.vertices > expected.widest_vertices) {
+      expected.widest_vertices = wave.vertices;
+      expected.widest_wave = wave.wave;
+    }
+    const std::string pointer = fmt::format("/waves/{}/", i);
+    sums.equal(pointer + "wave", "wave is", wave.wave, "its place is", i);
+    sums.equal(pointer + "previous_edges", "previous_edges is", wave.previous_edges,
+               "frontier_edges before it are", i == 0 ? 0 : report.waves[i - 1].frontier_edges);
+    sums.at_most(pointer + "vertices", "vertices", wave.vertices, "vertices of the graph",
+                 report.graph.vertices);
+    check_wave(report, i, dense_waves, sums);
+    const bool dense =
+        wave.topology == policy::Topology::dense_frontier || wave.topology == policy::Topology::fused_dense;
+    dense_waves = dense ? dense_waves + 1 : 0;
+  }
+  const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t of_waves) {
+    sums.equal(fmt::format("/summary/{}", field), fmt::format("{} is", field), given, "of the waves it is",
+               of_waves);
+  };
+  equal("waves", summary.waves, expected.waves);
+  equal("alone_waves", summary.alone_waves, expected.alone_waves);
+  equal("topology_changes", summary.topology_changes, expected.topology_changes);
+  equal("frontier_edges", summary.frontier_edges, expected.frontier_edges);
+  equal("scanned_edges", summary.scanned_edges, expected.scanned_edges);
+  equal("widest_vertices", summary.widest_vertices, expected.widest_vertices);
+  equal("widest_wave", summary.widest_wave, expected.widest_wave);
+  const bool in_place = std::ranges::any_of(report.waves, [](const traversal::WaveRecord& wave) {
+    return wave.topology == policy::Topology::fused_dense; // several levels
+  });
+  if (done && report.algorithm == graphs::Algorithm::bfs && report.answer && !in_place) {
+    sums.equal("/answer/reached", "reached is", report.answer->reached.value_or(0),
+               "vertices of the waves are", vertices);
+    sums.hold(report.answer->distance == static_cast<double>(report.waves.size()) - 1, "/answer/distance",
+              fmt::format("distance is {}, and there are {}", report.answer->distance.value_or(0),
+                          plural(report.waves.size(), "wave")));
+  }
+  const double edges_per_ns =
+      static_cast<double>(expected.frontier_edges) / static_cast<double>(report.dispatch_ns);
+  sums.hold(report.dispatch_ns == 0 ||
+                std::abs(summary.edges_per_second - 1e9 * edges_per_ns) <= edges_per_ns,
+            "/summary/edges_per_second", "edges_per_second is not frontier_edges by backend_dispatch_ns");
+  if (done || !report.waves.empty()) { // after a hang the report lists no waves
+    sums.equal("/items_processed", "items_processed is", report.items_processed, "vertices of the waves are",
+               vertices);
+    sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is", telemetry.frontier_density_bps,
+               "that of the widest frontier", density_bps);
+  }
+  if (done) {
+    sums.equal("/items_remaining", "items_remaining is", report.items_remaining,
+               "of a run that is done it is", 0);
+    sums.hold(report.replay && report.replay->waves == report.waves.size(), "/replay",
+              "the host has not replayed the choices of all waves");
+  }
+  sums.equal("/published_items", "published_items is", report.published_items,
+             "items_processed and items_remaining are together",
+             report.items_processed + report.items_remaining);
+  std::uint64_t bytes = 0;
+  for (const traversal::MemoryPart& part : report.memory.parts) {
+    bytes += part.bytes;
+  }
+  sums.equal("/memory/bytes", "bytes is", report.memory.bytes, "the parts have together", bytes);
+  sums.equal("/memory", "bytes is", report.memory.bytes, "that of the layout is",
+             report.memory.constrained ? report.memory.constrained_bytes : report.memory.full_bytes);
+  sums.equal("/telemetry/estimated_peak_device_bytes", "estimated_peak_device_bytes is",
+             telemetry.estimated_peak_device_bytes, "bytes of the memory are", report.memory.bytes);
+  sums.equal("/telemetry/device_memory_budget_bytes", "device_memory_budget_bytes is",
+             telemetry.device_memory_budget_bytes, "that of the memory", report.memory.budget_bytes);
+}
+
+} // namespace
+
+void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors) {
+  Sums sums(errors);
+  const bool good = report.status == engine::RunStatus::done || report.status == engine::RunStatus::planned;
+  sums.hold(good != report.error.has_value(), "/status",
+            fmt::format("the status is {}, and there is {} error",
+                        engine::run_status_names[static_cast<std::size_t>(report.status)],
+                        report.error ? "an" : "no"));
+  check_counts(report, report.recommendation ? &*report.recommendation : nullptr, sums);
+  check_graph(report, sums);
+  check_result(report, sums);
+  if (report.status != engine::RunStatus::planned) {
+    check_waves(report, sums);
+    check_widest(report, sums);
+  }
+  check_answer(report, file, sums);
+}
+
+} // namespace tidegate::app

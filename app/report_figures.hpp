@@ -1,0 +1,68 @@
+// What the checks of figures share: of reports of wave programs and of traversals.
+#pragma once
+#include "core/npy.hpp"
+#include "engine/run_report.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/policy/launch_request.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::app {
+
+// Collects errors about numbers of a report that contradict other numbers of the same report.
+class Sums {
+public:
+  explicit Sums(ErrorList& errors) : errors_(&errors) {}
+
+  void hold(bool holds, std::string pointer, std::string message) {
+    if (!holds) {
+      errors_->add({.code = ErrorCode::inconsistent_evidence,
+                    .message = std::move(message),
+                    .fix = "run the program again: all figures of a report are of one run",
+                    .pointer = std::move(pointer)});
+    }
+  }
+  void equal(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+             std::uint64_t expected) {
+    hold(given == expected, std::move(pointer),
+         fmt::format("{} {}, and {} {}", what, given, other, expected));
+  }
+  void at_most(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
+               std::uint64_t most) {
+    hold(given <= most, std::move(pointer),
+         fmt::format("{} is {}, and {} only {}", what, given, other, most));
+  }
+
+  // A section that a run always writes.
+  void has(bool there, std::string pointer, std::string_view what) {
+    if (!there) {
+      errors_->add({.code = ErrorCode::incomplete_evidence,
+                    .message = fmt::format("the report has no {}", what),
+                    .fix = "run the program again: every run writes it",
+                    .pointer = std::move(pointer)});
+    }
+  }
+
+private:
+  ErrorList* errors_;
+};
+
+// Checks a recommendation: its geometry, pressure and mode follow from the queue and from each other. `queue_len` is that of
+// the evidence; without it, it is one that the slots allow.
+void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
+                          std::uint64_t resident_bytes, Sums& sums);
+
+// Checks the counts that the reports of wave programs and of traversals share.
+void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
+                  Sums& sums);
+
+// Returns an output as the run left it; nothing if it is no such array any more.
+std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report);
+
+} // namespace tidegate::app

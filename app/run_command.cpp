@@ -1,0 +1,221 @@
+// The options of `tidegate run`.
+#include "app/command_line.hpp"
+#include "app/options.hpp"
+#include "app/run.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace tidegate::app {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> strategy_choices{"auto", "launch", "barrier", "counters", "plain"};
+constexpr std::array<std::string_view, 4> order_choices{"auto", "strided", "blocked", "serpentine"};
+constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "jit"};
+constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
+constexpr std::array<std::string_view, 5> topology_choices{
+    "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
+constexpr std::array<std::string_view, 3> overlap_choices{"auto", "yes", "no"};
+constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
+
+// The first of the names is auto, which leaves the value empty.
+template <class E>
+OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<const std::string_view> names,
+                           std::string meaning) {
+  const auto choose = [&value](std::size_t index) {
+    value = index == 0 ? std::nullopt : std::optional(static_cast<E>(index - 1));
+  };
+  return index_option(std::move(name), choose, names, std::move(meaning));
+}
+
+} // namespace
+
+static OptionModel source_option(std::vector<std::uint64_t>& sources) {
+  return {.names = {"--source"},
+          .value = "N",
+          .repeats = true,
+          .meaning = "With GRAPH: start here, as the file counts; again for another",
+          .take = [&sources](const std::string& text) {
+            return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
+          }};
+}
+
+static Result<engine::AskedWeights> read_weights(const std::string& text) {
+  if (text == "auto") {
+    return engine::AskedWeights();
+  }
+  if (text == "equal" || text == "measured") {
+    return engine::AskedWeights{.source = text == "equal" ? engine::WeightSource::equal
+                                                          : engine::WeightSource::measured,
+                                .parts = {}};
+  }
+  engine::AskedWeights asked{.source = engine::WeightSource::stated, .parts = {}};
+  constexpr std::uint64_t most = 10000;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto weight = read_count(text.substr(begin, end - begin));
+    if (!weight || *weight == 0 || *weight > most) {
+      return tl::unexpected(
+          Error{.message = fmt::format("{} is no list of weights from 1 to {}", in_quotes(text), most),
+                .fix = "give auto, equal, measured, or a weight for each rank, such as 2,1,1"});
+    }
+    asked.parts.push_back(static_cast<std::uint32_t>(*weight));
+    begin = end + 1;
+  }
+  return asked;
+}
+
+std::vector<OptionModel> run_settings(RunSettings& settings) {
+  engine::RunOptions& options = settings.options;
+  return {
+      switch_option(
+          "measure", settings.measure,
+          "Without --strategy, time candidates on the first run; no: take what the cost model says is "
+          "least, compared with plain launches but not timed"),
+      switch_option(
+          "verify-first", options.verify_first,
+          "no: neither compare nor time anything on the first run, and leave the result of a frontier "
+          "program unchecked"),
+      duration_option(
+          "measure-budget", options.first_run_budget_ns, 1'000'000'000,
+          "How long the first run may compare and time candidates, or check the result of a frontier "
+          "program: 10s (default), 2m, or a number of seconds"),
+      choice_or_auto(
+          "promote", options.compile.promote, promote_choices,
+          "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles "
+          "get separate code and are looked at first; auto (default): as the launch policy says"),
+      index_option(
+          "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
+          fp_contract_choices,
+          "default: the compiler may join a * b + c to one operation, and may do so differently here and in plain "
+          "launches; off: in neither"),
+      duration_option(
+          "slice", settings.slice_ns, 1'000'000,
+          "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
+          "(default): as the profile says, 150ms without one"),
+      count_option("stress-seed", options.stress_seed,
+                   "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
+      count_option(
+          "side-by-side", settings.side_by_side,
+          "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
+      choice_or_auto(
+          "order", options.compile.mapping, order_choices,
+          "Which work-group runs which tiles of a persistent launch; strided: with barriers alone"),
+      index_option(
+          "force-topology",
+          [&settings](std::size_t index) {
+            settings.options.traversal.force_topology =
+                static_cast<policy::Topology>(index + 1); // the first one is empty
+          },
+          topology_choices, "Run all waves of a frontier program with this one"),
+      switch_option("undirected", settings.undirected,
+                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)"),
+      count_option(
+          "group-size", settings.group_size,
+          "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
+      count_option("alone-up-to", settings.alone_up_to,
+                   "Vertices of a frontier that one work-group works alone (default: by the device)"),
+      index_option(
+          "halo-overlap",
+          [&options](std::size_t index) {
+            options.halo_overlap = index == 0 ? std::nullopt : std::optional(index == 1);
+          },
+          overlap_choices,
+          "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): on "
+          "GPUs, and as is measured together with the depth of halos"),
+      {.names = {"rank-weights"},
+       .value = "auto|equal|measured|N,N",
+       .meaning =
+           "How much of what ranks cut each of them works; auto (default): equal parts where their devices are alike, "
+           "otherwise by the time of some iterations; measured: so in any case",
+       .take =
+           [&asked = options.rank_weights](const std::string& text) {
+             return read_weights(text).map(
+                 [&asked](engine::AskedWeights given) { asked = std::move(given); });
+           }},
+      count_option("trace-spans", options.trace_spans,
+                   "Spans that the trace and the page keep at most (default 200000)")};
+}
+
+CommandModel run_command() {
+  const auto settings = std::make_shared<RunSettings>();
+  engine::RunOptions& options = settings->options;
+  return {
+      .options =
+          {device_option(settings->selector,
+                         "Index, cpu, gpu, UUID or part of a name; else $TIDEGATE_DEVICE"),
+           choice_or_auto(
+               "--strategy", options.compile.strategy, strategy_choices,
+               "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
+               "for all; auto (default): the fastest"),
+           choice_or_auto("--mode", options.compile.mode, mode_choices,
+                          "Read arguments, or compile them in; auto (default): by policy"),
+           count_option("--workers", settings->workers,
+                        "Work-groups of a persistent launch; 0 (default): by the tiles"),
+           parameter_option(settings->parameters),
+           source_option(settings->sources),
+           file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
+           file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
+           file_option("--profile", settings->profile,
+                       "Take this device_profile, not one that was kept; none: take none"),
+           flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
+           count_option("--stress", options.stress_runs,
+                        "Verify, then N more runs in other orders, with late groups"),
+           count_option("--compare", options.compare_rounds,
+                        "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
+           file_option("--baseline", settings->baseline,
+                       "With --compare: judge the times against this earlier report"),
+           flag("--require-convergence", settings->require_convergence,
+                "Exit with 1 if a limit of iterations ends the run first"),
+           percent_option("--fail-slower", settings->fail_slower,
+                          "Exit with 1 if slower than the baseline by more than this: 5%"),
+           written_file_option("--export-markdown", settings->export_markdown, {"md"},
+                               "With --compare: write both times as a table"),
+           written_file_option("--export-csv", settings->export_csv, {"csv"},
+                               "With --compare: write every round"),
+           flag("--check-bounds", options.check_bounds,
+                "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
+           flag("--check-halos", options.check_halos,
+                "Instead: hold accesses against the stated halos; no outputs"),
+           count_option("--halo-depth", options.halo_depth,
+                        "On ranks: exchange halos once in N iterations (default: measured)"),
+           flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
+           flag("--dry-run", options.compile.dry_run,
+                "Touch no device: plan, recommendation, evidence, memory"),
+           duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
+                           "End the run without outputs after this: 10s, 2m (default 60s)"),
+           settings_option(run_settings(*settings),
+                           "Change a setting; `tidegate schema run_settings` lists them"),
+           flag("--by-wave", options.compile.trace,
+                "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
+           written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
+           written_file_option("--report", options.page, {"html", "htm"},
+                               "Write the run as one HTML page: plan, timeline, memory, reasons"),
+           file_option("--emit-kernel", options.emit_kernel,
+                       "Write the generated kernel; with --stress that of its last run"),
+           format_option(settings->format),
+           output_option(settings->output),
+           short_flag("-q", "--quiet", settings->quiet, "Print nothing but errors: no warnings, no progress"),
+           short_flag("-v", "--verbose", settings->verbose, "Print what the run is doing, a line a second"),
+           flag("--no-cache", settings->no_cache,
+                "Neither use nor keep built kernels and what `tune measure` kept"),
+           path_scope_option(options.scope)},
+      .positionals = {positional("[PROGRAM]",
+                                 file_option("", settings->program,
+                                             "Program or algorithm to run; - or none is standard input")),
+                      positional("[GRAPH]", file_option("", settings->graph,
+                                                        "Graph, if it is bfs, reach, sssp, cc or pagerank"))},
+      .examples = {{"Compared with plain launches, and timed:",
+                    "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
+      .run = [settings] { return run_program(*settings); }};
+}
+
+} // namespace tidegate::app
