@@ -143,10 +143,10 @@ Result<void> check_options(const RunSettings& settings) {
 }
 
 Result<void> check_options_for(const RunSettings& settings, bool frontier) {
-  const auto own = frontier ? engine::Strategy::launch : engine::Strategy::plain;
+  const bool launch = settings.options.compile.strategy == engine::Strategy::launch;
   std::vector<Rule> all = rules(settings);
-  all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
-                 settings.options.compile.strategy.value_or(own) != own, one_process});
+  all.push_back({frontier ? "a --strategy other than launch" : "--strategy launch",
+                 frontier ? settings.options.compile.strategy && !launch : launch, one_process});
   for (const Rule& rule : all) {
     const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
     if (rule.given && !why.empty()) {

@@ -158,6 +158,8 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
   sums.equal("/ranks/messages", "messages is", report.messages, "those of the ranks are", messages);
   sums.at_most("/ranks/ranks", "the sum of weights", weights, "there are", 10000 + report.ranks.size());
   sums.equal("/ranks/slowest", "slowest is", report.slowest, "by dispatch_ns and waiting_ns it is", slowest);
+  sums.hold(report.strategy.has_value() == !report.strategy_reason.empty(), "/ranks/strategy_reason",
+            "strategy and strategy_reason differ on whether the program has iterations");
   std::uint64_t of_buffers = 0;
   for (std::size_t i = 0; i < report.buffers.size(); ++i) {
     const engine::RankBufferReport& buffer = report.buffers[i];

@@ -423,7 +423,9 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
       engine::RunReport report,
       engine::run_program(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
   if (settings.ranks) {
-    report.strategy_reason = "several ranks run plain launches";
+    report.strategy_reason = report.ranks && report.ranks->strategy && is_persistent(*report.ranks->strategy)
+                                 ? "several ranks run plain launches, and persistent ones between exchanges"
+                                 : "several ranks run plain launches";
   }
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
@@ -580,7 +582,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(check_options_for(settings, frontier));
   if (settings.ranks) {
-    options.compile.strategy = engine::Strategy::plain;
+    options.rank_strategy = std::exchange(options.compile.strategy, engine::Strategy::plain);
     options.compile.promote = engine::Promotion::none;
   }
   const InterruptWatch interrupts; // until the report is written

@@ -21,10 +21,12 @@
 namespace tidegate::app {
 
 // Launches need no proof that work-groups may wait for each other.
-static SelfTest self_test_of(const engine::RunOptions& options) {
-  const auto& strategy = options.compile.strategy;
-  return !strategy || is_persistent(*strategy) || options.stress_runs != 0 ? SelfTest::kept_or_made
-                                                                           : SelfTest::kept;
+static SelfTest self_test_of(const engine::RunOptions& options, const device::DeviceInfo& device) {
+  const bool ranks = options.ranks != nullptr;
+  const auto& strategy = ranks ? options.rank_strategy : options.compile.strategy;
+  const bool may_wait =
+      strategy ? is_persistent(*strategy) : !ranks || device.type != device::DeviceType::cpu;
+  return may_wait || options.stress_runs != 0 ? SelfTest::kept_or_made : SelfTest::kept;
 }
 
 // Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it finds
@@ -93,7 +95,7 @@ Result<device::DeviceInfo> find_device(RunSettings& settings) {
   }
   device::DeviceInfo device = *found;
   if (!settings.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options), [&] {
+    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options, device), [&] {
       if (progress_style(settings) != ProgressStyle::none) {
         fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
                    printable(device.name));

@@ -307,6 +307,12 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   rows.push_back({"  ranks", fmt::format("{}, the slowest is {}; {} sent in {}", report.ranks->ranks.size(),
                                          report.ranks->slowest, bytes_text(report.ranks->bytes_sent),
                                          plural(report.ranks->messages, "message"))});
+  if (report.ranks->strategy) {
+    rows.push_back(
+        {"  strategy", fmt::format("{} between exchanges: {}",
+                                   engine::strategy_names[static_cast<std::size_t>(*report.ranks->strategy)],
+                                   report.ranks->strategy_reason)});
+  }
   for (const engine::RankReport& rank : report.ranks->ranks) {
     rows.push_back(
         {fmt::format("  rank {}", rank.rank),

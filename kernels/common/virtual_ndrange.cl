@@ -165,4 +165,6 @@ tg_range tg_range_at(global const ulong* words) {
 }
 
 // Returns the buffer of a descriptor's word, or null.
-global void* tg_buffer(global uchar* arena, ulong offset) { return offset == ~0ul ? (global void*)0 : (global void*)(arena + offset); }
+global void* tg_buffer(global uchar* arena, ulong offset) {
+  return offset == ~0ul ? (global void*)0 : (global void*)((ulong)arena + offset);
+}

@@ -9,7 +9,10 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <tuple>
+#include <utility>
 
 namespace tidegate::engine {
 
@@ -106,8 +109,8 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
                        const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       mapping_(mapping), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), budget_(limits.first_turns), times_(limits.trace_spans, Clock::now()),
-      loop_(session, monitor, outcome_) {
+      monitor_(monitor), budget_(limits.first_turns), iterations_(program.iterations),
+      times_(limits.trace_spans, Clock::now()), loop_(session, monitor, outcome_) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -131,6 +134,12 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
           "clearing counters");
 }
 
+Dispatcher::~Dispatcher() {
+  if (block_) {
+    std::ignore = session_.finish();
+  }
+}
+
 DispatchOutcome Dispatcher::run() {
   const auto start = Clock::now();
   const device::CallCounts calls_before = session_.calls()->now();
@@ -138,9 +147,7 @@ DispatchOutcome Dispatcher::run() {
   outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
   if (is_persistent(strategy_) && schedule_.is_one_launch()) {
-    persistent({}, {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
-                    .repeat_begin = row_of(schedule_.repeat_begin),
-                    .repeat_end = row_of(schedule_.repeat_end)});
+    persistent({}, all_rows());
   } else {
     stage_by_stage();
   }
@@ -153,6 +160,68 @@ DispatchOutcome Dispatcher::run() {
     outcome_.trace = trace();
   }
   return std::move(outcome_);
+}
+
+Dispatcher::Rows Dispatcher::all_rows() const {
+  return {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
+          .repeat_begin = row_of(schedule_.repeat_begin),
+          .repeat_end = row_of(schedule_.repeat_end)};
+}
+
+void Dispatcher::begin_block(std::uint32_t begin, std::uint32_t end) {
+  iterations_ = end;
+  if (strategy_ ==
+      Strategy::
+          counters) { // groups wait for steps of the iteration before, which other launches may have run
+    counters_->pass(begin * tables_.steps);
+  }
+}
+
+bool Dispatcher::run_block(std::uint32_t begin, std::uint32_t end) {
+  begin_block(begin, end);
+  return persistent({.iteration = begin}, all_rows());
+}
+
+bool Dispatcher::start_block(std::uint32_t begin, std::uint32_t end) {
+  std::uint64_t turns = 0;
+  for (const StageRow& stage : tables_.stages) {
+    turns += stage.tiles / limits_.workers + 1;
+  }
+  const std::uint64_t most = most_budget / limits_.workers;
+  if (turns * (end - begin) > most) {
+    return false;
+  }
+  constexpr std::size_t head_bytes = head_words * sizeof(std::uint32_t);
+  head_ = head_ || session_.on_host ? head_ : session_.pin(head_bytes);
+  head_ = head_ ? head_
+                : std::shared_ptr<std::byte>(new std::byte[head_bytes], std::default_delete<std::byte[]>());
+  begin_block(begin, end);
+  block_ = Position{.iteration = begin};
+  monitor_.in_flight = 1;
+  launch(*block_, all_rows(), most);
+  download(session_, progress_, 0, std::span(head_.get(), head_bytes), device::Transferred::later);
+  require(session_.mark(head_read_), "running the waves");
+  require(session_.flush(), "running the waves");
+  return true;
+}
+
+bool Dispatcher::end_block() {
+  if (!block_) {
+    return true;
+  }
+  Position position = *std::exchange(block_, std::nullopt);
+  require(session_.wait(head_read_), "running the waves");
+  std::array<std::uint32_t, head_words> head{};
+  std::memcpy(head.data(), head_.get(), sizeof head);
+  const Rows rows = all_rows();
+  if (!judge(head, position, rows)) {
+    return false;
+  }
+  if (position.stage != rows.stage_end) { // its turns are enough
+    outcome_.status = RunStatus::hang;
+    return false;
+  }
+  return true;
 }
 
 // Slices from `position` on, until the last stage is done or time is up: false.
@@ -175,7 +244,7 @@ std::uint32_t Dispatcher::row_of(std::size_t stage) const {
                     [](const Stage& earlier) { return !earlier.plain; }));
 }
 
-bool Dispatcher::slice(Position& position, const Rows& rows) {
+void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_t budget) {
   PersistentArguments arguments{
       .memory = {&arena_.whole, &stages_, &entries_, &waits_, &words_, &counters_->memory(), &progress_,
                  &counters_->memory()},
@@ -188,11 +257,11 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
       .phase_count = schedule_.phases(),
       .entries_per_phase = tables_.entries_per_phase,
       .mapping = static_cast<std::uint32_t>(mapping_),
-      .iterations = program_.iterations,
+      .iterations = iterations_,
       .iteration = position.iteration,
       .stage = position.stage,
       .turn = position.turn,
-      .budget = static_cast<std::uint32_t>(std::min(budget_, most_budget / limits_.workers)),
+      .budget = static_cast<std::uint32_t>(std::min(budget, most_budget / limits_.workers)),
       .arrivals = arrivals_,
       .arrivals_per_barrier = limits_.arrivals_per_barrier,
       .most_polls = limits_.most_polls};
@@ -201,16 +270,33 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   if (strategy_ == Strategy::barrier) {
     counters_->clear_claims();
   }
+  require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
+                          times_.event({}, position.iteration)),
+          "launching the persistent kernel");
+}
+
+bool Dispatcher::slice(Position& position, const Rows& rows) {
   std::array<std::uint32_t, head_words> head{};
-  const auto launch = [&] {
-    require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
-                            times_.event({}, position.iteration)),
-            "launching the persistent kernel");
-  };
-  const std::uint64_t elapsed = loop_.run(1, launch, progress_, std::as_writable_bytes(std::span(head)));
+  const std::uint64_t elapsed = loop_.run(
+      1, [&] { launch(position, rows, budget_); }, progress_, std::as_writable_bytes(std::span(head)));
   forget_batches();
   slices_.push_back(
       {.begin_ticks = two_words(head, clock_begin_word), .end_ticks = two_words(head, clock_end_word)});
+  if (!judge(head, position, rows)) {
+    return false;
+  }
+  // Towards slices of the wanted length, not too fast: the next stages may be slower.
+  const double wanted =
+      static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
+  constexpr double most_growth = 32;
+  budget_ = std::clamp<std::uint64_t>(
+      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
+      most_budget);
+  return true;
+}
+
+// Takes the position that a launch has reached; returns false if it is no use to go on.
+bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, const Rows& rows) {
   const Position reached{
       .iteration = head[iteration_word], .stage = head[stage_word], .turn = head[turn_word]};
   const bool moved = reached != position || head[arrivals_word] != arrivals_;
@@ -226,13 +312,6 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   outcome_.until_met |= head[finished_word] != 0;
   position = reached;
   arrivals_ = head[arrivals_word];
-  // Towards slices of the wanted length, not too fast: the next stages may be slower.
-  const double wanted =
-      static_cast<double>(limits_.slice_ns) / static_cast<double>(std::max<std::uint64_t>(elapsed, 1));
-  constexpr double most_growth = 32;
-  budget_ = std::clamp<std::uint64_t>(
-      static_cast<std::uint64_t>(static_cast<double>(budget_) * std::min(wanted, most_growth)), 1,
-      most_budget);
   return true;
 }
 

@@ -358,6 +358,9 @@ constexpr Field ranks_fields[] = {
     optional<&RanksReport::halo_overlap>(
         "of a wave program: whether work-groups that await nothing ran while halos were under way, stated or measured"),
     optional<&RanksReport::halo_reason>("why it is 1 though --halo-depth asks for more"),
+    optional<&RanksReport::strategy>(
+        "of a wave program: plain, or barrier or counters where a persistent launch runs iterations between two exchanges"),
+    optional<&RanksReport::strategy_reason>("why"),
     optional<&RanksReport::weights>("of a wave program: where the weights of its ranks come from"),
     required<&RanksReport::waves>("how each wave of a wave program runs"),
     required<&RanksReport::buffers>("where each buffer of a wave program is written"),

@@ -59,9 +59,12 @@ void RankExchange::begin(std::vector<Piece> sent, std::vector<Piece> received) {
   device::require(session_.flush(), "reading halos");
 }
 
-void RankExchange::send() {
+void RankExchange::arrive() {
   // What was written in the exchange before is done, too, so its block is free.
   device::require(session_.wait(read_), "reading halos");
+}
+
+void RankExchange::send() {
   for (std::size_t i = 0; i < received_.size(); ++i) {
     ranks_.receive(received_[i].rank, bytes_received_[i]);
   }

@@ -36,7 +36,10 @@ public:
   // Enqueues the reads. Throws device::Refused, as send() and end() do.
   void begin(std::vector<Piece> sent, std::vector<Piece> received);
 
-  // Waits for the reads, and starts all messages; Ranks::wait() waits for these.
+  // Waits for the reads.
+  void arrive();
+
+  // Starts all messages after that; Ranks::wait() waits for these.
   void send();
 
   // Enqueues the writes of the received bytes.

@@ -6,6 +6,7 @@
 #include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/proof.hpp"
+#include "engine/rank_block.hpp"
 #include "engine/rank_exchange.hpp"
 #include "engine/rank_weights.hpp"
 #include <tidegate/core/text.hpp>
@@ -29,8 +30,20 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::array<std::uint32_t, 4> depths{1, 2, 4, 8}; // that a run measures
-constexpr std::uint32_t warm_up = 8;                       // iterations before that
-constexpr std::uint32_t stretch = 16;                      // of each depth
+constexpr std::uint32_t warm_up = 8;                       // iterations before that, at least
+constexpr std::uint32_t stretch = 16;                      // of each way, at least
+
+// A way to run iterations.
+struct Way {
+  std::uint32_t depth = 1;
+  bool overlaps = false;
+  bool blocks = false;
+};
+
+// At least so many iterations, in whole blocks.
+std::uint32_t whole_blocks(std::uint32_t iterations, std::uint32_t depth) {
+  return (iterations + depth - 1) / depth * depth;
+}
 
 // One rank's side of a run.
 class RankRunner {
@@ -44,25 +57,17 @@ public:
         order_(program_order(program)),
         halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
         fresh_(program, split, storage), exchange_(session, ranks), asked_overlap_(settings.halo_overlap),
-        overlaps_(settings.halo_overlap.value_or(!session.on_host && settings.trace_spans == 0)) {
+        overlaps_(settings.halo_overlap.value_or(!session.on_host && settings.trace_spans == 0)),
+        blocks_(settings.blocks != nullptr && settings.blocks->use != BlockUse::never ? settings.blocks
+                                                                                      : nullptr),
+        in_blocks_(blocks_ != nullptr && blocks_->use == BlockUse::always) {
     run_.buffer_bytes.resize(program.buffers.size());
-    if (settings.halo_depth != 0) {
-      run_.halo_reason = halos_.reason();
-      return;
+    for (const std::uint32_t wave : order_) {
+      if (program.waves[wave].section == Section::each) {
+        first_repeated_ = repeated_waves_++ == 0 ? wave : first_repeated_;
+      }
     }
-    const bool long_enough = deepest_halo(program, settings) > 1;
-    bool splits = false;
-    for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
-      splits = splits || split.split(buffer);
-    }
-    const auto repeats = [&program](std::uint32_t wave) {
-      return program.waves[wave].section == Section::each;
-    };
-    const auto first = std::ranges::find_if(order_, repeats);
-    if (halos_.depth() > 1 && splits && long_enough && trace_spans_ == 0 && first != order_.end()) {
-      measured_by_ = *first;
-    }
-    halos_.use(1);
+    plan_measuring(settings);
   }
 
   Result<RankRun> run(const HostContents& first) {
@@ -72,13 +77,20 @@ public:
     TIDEGATE_CHECK(ranks_.barrier()); // what takes one rank longer is no part of the dispatch
     monitor_.begin(Activity::filling);
     const auto filling = Clock::now();
+    if (blocks_ != nullptr && blocks_->block) {
+      const CompiledProgram& compiled = blocks_->block->compiled;
+      arena_.emplace(allocate_arena(session_, compiled.program, compiled.memory, ArenaUse::both));
+      memory_ = arena_->views;
+    }
     for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
       const std::uint64_t bytes = room(buffer).size();
-      memory_.push_back(allocate(session_, bytes));
+      if (!arena_) {
+        memory_.push_back(allocate(session_, bytes));
+      }
       if (!first[buffer].empty()) {
-        upload(session_, memory_.back(), 0, first[buffer]);
+        upload(session_, memory_[buffer], 0, first[buffer]);
       } else if (bytes != 0) {
-        clear(session_, memory_.back(), 0, bytes);
+        clear(session_, memory_[buffer], 0, bytes);
       }
     }
     PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::ranks);
@@ -102,6 +114,9 @@ public:
     TIDEGATE_CHECK(ranks_.barrier());
     deadline_ = Clock::now() + most_;
     monitor_.deadline = deadline_;
+    if (arena_) {
+      begin_blocks();
+    }
     start_clock();
     run_.trace = RankTrace(trace_spans_);
     const std::uint32_t iterations = run_wave_by_wave(
@@ -117,8 +132,9 @@ public:
              },
          .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
     run_.iterations = run_.ended_before ? run_.iterations : iterations;
-    device::require(session_.finish(), "running the waves");
+    finish_waves();
     monitor_.in_flight = 0;
+    run_.blocks = in_blocks_;
     run_.halo_depth = halos_.depth();
     run_.halo_overlap = overlapped_ && overlaps_;
     const std::uint64_t compiled = waves.compile_ns() - compile_ns_before_;
@@ -236,6 +252,10 @@ private:
   }
 
   Result<void> end_exchange() {
+    exchange_.arrive();
+    if (!end_block()) {
+      return {};
+    }
     exchange_.send();
     monitor_.reach(
         {.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
@@ -321,13 +341,68 @@ private:
     return {};
   }
 
-  // Runs a stretch of iterations with each depth, and goes on with the one with which the slowest rank was fastest. Called before
-  // an iteration.
-  Result<void> measure_depth(std::uint32_t iteration) {
-    if (iteration != warm_up + times_.size() * stretch) {
+  // Decides what a run measures: the depth of halos, and blocks.
+  void plan_measuring(const RankSettings& settings) {
+    const bool splits = std::ranges::any_of(split_.owned, [](const auto& owned) { return !owned.empty(); });
+    measures_blocks_ = blocks_ != nullptr && blocks_->use == BlockUse::measured;
+    measures_ = (settings.halo_depth == 0 || measures_blocks_) && splits && halos_.depth() > 1 &&
+                repeated_waves_ != 0 && trace_spans_ == 0 &&
+                program_.iterations >= least_measured(settings.halo_depth);
+    deepest_ = halos_.depth();
+    depths_ = {settings.halo_depth == 0 ? 1 : deepest_};
+    if (measures_ && settings.halo_depth == 0) {
+      depths_.assign(depths.begin(), depths.end());
+    }
+    run_.halo_reason = settings.halo_depth == 0 ? "" : halos_.reason();
+    warm_up_ = whole_blocks(warm_up, deepest_);
+    stretch_ = whole_blocks(stretch, deepest_);
+    halos_.use(depths_.front());
+  }
+
+  static bool gains(std::uint64_t time, std::uint64_t over) {
+    constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
+    return time * 100 < over * (100 - gain_percent);
+  }
+
+  // The way with which the slowest rank was fastest: the best depth, and then what gains over it.
+  [[nodiscard]] std::size_t fastest() const {
+    const auto end = times_.begin() + static_cast<std::ptrdiff_t>(depths_.size());
+    const auto best = std::min_element(times_.begin(), end);
+    std::size_t chosen = gains(*best, times_.front()) ? static_cast<std::size_t>(best - times_.begin()) : 0;
+    for (std::size_t i = depths_.size(); i < times_.size(); ++i) {
+      chosen = gains(times_[i], times_[chosen]) ? i : chosen;
+    }
+    return chosen;
+  }
+
+  [[nodiscard]] std::optional<Way> next_way() const {
+    if (ways_.size() < depths_.size()) {
+      return Way{.depth = depths_[ways_.size()], .overlaps = overlaps_, .blocks = in_blocks_};
+    }
+    const Way& best = ways_[fastest()];
+    std::vector<Way> further;
+    if (depths_.size() > 1 && !asked_overlap_) {
+      further.push_back({.depth = best.depth, .overlaps = !best.overlaps, .blocks = best.blocks});
+    }
+    if (measures_blocks_) {
+      further.push_back({.depth = deepest_, .overlaps = best.overlaps, .blocks = true});
+    }
+    const std::size_t tried = ways_.size() - depths_.size();
+    return tried < further.size() ? std::optional(further[tried]) : std::nullopt;
+  }
+
+  void take(const Way& way) {
+    halos_.use(way.depth);
+    overlaps_ = way.overlaps;
+    in_blocks_ = way.blocks;
+  }
+
+  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration.
+  Result<void> measure(std::uint32_t iteration) {
+    if (iteration != warm_up_ + times_.size() * stretch_) {
       return {};
     }
-    device::require(session_.finish(), "running the waves");
+    finish_waves();
     const auto end = Clock::now();
     if (!times_.empty()) {
       times_.back() = elapsed_ns(stretch_began_, end);
@@ -336,29 +411,75 @@ private:
                              [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
       }));
     }
-    constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
-    const auto gains = [](std::uint64_t time, std::uint64_t over) {
-      return time * 100 < over * (100 - gain_percent);
-    };
-    if (times_.size() < depths.size()) {
-      halos_.use(depths[times_.size()]);
-    } else {
-      const auto best = std::min_element(times_.begin(), times_.begin() + depths.size());
-      const auto chosen = gains(*best, times_.front()) ? best : times_.begin();
-      halos_.use(depths[static_cast<std::size_t>(chosen - times_.begin())]);
-      if (times_.size() > depths.size() && !gains(times_.back(), *chosen)) {
-        overlaps_ = !overlaps_;
+    const std::optional<Way> next = next_way();
+    if (!next) {
+      measures_ = false;
+      take(ways_[fastest()]);
+      if (measures_blocks_) {
+        const auto of_iteration = [this](std::uint64_t time) {
+          return short_time_text(static_cast<double>(time) / stretch_);
+        };
+        run_.block_times =
+            fmt::format("measured: {} an iteration, {} with plain launches", of_iteration(times_.back()),
+                        of_iteration(*std::min_element(times_.begin(), times_.end() - 1)));
       }
-      if (times_.size() > depths.size() || asked_overlap_) {
-        measured_by_.reset();
-        return {};
-      }
-      overlaps_ = !overlaps_; // the other way, once
+      return {};
     }
+    take(*next);
+    ways_.push_back(*next);
     times_.push_back(0);
     auto met = together([&] { return ranks_.barrier(); });
     stretch_began_ = Clock::now();
     return met;
+  }
+
+  void begin_blocks() {
+    RankBlock& block = *blocks_->block;
+    block.limits.deadline = deadline_;
+    queues_.emplace(session_, block.compiled.program, *arena_);
+    dispatcher_.emplace(session_, block.compiled.program, block.compiled.schedule, block.compiled.tables,
+                        block.compiled.strategy.strategy, block.compiled.synchronization.mapping,
+                        &*block.built.kernel, nullptr, *queues_, *arena_, block.limits, monitor_);
+  }
+
+  // Returns the end of the iterations that a launch can run from this one on, or this one if none can.
+  std::uint32_t block_end(std::uint32_t iteration) {
+    const std::uint32_t end = std::min(halos_.end(), program_.iterations);
+    const bool several = (end - iteration) * repeated_waves_ > 1;
+    return several && fresh_.pass(iteration, end, order_, halos_) ? end : iteration;
+  }
+
+  // Runs iterations in a launch, and does not wait for it once such launches are known to be short. Returns false to end the
+  // program.
+  bool run_block(std::uint32_t begin, std::uint32_t end) {
+    constexpr std::uint64_t short_part = 4; // of a slice
+    ran_to_ = end;
+    run_.block_iterations += end - begin;
+    if (!end_block()) {
+      return false;
+    }
+    const auto start = Clock::now();
+    if (dispatcher_ && (!blocks_->block->is_short || !dispatcher_->start_block(begin, end))) {
+      if (!dispatcher_->run_block(begin, end)) {
+        return block_failed();
+      }
+      blocks_->block->is_short = elapsed_ns(start) < blocks_->block->limits.slice_ns / short_part;
+    }
+    return !out_of_time();
+  }
+
+  // Waits for the launch of a block, if there is one. Returns false to end the program.
+  bool end_block() { return !dispatcher_ || dispatcher_->end_block() || block_failed(); }
+
+  bool block_failed() {
+    run_.status = dispatcher_->outcome().status;
+    run_.stuck_groups = dispatcher_->outcome().stuck_groups;
+    return false;
+  }
+
+  void finish_waves() {
+    device::require(session_.finish(), "running the waves");
+    end_block();
   }
 
   void take_items(std::uint32_t wave) {
@@ -451,14 +572,17 @@ private:
     }
     if (clock_from_ != 0 && iteration == clock_from_) {
       clock_from_ = 0;
-      device::require(session_.finish(), "running the waves");
+      finish_waves();
       start_clock();
     }
-    if (measured_by_ == wave) {
-      if (const auto measured = measure_depth(iteration); !measured) {
+    if (measures_ && wave == first_repeated_) {
+      if (const auto measured = measure(iteration); !measured) {
         failed_ = measured.error();
         return false;
       }
+    }
+    if (program_.waves[wave].section == Section::each && iteration < ran_to_) {
+      return true;
     }
     const std::vector<TileRows> rows = halos_.rows(wave, iteration);
     const WaveCut& cut = split_.waves[wave];
@@ -474,7 +598,14 @@ private:
       }
       if (const auto ended = end_exchange(); !ended) {
         failed_ = ended.error();
+      }
+      if (failed_ || run_.status != RunStatus::done) {
         return false;
+      }
+    }
+    if (in_blocks_ && wave == first_repeated_ && inner.begin == inner.end) {
+      if (const std::uint32_t end = block_end(iteration); end != iteration) {
+        return run_block(iteration, end);
       }
     }
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
@@ -496,8 +627,8 @@ private:
       return false;
     }
     if (++launches_ % launches_between_looks == 0) {
-      device::require(session_.finish(), "running the waves");
-      return !out_of_time();
+      finish_waves();
+      return run_.status == RunStatus::done && !out_of_time();
     }
     return true;
   }
@@ -593,8 +724,23 @@ private:
   std::uint64_t launches_ = 0;
   std::optional<Error> failed_;
 
-  std::optional<std::uint32_t> measured_by_; // the first wave of an iteration, while depths are measured
-  std::vector<std::uint64_t> times_;         // of stretches, by depth, ns
+  std::uint32_t first_repeated_ = 0; // wave of an iteration
+  std::uint32_t repeated_waves_ = 0;
+
+  RankBlocks* const blocks_; // null: none are taken
+  bool in_blocks_;           // iterations are taken together
+  std::optional<Arena> arena_;
+  std::optional<QueueStates> queues_;
+  std::optional<Dispatcher> dispatcher_;
+  std::uint32_t ran_to_ = 0; // the end of the last block
+
+  std::uint32_t deepest_ = 1;
+  bool measures_ = false; // until all ways were tried
+  bool measures_blocks_ = false;
+  std::vector<std::uint32_t> depths_; // that are tried first
+  std::uint32_t warm_up_ = 0, stretch_ = 0;
+  std::vector<Way> ways_;
+  std::vector<std::uint64_t> times_; // of stretches, by way, ns
   Clock::time_point stretch_began_;
   RankRun run_;
 };
@@ -753,6 +899,16 @@ Result<PlainRun> run_alone(const device::Session& session, const Job& program,
   }
 }
 
+// Why the iterations between two exchanges run as they do.
+std::string blocks_reason(const RankBlocks& blocks, const RankRun& run) {
+  if (blocks.use == BlockUse::never) {
+    return blocks.reason;
+  }
+  return !run.block_times.empty()    ? run.block_times
+         : run.block_iterations != 0 ? "requested"
+                                     : "ranks exchange bytes in each iteration";
+}
+
 Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
                                                   const device::DeviceInfo& device, const RunOptions& options,
                                                   Monitor& monitor) {
@@ -768,20 +924,27 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   monitor.count(session->calls());
   TIDEGATE_TRY(const RankWeights weights, weigh_ranks(*session, device, program, storage, options, monitor));
   JobSplit split = split_job(program, weights.parts);
-  const device::CallCounts calls_before = session->calls()->now();
   const std::uint64_t trace_spans =
       options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   const bool compared =
       options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
         return buffer.expected.has_value();
       });
-  const RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
-                              .trace_spans = trace_spans,
-                              .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
-                              .halo_overlap = options.halo_overlap};
+  RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
+                        .trace_spans = trace_spans,
+                        .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
+                        .halo_overlap = options.halo_overlap};
   store_in_parts(program, storage, deepest_halo(program, settings), split);
   TIDEGATE_CHECK(check_room(program, split, own, device));
   TIDEGATE_TRY(const HostContents first, first_contents_of(*session, program, split, own));
+  monitor.begin(Activity::building);
+  TIDEGATE_TRY(RankBlocks blocks, make_blocks(*session, device, program, split, storage,
+                                              deepest_halo(program, settings), options));
+  settings.blocks = &blocks;
+  if (blocks.use == BlockUse::measured) {
+    TIDEGATE_CHECK(prove_blocks(*session, program, split, storage, first, settings, options, monitor));
+  }
+  const device::CallCounts calls_before = session->calls()->now();
   TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
   TIDEGATE_TRY(RankRun run,
                run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, settings));
@@ -792,6 +955,7 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   outcome.iterations = run.iterations;
   outcome.until_met = run.until_met;
   outcome.reached = end_of(compiled.schedule, run);
+  outcome.stuck_groups = run.stuck_groups;
   executed.run.queues = run.queues;
   outcome.dispatch_ns = run.dispatch_ns;
   outcome.calls = session->calls()->since(calls_before);
@@ -806,6 +970,8 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   }
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
   executed.ranks->weights = weights.source;
+  executed.ranks->strategy = run.block_iterations != 0 && run.blocks ? blocks.strategy : Strategy::plain;
+  executed.ranks->strategy_reason = blocks_reason(blocks, run);
   for (RankReport& rank : executed.ranks->ranks) {
     rank.weight = weights.parts[rank.rank];
   }
@@ -962,8 +1128,15 @@ Result<void> check_rankable(const Job& program) {
   return {};
 }
 
+std::uint32_t least_measured(std::uint32_t halo_depth) {
+  const std::uint32_t depth = halo_depth == 0 ? depths.back() : halo_depth;
+  const auto ways = static_cast<std::uint32_t>(halo_depth == 0 ? depths.size() + 1 : 2);
+  constexpr std::uint32_t part = 4; // of the run, at most
+  return part * (whole_blocks(warm_up, depth) + ways * whole_blocks(stretch, depth));
+}
+
 std::uint32_t deepest_halo(const Job& program, const RankSettings& settings) {
-  const bool measured = program.iterations >= 4 * (warm_up + (depths.size() + 1) * stretch);
+  const bool measured = program.iterations >= least_measured(0);
   return settings.halo_depth != 0 ? settings.halo_depth : measured ? depths.back() : 1;
 }
 

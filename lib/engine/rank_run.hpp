@@ -76,7 +76,7 @@ struct OutputInParts {
 };
 
 struct RankRun {
-  RunStatus status = RunStatus::done; // or deadline, interrupted, queue_failed
+  RunStatus status = RunStatus::done; // or deadline, interrupted, queue_failed, hang
   std::uint32_t iterations = 0;
   std::optional<std::uint32_t>
       ended_before; // the wave of the next iteration that is not done, of a run that ended early
@@ -93,9 +93,15 @@ struct RankRun {
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
   RankTrace trace{0};
   std::uint32_t halo_depth = 1;
-  bool halo_overlap = false; // work-groups that await nothing ran while halos were under way
-  std::string halo_reason;   // why it is 1 though more is asked for
+  bool halo_overlap = false;          // work-groups that await nothing ran while halos were under way
+  std::uint64_t block_iterations = 0; // in persistent launches
+  bool blocks = false;                // taken at the end
+  std::string block_times;            // for people, if they were measured
+  std::vector<StuckGroup> stuck_groups;
+  std::string halo_reason; // why it is 1 though more is asked for
 };
+
+struct RankBlocks;
 
 // Outputs that rank 0 needs whole, or all that files hold as they are stay where they are.
 enum class Outputs : std::uint8_t { whole, in_parts };
@@ -107,7 +113,11 @@ struct RankSettings {
   std::uint32_t halo_depth = 1;
   std::uint32_t clock_from = 0;          // times and traffic are those from this iteration on
   std::optional<bool> halo_overlap = {}; // empty: on GPUs, and measured where the depth is
+  RankBlocks* blocks = nullptr;          // iterations in persistent launches, of this rank; null: none
 };
+
+// Iterations of the shortest run that measures the depth of halos, if it is 0, or whether persistent launches are faster with it.
+std::uint32_t least_measured(std::uint32_t halo_depth);
 
 // The greatest depth of halos that a run with these settings may use.
 std::uint32_t deepest_halo(const Job& program, const RankSettings& settings);

@@ -57,9 +57,10 @@ struct RunOptions {
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
-  std::uint64_t halo_depth = 0;     // of ranks: iterations that one exchange of halos serves; 0: measured
-  std::optional<bool> halo_overlap; // inner work-groups run while halos are under way; empty: on GPUs
-  AskedWeights rank_weights;        // of ranks
+  std::uint64_t halo_depth = 0; // of ranks: iterations that one exchange of halos serves; 0: measured
+  std::optional<Strategy> rank_strategy; // of ranks, between two exchanges; empty: measured
+  std::optional<bool> halo_overlap;      // inner work-groups run while halos are under way; empty: on GPUs
+  AskedWeights rank_weights;             // of ranks
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
   std::string trace;             // file for the timeline, which the caller writes; empty: none

@@ -403,7 +403,9 @@ struct RanksReport {
   std::optional<std::uint32_t> halo_depth =
       {}; // of a wave program: iterations between two exchanges of halos
   std::optional<bool> halo_overlap = {};
-  std::string halo_reason = {};             // why it is 1 though more was asked for
+  std::string halo_reason = {};          // why it is 1 though more was asked for
+  std::optional<Strategy> strategy = {}; // of a wave program: of iterations between two exchanges
+  std::string strategy_reason = {};
   std::optional<WeightSource> weights = {}; // of a wave program
   std::vector<RankWaveReport> waves;        // of a wave program
   std::vector<RankBufferReport> buffers;    // of a wave program

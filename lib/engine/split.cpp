@@ -607,12 +607,12 @@ std::vector<std::vector<ByteRange>> DeepHalos::hulls() const {
 std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteration) {
   const WaveCut& cut = split_.waves[wave];
   std::vector<TileRows> rows;
-  const bool repeats = cut.cut() && program_.waves[wave].section == Section::each;
+  const bool repeats = program_.waves[wave].section == Section::each;
   if (repeats && iteration >= begin_ + depth_) {
     begin_ = iteration;
     depth_ = next_depth_;
   }
-  if (repeats && depth_ > 1) {
+  if (repeats && cut.cut() && depth_ > 1) {
     const auto phase = static_cast<std::uint32_t>(begin_ % storage_.size());
     auto block = blocks_.find({depth_, phase});
     if (block == blocks_.end()) {
@@ -624,6 +624,35 @@ std::vector<TileRows> DeepHalos::rows(std::uint32_t wave, std::uint32_t iteratio
     rows.push_back(own_rows(program_.waves[wave], cut, rank));
   }
   return rows;
+}
+
+std::vector<TileRows> DeepHalos::widest(std::uint32_t rank) const {
+  std::vector<TileRows> widest(program_.waves.size());
+  const auto add = [&](std::uint32_t wave, const TileRows& rows) {
+    TileRows& all = widest[wave];
+    if (rows.begin != rows.end) {
+      all = all.begin == all.end
+                ? rows
+                : TileRows{.begin = std::min(all.begin, rows.begin), .end = std::max(all.end, rows.end)};
+      all = whole_tiles(program_.waves[wave], all);
+    }
+  };
+  for (std::uint32_t wave = 0; wave < widest.size(); ++wave) {
+    const WaveCut& cut = split_.waves[wave];
+    if (cut.cut() && program_.waves[wave].section == Section::each) {
+      add(wave, own_rows(program_.waves[wave], cut, rank));
+    }
+  }
+  for (std::uint32_t phase = 0; next_depth_ > 1 && phase < storage_.size(); ++phase) {
+    for (const auto& waves : plan(next_depth_, phase)) {
+      for (std::uint32_t wave = 0; wave < waves.size(); ++wave) {
+        if (!waves[wave].empty()) {
+          add(wave, waves[wave][rank]);
+        }
+      }
+    }
+  }
+  return widest;
 }
 
 TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
@@ -755,6 +784,25 @@ void Freshness::after(std::uint32_t wave, std::uint32_t iteration, const std::ve
                         : hull(owned, touched(spec, argument, rows[rank], bytes));
     }
   }
+}
+
+bool Freshness::pass(std::uint32_t begin, std::uint32_t end, const std::vector<std::uint32_t>& order,
+                     DeepHalos& halos) {
+  const auto fresh_before = fresh_;
+  for (std::uint32_t iteration = begin; iteration < end; ++iteration) {
+    for (const std::uint32_t wave : order) {
+      if (program_.waves[wave].section != Section::each) {
+        continue;
+      }
+      const std::vector<TileRows> rows = halos.rows(wave, iteration);
+      if (!before(wave, iteration, rows).empty()) {
+        fresh_ = fresh_before;
+        return false;
+      }
+      after(wave, iteration, rows);
+    }
+  }
+  return true;
 }
 
 std::vector<RankTransfer> Freshness::gather(std::uint32_t buffer, std::uint32_t iterations) const {

@@ -115,6 +115,9 @@ public:
 
   [[nodiscard]] std::uint32_t depth() const { return next_depth_; }
 
+  // One past the last iteration that the last exchange serves.
+  [[nodiscard]] std::uint32_t end() const { return begin_ + depth_; }
+
   // Takes this depth, where the program allows it, from the next exchange of halos on.
   void use(std::uint32_t depth) { next_depth_ = reason_.empty() ? depth : 1; }
 
@@ -126,6 +129,9 @@ public:
 
   // By rank; empty for a wave that is not cut.
   std::vector<TileRows> rows(std::uint32_t wave, std::uint32_t iteration);
+
+  // By wave that is cut and repeats: all rows that the rank runs in some iteration, with this depth or a lower one.
+  [[nodiscard]] std::vector<TileRows> widest(std::uint32_t rank) const;
 
 private:
   using Block = std::vector<std::vector<std::vector<TileRows>>>; // by iteration, wave and rank
@@ -179,6 +185,10 @@ public:
 
   // Accounts for what the wave has written.
   void after(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows);
+
+  // Accounts for whole iterations, waves in this order, if nothing has to be sent in them; returns false otherwise.
+  bool pass(std::uint32_t begin, std::uint32_t end, const std::vector<std::uint32_t>& order,
+            DeepHalos& halos);
 
   // Returns what rank 0 lacks of a buffer after that number of iterations.
   [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;

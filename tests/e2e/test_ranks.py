@@ -6,6 +6,7 @@ Random programs, and what is cut and why, are tested on threads in tests/engine/
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -145,14 +146,18 @@ class Ranks(Programs):
             self.file("program.json", json.dumps(program))
             self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
             alone = self.outputs(program)
-            for ranks, depth in cases:
-                with self.subTest(name=name, ranks=ranks, depth=depth):
+            for (ranks, depth), strategy in itertools.product(cases, ("auto", "barrier", "counters")):
+                with self.subTest(name=name, ranks=ranks, depth=depth, strategy=strategy):
                     overlap = depth != 3
-                    result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), "--set",
+                    result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), "--strategy", strategy, "--set",
                                          f"halo-overlap={'yes' if overlap else 'no'}")
                     self.check(result, 0)
                     self.assertEqual(self.outputs(program), alone)
                     report = parse(result.stdout)["ranks"]
+                    plain = {"life": "ranks exchange bytes in each iteration", "jacobi": "the value that `until` tests is read after each iteration"}.get(name)
+                    if strategy == "auto" and name != "jacobi":
+                        plain = "too few iterations to measure whether a persistent launch is faster"
+                    self.assertEqual((report["strategy"], report["strategy_reason"]), ("plain", plain) if plain else (strategy, "requested"))
                     self.assertEqual((report["halo_depth"], report.get("halo_reason", "")), (1 if why else depth, why))
                     if name == "heat":
                         self.assertEqual(report["halo_overlap"], overlap)
@@ -242,8 +247,9 @@ class Ranks(Programs):
             with self.subTest(seed=seed, number=number, ranks=ranks, depth=depth):
                 document, outputs = self.random_stencils(chance)
                 self.file("program.json", json.dumps(document))
-                result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), *(("--verify",) if number == 0 else ()),
-                                     *(("--set", "measure=no") if ranks == 1 else ()))
+                strategy = chance.choice(("auto", "plain", "barrier", "counters"))
+                result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), "--strategy", strategy,
+                                     *(("--verify",) if number == 0 else ()), *(("--set", "measure=no") if ranks == 1 else ()))
                 self.check(result, 0)
                 for name, data in outputs.items():
                     self.assertEqual((self.folder / name).read_bytes()[-len(data):], data, name)
@@ -724,7 +730,7 @@ class Ranks(Programs):
         given = set(self.folder.iterdir())
         for args, what in ((("--compare", "3"), "--compare"), (("--stress", "3"), "--stress"), (("--stream",), "--stream"),
                            (("--by-wave", "--report", "page.html"), "--by-wave"),
-                           (("--strategy", "barrier"), "a --strategy other than plain")):
+                           (("--strategy", "launch"), "--strategy launch")):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
         for name, what in (("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),

@@ -5,6 +5,7 @@
 #include "../test_scale.hpp"
 #include "engine/compile.hpp"
 #include "engine/proof.hpp"
+#include "engine/rank_block.hpp"
 #include "engine/rank_run.hpp"
 #include "engine/rank_weights.hpp"
 #include "program_support.hpp"
@@ -215,6 +216,50 @@ struct Compiled {
   }
 };
 
+// Stands in for the persistent kernel of a block: runs its iterations wave by wave.
+void persistent(const device::test::StandIn& made, const CompiledProgram& block, const Moved& moved,
+                const device::test::StandInLaunch& launch) {
+  enum Argument : std::uint32_t { arena = 0, progress = 6, stage_end = 10, iterations = 17, iteration };
+  const auto value = [&launch](Argument which) { return launch.value<std::uint32_t>(which); };
+  const Job& program = block.program;
+  for (std::uint32_t at = value(iteration); at < value(iterations); ++at) {
+    const auto& storage = block.schedule.storage[at % block.schedule.phases()];
+    for (const std::uint32_t wave : program_order(program)) {
+      const ProgramWave& spec = program.waves[wave];
+      std::map<std::uint32_t, device::test::StandInLaunch::Memory> arguments;
+      std::vector<std::vector<std::byte>> values(2 * spec.arguments.size());
+      const auto set = [&](std::size_t index, std::span<const std::byte> bytes) {
+        values[index].assign(bytes.begin(), bytes.end());
+        arguments[static_cast<std::uint32_t>(index)] = {nullptr, values[index]};
+      };
+      for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
+        const ProgramArgument& argument = spec.arguments[i];
+        if (argument.is_memory()) {
+          arguments[i] = {
+              nullptr, launch.buffer<std::byte>(arena).subspan(block.memory.offsets[storage[argument.buffer]],
+                                                               program.buffers[argument.buffer].bytes)};
+        } else {
+          set(i, argument.value);
+        }
+      }
+      const std::string& name = program.function(spec.op).name;
+      const std::vector<std::uint32_t>& parameters = moved.at(name);
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        set(spec.arguments.size() + i,
+            std::as_bytes(std::span(&program.buffers[spec.arguments[parameters[i]].buffer].begin, 1)));
+      }
+      device::LaunchRange range{.dimensions = spec.range.dimensions};
+      std::ranges::copy(spec.range.offset, range.offset.begin());
+      std::ranges::copy(spec.range.global, range.global.begin());
+      std::ranges::copy(spec.range.local, range.local.begin());
+      made.kernels.at(name)(device::test::StandInLaunch(arguments, range));
+    }
+  }
+  const auto words = launch.buffer<std::uint32_t>(progress); // of kernels/wave/progress_state.h
+  words[0] = value(iterations);
+  words[1] = value(stage_end);
+}
+
 struct Together {
   std::vector<RankRun> runs; // by rank
   JobSplit split;
@@ -228,9 +273,35 @@ std::vector<std::uint32_t> equal(int size) {
 
 enum class Memory : std::uint8_t { whole, in_parts };
 
+// The blocks of a rank, for which `made` gets a kernel; `after` is what that does besides.
+using After = std::function<void(const device::test::StandInLaunch&)>;
+void add_blocks(device::test::StandIn& made, Job job, const Moved& moved, BlockUse use, const After& after,
+                RankBlocks& blocks) {
+  blocks.use = use;
+  if (job.waves.empty()) {
+    return;
+  }
+  auto block = compile(
+      std::move(job), nullptr,
+      {.strategy = Strategy::barrier, .promote = Promotion::none, .memory_apart = true, .dry_run = true});
+  REQUIRE(block);
+  made.kernels["tidegate_persistent"] = [&made, moved, after,
+                                         &blocks](const device::test::StandInLaunch& launch) {
+    persistent(made, blocks.block->compiled, moved, launch);
+    if (after) {
+      after(launch);
+    }
+  };
+  BuiltProgram built{.kernel = BuiltKernel{.kernel = *made.make_kernel({}, "tidegate_persistent")}};
+  blocks.block.emplace(RankBlock{.compiled = std::move(*block),
+                                 .built = std::move(built),
+                                 .limits = {.deadline = {}, .workers = 2, .arrivals_per_barrier = 2}});
+}
+
 Together run_together(const CompiledProgram& compiled, int size, std::uint32_t halo_depth = 1,
                       const std::vector<std::uint32_t>& weights = {}, std::optional<bool> overlap = {},
-                      Memory memory = Memory::in_parts) {
+                      Memory memory = Memory::in_parts, BlockUse use = BlockUse::never,
+                      const After& after = {}) {
   const Job& program = compiled.written;
   const auto all = ranks::in_process(size);
   const RankSettings settings{.halo_depth = halo_depth, .halo_overlap = overlap};
@@ -252,8 +323,17 @@ Together run_together(const CompiledProgram& compiled, int size, std::uint32_t h
       const auto first =
           first_contents_of(*device, program, together.split, static_cast<std::uint32_t>(rank));
       Monitor monitor;
+      RankBlocks blocks;
+      RankSettings own = settings;
+      if (use != BlockUse::never && block_obstacle(program, together.split).empty()) {
+        own.blocks = &blocks;
+        add_blocks(*device,
+                   block_job(program, together.split, compiled.schedule.storage,
+                             deepest_halo(program, settings), static_cast<std::uint32_t>(rank)),
+                   moved, use, after, blocks);
+      }
       auto run = run_on_ranks(*device, program, together.split, compiled.schedule.storage, *first,
-                              *all[static_cast<std::size_t>(rank)], never, monitor, settings);
+                              *all[static_cast<std::size_t>(rank)], never, monitor, own);
       CHECK(run);
       together.runs[static_cast<std::size_t>(rank)] = run ? std::move(*run) : RankRun();
     });
@@ -506,6 +586,137 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
   CHECK(deep > 100 / tidegate::test::scale); // otherwise the test shows little
   CHECK(overlapped > 100 / tidegate::test::scale);
   CHECK(messages < messages_of_1);
+}
+
+TEST_CASE("iterations between two exchanges make the same bytes in one persistent launch") {
+  const std::uint64_t seed = engine::test::seed();
+  std::size_t in_blocks = 0;
+  for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
+    Numbers numbers(seed + i);
+    const std::string json = random_document(numbers, true);
+    const Compiled compiled(json);
+    const int size = 1 + static_cast<int>(numbers.below(5));
+    const std::uint32_t depth = 1 + numbers.below(6);
+    const bool overlap = numbers.chance(50);
+    const Memory memory = numbers.chance(70) ? Memory::in_parts : Memory::whole;
+    CAPTURE(seed + i);
+    CAPTURE(json);
+    CAPTURE(size);
+    CAPTURE(depth);
+    CAPTURE(overlap);
+    const Together plain = run_together(*compiled.program, size, depth, {}, overlap, memory);
+    const Together together =
+        run_together(*compiled.program, size, depth, {}, overlap, memory, BlockUse::always);
+    REQUIRE(compare_outputs(compiled.program->written, run_alone(*compiled.program),
+                            together.runs.front().outputs)
+                .equal);
+    for (std::size_t rank = 0; rank < together.runs.size(); ++rank) {
+      CHECK(together.runs[rank].traffic.messages == plain.runs[rank].traffic.messages);
+      CHECK(together.runs[rank].traffic.bytes_sent == plain.runs[rank].traffic.bytes_sent);
+    }
+    in_blocks += together.runs.front().block_iterations;
+  }
+  CHECK(in_blocks > 200 / tidegate::test::scale); // otherwise the test shows little
+}
+
+TEST_CASE(
+    "a rank runs all iterations between two exchanges in a launch, and without overlap the first one, too") {
+  const Compiled compiled(repeated_wave("near", 24));
+  for (const bool overlap : {false, true}) {
+    const Together together =
+        run_together(*compiled.program, 3, 8, {}, overlap, Memory::in_parts, BlockUse::always);
+    for (const RankRun& run : together.runs) { // nothing is awaited before the first exchange
+      CHECK(run.block_iterations == (overlap ? 8 + 7 + 7 : 24));
+      CHECK(run.blocks);
+    }
+  }
+}
+
+TEST_CASE("blocks are measured, and all ranks decide alike") {
+  const Compiled compiled(repeated_wave("near", 500));
+  const HostContents alone = run_alone(*compiled.program);
+  for (const std::uint32_t depth : {0U, 5U}) {
+    const Together together =
+        run_together(*compiled.program, 3, depth, {}, {}, Memory::in_parts, BlockUse::measured);
+    CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
+    for (const RankRun& run : together.runs) {
+      CHECK(run.block_times.starts_with("measured: "));
+      CHECK(run.block_times == together.runs.front().block_times);
+      CHECK(run.blocks == together.runs.front().blocks);
+      CHECK(run.block_iterations >= 14);
+    }
+  }
+}
+
+TEST_CASE("a wait in a block that runs out ends the rank as a hang") {
+  const Compiled compiled(repeated_wave("near", 24));
+  for (const int last : {1, 2}) { // the first launch is waited for, the second one not at once
+    int launches = 0;
+    const auto stuck = [&](const device::test::StandInLaunch& launch) {
+      if (++launches == last) {
+        launch.buffer<std::uint32_t>(6)[4] = 1;
+        launch.buffer<std::uint32_t>(6)[16] = 1; // the report of the first work-group
+      }
+    };
+    const RankRun run =
+        std::move(run_together(*compiled.program, 1, 8, {}, {}, Memory::in_parts, BlockUse::always, stuck)
+                      .runs.front());
+    CHECK(run.status == RunStatus::hang);
+    CHECK(run.stuck_groups.size() == 1);
+    CHECK(launches == last);
+  }
+}
+
+TEST_CASE("blocks whose bytes are not those of plain launches are never taken") {
+  const Compiled compiled(repeated_wave("near", 500));
+  const Job& program = compiled.program->written;
+  const auto& storage = compiled.program->schedule.storage;
+  for (const bool wrong : {false, true}) {
+    const auto all = ranks::in_process(2);
+    std::vector<RankBlocks> blocks(2);
+    {
+      std::vector<std::jthread> threads;
+      for (const std::uint32_t rank : {0U, 1U}) {
+        threads.emplace_back([&, rank] {
+          const Moved moved{{"near", {0, 1}}};
+          const auto device = session(moved);
+          JobSplit split = split_job(program, equal(2));
+          RankSettings settings{.halo_depth = 0, .blocks = &blocks[rank]};
+          const std::uint32_t depth = deepest_halo(program, settings);
+          store_in_parts(program, storage, depth, split);
+          add_blocks(
+              *device, block_job(program, split, storage, depth, rank), moved, BlockUse::measured,
+              [&](const device::test::StandInLaunch& launch) {
+                launch.buffer<std::uint32_t>(0)[64] ^= wrong && rank == 1 ? 1U : 0U;
+              },
+              blocks[rank]);
+          const auto first = first_contents_of(*device, program, split, rank);
+          RunOptions options;
+          options.ranks = all[rank].get();
+          Monitor monitor;
+          CHECK(prove_blocks(*device, program, split, storage, *first, settings, options, monitor));
+        });
+      }
+    }
+    for (const RankBlocks& of : blocks) {
+      CHECK(of.use == (wrong ? BlockUse::never : BlockUse::measured));
+      CHECK(of.reason.empty() != wrong);
+    }
+  }
+}
+
+TEST_CASE("only kernels that each rank runs by itself share a launch") {
+  const std::string sizes = R"("global_size":[256],"local_size":[8])";
+  const auto obstacle_of = [&](const std::string& wave) {
+    const Compiled compiled(fmt::format(
+        R"({{"buffers":{{{},{},"sums":{{"type":"u32","count":4,"init":{{"fill":0}}}}}},{},"waves":[{}],"repeat":3}})",
+        buffer_text("p", 256, 1, 1), buffer_text("q", 256, 1, 2), ops, wave));
+    return block_obstacle(compiled.program->written, split_job(compiled.program->written, equal(2)));
+  };
+  CHECK(obstacle_of(wave_text("near", "p", "q", sizes, R"({"u32":256})")).empty());
+  CHECK(obstacle_of(R"({"copy":{"from":"p","to":"q"}})") == "wave 0 (copy_bytes) is a fill or a copy");
+  CHECK(obstacle_of(wave_text("counted", "p", "sums", sizes, R"({"u32":256})")) ==
+        "wave 0 (counted) combines a buffer in each iteration");
 }
 
 TEST_CASE("without a depth the run measures which is fastest, and all ranks take that") {
