@@ -94,6 +94,8 @@ public:
   // Times of a launch by the device's clock; those of a launch are asked for when it has run.
   std::function<EventTimes()> clock = [] { return EventTimes(); };
 
+  std::function<bool()> ended = [] { return true; }; // of every launch, for who asks without waiting
+
   bool records = false;               // has command buffers
   std::string binary_text = "binary"; // of every program
 
@@ -250,6 +252,7 @@ public:
     return called("mark");
   }
   Status do_wait(const Event& /*event*/) const override { return called("wait"); }
+  bool has_ended(const Event& /*event*/) const override { return ended(); }
   Status flush() const override { return called("flush"); }
   Status do_finish() const override { return called("finish"); }
   Made<EventTimes> times_of(const Event& event) const override {

@@ -592,6 +592,13 @@ public:
     return clWaitForEvents(1, &awaited);
   }
 
+  bool has_ended(const Event& event) const override {
+    cl_int state = CL_COMPLETE;
+    const cl_int status =
+        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+    return status != CL_SUCCESS || state <= CL_COMPLETE; // errors are negative
+  }
+
   Status flush() const override { return clFlush(queue_()); }
   Status do_finish() const override { return clFinish(queue_()); }
 

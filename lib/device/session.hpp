@@ -215,6 +215,7 @@ public:
     ++calls_->waits;
     return do_wait(event);
   }
+  [[nodiscard]] virtual bool has_ended(const Event& event) const = 0; // does not wait
   [[nodiscard]] virtual Status flush() const = 0;
   [[nodiscard]] Status finish() const {
     ++calls_->waits;

@@ -316,7 +316,8 @@ constexpr Field rank_fields[] = {
     required<&RankReport::host>("name of the machine"),
     required<&RankReport::device>("name of the device"),
     required<&RankReport::dispatch_ns>("from the first launch to the end of the last"),
-    required<&RankReport::waiting_ns>("part of dispatch_ns: for messages of other ranks"),
+    required<&RankReport::waiting_ns>(
+        "part of dispatch_ns: for messages of other ranks, while the own device did not work either"),
     required<&RankReport::bytes_sent>("in messages, from the first launch to the end of the last"),
     required<&RankReport::messages>("sent in that time"),
     optional<&RankReport::edges>("of a graph program: edges of its vertices"),

@@ -251,7 +251,8 @@ private:
     return awaited;
   }
 
-  Result<void> end_exchange() {
+  // Launches that no halo is awaited for may still run meanwhile.
+  Result<void> end_exchange(const device::Event& inner) {
     exchange_.arrive();
     if (!end_block()) {
       return {};
@@ -259,20 +260,23 @@ private:
     exchange_.send();
     monitor_.reach(
         {.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
-    TIDEGATE_CHECK(wait());
+    TIDEGATE_CHECK(together([&] {
+      return ranks_.wait(inner ? [&] { return !session_.has_ended(inner); } : std::function<bool()>());
+    }));
     exchange_.end();
     return {};
   }
 
   // Launches these rows of a wave that is cut; returns false if it cannot.
-  bool launch_rows(std::uint32_t wave, std::uint32_t iteration, std::uint32_t begin, std::uint32_t end) {
+  bool launch_rows(std::uint32_t wave, std::uint32_t iteration, std::uint32_t begin, std::uint32_t end,
+                   device::Event* event = nullptr) {
     if (begin == end) {
       return true;
     }
     check_rows(wave, {.begin = begin, .end = end});
     waves_->set_range(wave, part_of(program_.waves[wave].range, {.begin = begin, .end = end}));
     monitor_.in_flight = 1;
-    return waves_->launch(wave, iteration, limit());
+    return waves_->launch(wave, iteration, limit(), event);
   }
 
   // A buffer that ranks combine after a wave.
@@ -589,14 +593,15 @@ private:
     const auto awaited = begin_exchange(fresh_.before(wave, iteration, rows),
                                         iteration % static_cast<std::uint32_t>(storage_.size()));
     TileRows inner;
+    device::Event inner_ended;
     if (awaited) {
       if (in_rows(wave) && overlaps_ && !combines(program_.waves[wave])) {
         inner = inner_rows(program_, wave, rows[rank_], *awaited);
         overlapped_ = overlapped_ || inner.begin != inner.end;
-        launch_rows(wave, iteration, inner.begin, inner.end);
+        launch_rows(wave, iteration, inner.begin, inner.end, &inner_ended);
         device::require(session_.flush(), "running the waves");
       }
-      if (const auto ended = end_exchange(); !ended) {
+      if (const auto ended = end_exchange(inner_ended); !ended) {
         failed_ = ended.error();
       }
       if (failed_ || run_.status != RunStatus::done) {

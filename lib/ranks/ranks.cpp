@@ -52,13 +52,20 @@ void Ranks::receive(int from, std::span<std::byte> bytes) {
   in_messages(bytes, [&](std::span<std::byte> part) { transport_->receive(from, part); });
 }
 
-Result<void> Ranks::wait() {
+Result<void> Ranks::wait(const std::function<bool()>& works) {
   const auto start = std::chrono::steady_clock::now();
   waiting_ = true;
   constexpr int polls_before_yields = 1000; // ranks may share a core
   constexpr std::uint64_t before_sleeps_ns = 5'000'000;
   constexpr std::chrono::microseconds sleep{50};
+  constexpr int polls_between_looks = 8;
+  auto waiting_since = start;
+  bool working = works != nullptr;
   for (int polls = 0; !transport_->idle(); ++polls) {
+    if (working && polls % polls_between_looks == 0) {
+      working = works();
+      waiting_since = std::chrono::steady_clock::now();
+    }
     if (InterruptWatch::interrupted()) {
       return failure(ErrorCode::interrupted, "interrupted while waiting for another rank", "run it again");
     }
@@ -69,7 +76,7 @@ Result<void> Ranks::wait() {
     }
   }
   waiting_ = false;
-  traffic_.waiting_ns += elapsed_ns(start);
+  traffic_.waiting_ns += working ? 0 : elapsed_ns(waiting_since);
   return {};
 }
 

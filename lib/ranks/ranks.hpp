@@ -35,8 +35,9 @@ public:
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
 
-  // Waits for all messages that were started. Error: interrupted; then messages are still under way, and the rank ends.
-  Result<void> wait();
+  // Waits for all messages that were started. As long as this rank `works` meanwhile, on its device, that is no waiting time.
+  // Error: interrupted; then messages are still under way, and the rank ends.
+  Result<void> wait(const std::function<bool()>& works = {});
 
   // All ranks call these with equal sizes, in the same order. Errors: as wait().
 

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstring>
 #include <filesystem>
@@ -46,6 +47,30 @@ TEST_CASE("messages between two ranks arrive in order") {
   });
   CHECK(std::ranges::is_sorted(got));
   CHECK(got.back() == 99);
+}
+
+TEST_CASE("a rank waits while its device works no more") {
+  for (const bool works : {true, false}) {
+    std::atomic<bool> asked = false;
+    std::uint64_t waiting_ns = 0;
+    on_ranks(2, [&](ranks::Ranks& ranks) {
+      std::byte byte{1};
+      if (ranks.rank() == 0) {
+        asked.wait(false); // so that the other one waits
+        ranks.send(1, std::span(&byte, 1));
+        CHECK(ranks.wait());
+        return;
+      }
+      ranks.receive(0, std::span(&byte, 1));
+      CHECK(ranks.wait([&] {
+        asked = true;
+        asked.notify_one();
+        return works;
+      }));
+      waiting_ns = ranks.traffic().waiting_ns;
+    });
+    CHECK((waiting_ns == 0) == works);
+  }
 }
 
 TEST_CASE("collectives of any number of ranks") {
