@@ -19,16 +19,16 @@ namespace {
 
 // A kernel of the user that each rank runs, on its tiles or on all, and that needs nothing of other ranks afterwards.
 bool runs_alone(const ProgramWave& wave, const WaveCut& cut) {
-  return wave.users_kernel && !wave.queue && !wave.command && !wave.active && !combines(wave) &&
+  return wave.users_kernel && !wave.listed_items && !wave.command && !wave.prepared && !combines(wave) &&
          (cut.cut() || !cut.on_one_rank);
 }
 
 std::string what_it_does(const ProgramWave& wave, const WaveCut& cut) {
-  return wave.command      ? "is a fill or a copy"
-         : wave.queue      ? "runs items of a queue"
-         : combines(wave)  ? "combines a buffer in each iteration"
-         : cut.on_one_rank ? "runs on one rank"
-                           : "is no kernel that each rank runs by itself";
+  return wave.command        ? "is a fill or a copy"
+         : wave.listed_items ? "runs items of a queue"
+         : combines(wave)    ? "combines a buffer in each iteration"
+         : cut.on_one_rank   ? "runs on one rank"
+                             : "is no kernel that each rank runs by itself";
 }
 
 // Returns why no persistent launch of the rank is taken; empty if it is built.
