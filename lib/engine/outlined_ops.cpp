@@ -34,8 +34,8 @@ Words words_of(std::span<const opencl_c::Token> tokens) {
   return words;
 }
 
-// Returns the identifiers of the sources that are compiled with the units.
-Words generated_words() {
+// Returns the identifiers of the sources that are compiled with the units; reading them takes most of the time that outlining takes.
+Words read_generated_words() {
   Words words;
   for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
                                  "wave/gate.cl", "wave/persistent.cl", "wave/stage.cl"}) {
@@ -45,6 +45,11 @@ Words generated_words() {
       words.merge(words_of(*line));
     }
   }
+  return words;
+}
+
+const Words& generated_words() {
+  static const Words words = read_generated_words();
   return words;
 }
 

@@ -24,6 +24,7 @@ constexpr std::array long_punctuators{
     Punctuator{"<:", "["},    Punctuator{":>", "]"},    Punctuator{"<%", "{"},    Punctuator{"%>", "}"},
     Punctuator{"%:", "#"}};
 
+constexpr std::string_view begin_long_punctuators = "%<>.-+=!&|*/^#:";
 constexpr std::string_view blanks = " \t\v\f\r";
 
 bool is_digit(char c) {
@@ -220,6 +221,10 @@ void Lexer::read_number(Token& token) {
 
 void Lexer::read_punctuator(Token& token) {
   token.kind = TokenKind::punctuator;
+  if (begin_long_punctuators.find(current()) == std::string_view::npos) {
+    take_into(token);
+    return;
+  }
   const std::string next = lookahead(4);
   std::size_t length = 1;
   token.text = next.substr(0, 1);
