@@ -45,7 +45,7 @@ bool is(const Document& document) {
   return &document == &documents::DocumentOf<T>::document;
 }
 
-// A premise that no document of this type is held against would make its verdict look like more than it is.
+// Refuses --dag and --lifetimes for documents that are not checked against them: the verdict would seem to cover them.
 Result<void> idle_premise(const Document& document, const Premises& premises) {
   const bool used = (premises.dag && is<documents::FrontierMemoryPlan>(document)) ||
                     (premises.lifetimes && is<documents::ArenaPlanDocument>(document));
@@ -53,12 +53,13 @@ Result<void> idle_premise(const Document& document, const Premises& premises) {
     return {};
   }
   return failure(ErrorCode::wrong_kind,
-                 fmt::format("a {} is not held against {}", document.kind,
+                 fmt::format("a {} is not checked against {}", document.kind,
                              premises.dag ? "a wave DAG" : "buffer lifetimes"),
                  fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes"));
 }
 
-// Returns the place of the first value that a document has a second time, with another value: decoding keeps one of them.
+// Returns the place of the first value that decoding and encoding change: the document states it twice, and decoding keeps
+// one of the two.
 std::optional<std::string> twofold(std::string_view json, const Document& document, const void* object) {
   std::string kept;
   documents::encode(document, object, documents::Style::compact, kept);
@@ -72,7 +73,7 @@ std::optional<std::string> twofold(std::string_view json, const Document& docume
   return std::nullopt;
 }
 
-// Decodes it as the type that it is of, and says what the schema cannot.
+// Decodes a document of a known type and reports faults that its schema cannot express.
 Result<void> judge_document(const Document& document, std::string_view json, const Premises& premises,
                             CheckedDocument& entry) {
   if (is<engine::WaveProgram>(document)) {
@@ -302,8 +303,7 @@ constexpr std::array<PlanType, 2> plan_types{
     PlanType{"plan", "frontier_memory_plan", "--dag", &CheckSettings::dag},
     PlanType{"arena", "arena_plan", "--lifetimes", &CheckSettings::lifetimes}};
 
-// Takes the type off the front of the words, where one stands there, and requires for plans what they are
-// held against.
+// Removes a leading document type from the files. Plans require the file that they are checked against.
 Result<void> take_type(CheckSettings& request) {
   const std::string first = request.files.empty() ? std::string() : request.files.front();
   const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
@@ -374,13 +374,13 @@ Result<void> check_files(const CheckSettings& settings) {
   }
   for (const auto& premise : {settings.dag, settings.lifetimes}) {
     if (premise) {
-      files.inputs.push_back({*premise, "what plans are held against", {}});
+      files.inputs.push_back({*premise, "what plans are checked against", {}});
     }
   }
   return refuse_overwriting(files);
 }
 
-// The error of a verdict, with the others of its document.
+// Returns the error of a checked document, with its further errors in `others`.
 Error error_of(const documents::CheckedGraph& checked) {
   return *checked.error;
 }
@@ -417,7 +417,7 @@ Result<ExitCode> run_check(CheckSettings& settings) {
   const bool graphs = !settings.files.empty() && settings.files.front() == "graph";
   if (graphs) {
     settings.files.erase(settings.files.begin());
-    settings.document = "graph_report"; // no word of the command line is one
+    settings.document = "graph_report"; // all further arguments are files
   } else {
     TIDEGATE_CHECK(take_type(settings));
   }
@@ -452,25 +452,24 @@ CommandModel check_command() {
       "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is that of all; "
       "plan and arena hold plans against their input; graph reports what graph files hold");
   files.choices = document_kinds();
-  return {
-      .options = {flag("--stream", request.stream, "Each line of a file is a document"),
-                  file_option("--dag", request.dag, "Wave DAG, or wave program, that plans are held against"),
-                  needing("--dag",
-                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
-                  file_option("--lifetimes", request.lifetimes,
-                              "Buffer lifetimes that arena plans are held against"),
-                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                      "Capacity instead of the lifetimes'")),
-                  parameter_option(request.parameters), path_scope_option(request.scope),
-                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
-                  format_option(settings->format), output_option(settings->output)},
-      .positionals = {std::move(files)},
-      .examples = {{"Is the evidence complete?",
-                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
-                   {"Does a plan keep what it promises?",
-                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
-                    "examples/stereo_camera.json -"}},
-      .run = [settings] { return run_check(*settings); }};
+  return {.options = {flag("--stream", request.stream, "Each line of a file is a document"),
+                      file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
+                      needing("--dag", bytes_option("--budget", request.budget_bytes,
+                                                    "Budget instead of the wave DAG's")),
+                      file_option("--lifetimes", request.lifetimes,
+                                  "Buffer lifetimes to check arena plans against"),
+                      needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                          "Capacity instead of the lifetimes'")),
+                      parameter_option(request.parameters), path_scope_option(request.scope),
+                      short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
+                      format_option(settings->format), output_option(settings->output)},
+          .positionals = {std::move(files)},
+          .examples = {{"Is the evidence complete?",
+                        "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                       {"Does a plan keep what it promises?",
+                        "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                        "examples/stereo_camera.json -"}},
+          .run = [settings] { return run_check(*settings); }};
 }
 
 } // namespace tidegate::app

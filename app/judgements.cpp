@@ -43,7 +43,7 @@ std::string contradicts(std::string_view field) {
   return fmt::format("{} contradicts the rest of the document", field);
 }
 
-// Returns the fault of one kind of evidence: it contradicts the recommendation, misstates its type, or is incomplete.
+// Checks one kind of evidence: it must agree with the recommendation, name its own type, and be complete if it says so.
 // `further`: additional arguments of contradicted_field().
 template <class EvidenceType, class... Further>
 Result<void> judge_kind(std::string_view which, const std::optional<EvidenceType>& evidence,

@@ -80,7 +80,7 @@ public:
     auto done = frontier ? finish(run_frontier(settings, monitor), request, reply)
                          : finish(run_waves(settings, monitor), request, reply);
     if (!done && done.error().code == ErrorCode::opencl_failure) {
-      kept_.forget(); // a session may be of no use after a failure
+      kept_.forget(); // the session may be unusable after a failure
     }
     return done;
   }

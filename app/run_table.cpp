@@ -1,4 +1,4 @@
-
+// Tables of the reports of `tidegate run`, for people.
 #include "app/run.hpp"
 #include "app/speed.hpp"
 #include "core/duration.hpp"
@@ -388,7 +388,7 @@ std::string verdict(const traversal::FrontierReport& report) {
                      fmt::join(report.verification->checks, ", "));
 }
 
-// Runs of waves of one topology: the ones that a person wants to see.
+// Returns a row for each run of consecutive waves with the same topology.
 Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
   Rows rows{{"  waves", "topology", "rule", "widest", "edges scanned"}};
   const bool timed = std::ranges::any_of(waves, [](const auto& wave) { return wave.time_ns.has_value(); });

@@ -247,7 +247,7 @@ std::string default_word(const Record& record, const Field& field) {
   return default_json(record, field);
 }
 
-// Enough for all element types; image formats are too many for a line.
+// Tables leave out longer lists of choices: the element types fit a line, image formats do not.
 constexpr std::size_t most_listed = 12;
 
 std::string meaning_words(const Field& field) {

@@ -582,7 +582,7 @@ CommandModel tune_measure_command() {
                duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
                                "How long one run of the waves may take (default 60s)"),
                short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
-               short_flag("-v", "--verbose", common.verbose, "Tell what is being measured, a line a second"),
+               short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
                flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
                parameter_option(common.parameters), path_scope_option(common.options.scope),
                format_option(common.format), output_option(common.output)},

@@ -2,7 +2,7 @@
 // that compares with the budget.
 
 const MOST_BUFFERS = 1500;
-const BESIDE_THE_ARENA = {image: "an image", registers: "in registers"};
+const OUTSIDE_THE_ARENA = {image: "an image", registers: "in registers"};
 
 // Bytes that are live in each group.
 function liveBytes(buffers, groups) {
@@ -126,6 +126,6 @@ function buffersTable(program) {
   return element("details", {}, element("summary", {}, "Buffers in words"),
     element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Buffers in words"},
       table(["buffer", "#bytes", "#offset", "alive"], shown.map((buffer) => [quoted(buffer.name), number(buffer.bytes),
-        BESIDE_THE_ARENA[buffer.place] ?? number(buffer.offset), aliveText(buffer)]))),
+        OUTSIDE_THE_ARENA[buffer.place] ?? number(buffer.offset), aliveText(buffer)]))),
     firstOf(shown, program.buffers));
 }

@@ -20,7 +20,7 @@ function nodesOfGroup(program, waves) {
   return [...alike.values()].map((same) => ({waves: same}));
 }
 
-// Columns with the groups that they stand for.
+// Returns the columns of the picture; equal groups in a row share one.
 function foldedColumns(data) {
   const {program} = data;
   const groups = data.report.plan.barriers.groups;
@@ -54,7 +54,7 @@ function foldedEdges(program, columns) {
   return [...edges.values()];
 }
 
-// Nodes near those that they depend on: columns in order, each sorted by the mean height of the nodes before.
+// Places nodes near those that they depend on: sorts each column, from left to right, by the mean height of the nodes before.
 function placeNodes(columns, edges) {
   const before = gathered(edges.map(({from, to}) => [to, from]));
   const tallest = most(columns.map((column) => column.nodes.length));

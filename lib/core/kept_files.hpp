@@ -1,5 +1,5 @@
-// Files that later runs use: their names say on what they depend. One that is missing costs a run its work again and
-// nothing else.
+// Files that later runs reuse. Their names contain a hash of all that they depend on. If one is missing, a run repeats the
+// work.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -96,7 +96,7 @@ CostParts of_persistent(const StageLoad& stage, const ProgramLoad& load, const L
   const double work = tile_ns(stage, load, model) +
                       static_cast<double>(turns - 1) * next_tile_ns(stage, load, model) +
                       traffic_ns(stage, load, shape.mapping, model) / busy_share(groups, model);
-  const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::everybody;
+  const bool everybody = shape.strategy == Strategy::barrier || stage.waits == StageLoad::Waits::all;
   const double meetings = (everybody ? 1 : 0) + 2 * stage.queue_rounds;
   // Polling a line of each group takes twice as long as an arrival of each at one counter.
   const double lines = std::min(stage.awaited_packs, shape.workers);
@@ -164,8 +164,8 @@ ProgramLoad load_of(const Job& program, const OutlinedOps& ops, const Schedule& 
     const Stage& stage = schedule.stages[i];
     StageLoad own{.plain = stage.plain, .new_launch = stage.new_launch, .packs = stage.packs};
     const StageWaits& waits = synchronization.stages[i];
-    own.waits = waits.everybody       ? StageLoad::Waits::everybody
-                : waits.waits.empty() ? StageLoad::Waits::nobody
+    own.waits = waits.everybody       ? StageLoad::Waits::all
+                : waits.waits.empty() ? StageLoad::Waits::none
                                       : StageLoad::Waits::few;
     for (const Wait& wait : waits.waits) {
       own.awaited_packs = std::max(own.awaited_packs, wait.halo ? 0 : packs_of[wait.producer]);

@@ -27,11 +27,11 @@ namespace tidegate::engine {
 
 // Work of a stage.
 struct StageLoad {
-  enum class Waits : std::uint8_t { nobody, few, everybody };
+  enum class Waits : std::uint8_t { none, few, all };
 
   bool plain = false;      // launched separately
   bool new_launch = false; // a persistent launch ends before it
-  Waits waits = Waits::everybody;
+  Waits waits = Waits::all;
   std::uint32_t awaited_packs = 0; // packs of stages that a tile waits for completely
   std::uint32_t packs = 0;
   std::uint64_t work_items = 0;

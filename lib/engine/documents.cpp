@@ -226,7 +226,7 @@ constexpr Field violation_fields[] = {
     required<&BoundsViolation::wave>("wave that wrote"),
     required<&BoundsViolation::iteration>("its iteration, counted from 0"),
     required<&BoundsViolation::buffer>("buffer next to the written bytes"),
-    required<&BoundsViolation::side>("before: in front of its first byte; behind: after its last byte"),
+    required<&BoundsViolation::side>("before: in front of its first byte; after: past its last byte"),
     required<&BoundsViolation::distance_bytes>(
         "distance of the nearest changed byte: 0 is the first byte after, 1 the last byte before the buffer"),
 };

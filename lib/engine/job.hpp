@@ -131,7 +131,6 @@ struct RowReach {
   std::uint64_t reach = 0;
   std::uint64_t beyond = 0; // bytes before and after these rows that it touches, too
   std::uint64_t wraps = 0;  // rows of a torus, whose first follow the last; 0: none
-  bool of_tiles = false;    // counted from the first and the last id of the work-item's tile
 };
 
 // How a kernel changes elements of a buffer that all its work-groups share, so that ranks can combine theirs.

@@ -192,7 +192,7 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     for (const ProgramArgument& argument : spec.arguments) {
       if (argument.is_memory() && split_.in_parts(argument.buffer)) {
-        std::ignore = place(argument.buffer, touched(spec, argument, whole_tiles(spec, rows),
+        std::ignore = place(argument.buffer, touched(argument, whole_tiles(spec, rows),
                                                      program_.buffers[argument.buffer].bytes));
       }
     }

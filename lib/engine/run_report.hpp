@@ -207,7 +207,7 @@ struct BaselineReport {
 };
 
 enum class Side : std::uint8_t { before, after };
-inline constexpr std::array<std::string_view, 2> side_names{"before", "behind"}; // in documents
+inline constexpr std::array<std::string_view, 2> side_names{"before", "after"}; // in documents
 
 // A wave that wrote outside a buffer.
 struct BoundsViolation {

@@ -387,7 +387,7 @@ bool keeps_nothing(const ProgramArgument& argument) {
                                   argument.rows->row_bytes == argument.element_bytes));
 }
 
-// What they touch of a torus around its last row: before the first one and after it.
+// Returns what tiles touch of a torus beyond its border: rows before the first one and after the last one.
 std::vector<ByteRange> touched_around(const RowReach& rows, const TileRows& tiles) {
   std::vector<ByteRange> around;
   const std::uint64_t end = std::min(tiles.end_id, rows.wraps);
@@ -417,16 +417,14 @@ NdRange part_of(const NdRange& range, const TileRows& rows) {
   return part;
 }
 
-ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& tiles,
-                  std::uint64_t bytes) {
+ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes) {
   if (!argument.rows || argument.rows->row_bytes == 0) {
     return {0, bytes};
   }
   const RowReach& rows = *argument.rows;
-  const TileRows ids = rows.of_tiles ? whole_tiles(wave, tiles) : tiles;
   const std::uint64_t begin =
-      row_begin(ids.first_id - std::min(ids.first_id, rows.reach), rows.row_bytes, bytes);
-  const std::uint64_t end = row_begin(ids.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes);
+      row_begin(tiles.first_id - std::min(tiles.first_id, rows.reach), rows.row_bytes, bytes);
+  const std::uint64_t end = row_begin(tiles.end_id + std::min(rows.reach, bytes), rows.row_bytes, bytes);
   return {begin - std::min(begin, rows.beyond), std::min(end + rows.beyond, bytes)};
 }
 
@@ -558,8 +556,7 @@ DeepHalos::Block DeepHalos::plan(std::uint32_t depth, std::uint32_t first_phase)
         });
         of_split([&](const ProgramArgument& argument, std::uint32_t memory) {
           if (tiles.begin != tiles.end && !keeps_nothing(argument)) {
-            needed[memory] =
-                hull(needed[memory], touched(wave, argument, tiles, program_.buffers[memory].bytes));
+            needed[memory] = hull(needed[memory], touched(argument, tiles, program_.buffers[memory].bytes));
           }
         });
       }
@@ -577,9 +574,8 @@ std::vector<std::vector<ByteRange>> DeepHalos::hulls() const {
            argument.is_memory() && split_.split(argument.buffer) && rank < rows.size(); ++rank) {
         ByteRange& all = of_set[split_.swap_set[argument.buffer]][rank];
         if (rows[rank].begin != rows[rank].end) {
-          all =
-              hull(all, touched(program_.waves[wave], argument, whole_tiles(program_.waves[wave], rows[rank]),
-                                program_.buffers[argument.buffer].bytes));
+          all = hull(all, touched(argument, whole_tiles(program_.waves[wave], rows[rank]),
+                                  program_.buffers[argument.buffer].bytes));
         }
       }
     }
@@ -668,7 +664,7 @@ TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows
         std::vector<ByteRange> all = argument.rows && argument.rows->wraps != 0
                                          ? touched_around(*argument.rows, tiles)
                                          : std::vector<ByteRange>();
-        all.push_back(touched(spec, argument, tiles, program.buffers[transfer.buffer].bytes));
+        all.push_back(touched(argument, tiles, program.buffers[transfer.buffer].bytes));
         return std::ranges::any_of(all, [&](const ByteRange& bytes) {
           return std::max(bytes.begin, transfer.bytes.begin) < std::min(bytes.end, transfer.bytes.end);
         });
@@ -738,7 +734,7 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
                         (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {
         continue;
       }
-      ByteRange needed = cut.cut() ? touched(spec, argument, rows[rank], bytes) : ByteRange{0, bytes};
+      ByteRange needed = cut.cut() ? touched(argument, rows[rank], bytes) : ByteRange{0, bytes};
       if (fresh[rank].size() == 0) { // and may be far from what a rank reads that owns nothing
         fresh[rank] = {needed.begin, needed.begin};
       }
@@ -781,7 +777,7 @@ void Freshness::after(std::uint32_t wave, std::uint32_t iteration, const std::ve
       fresh[rank] = rows.empty() ? ByteRange{0, bytes}
                     : rows[rank] == own_rows(spec, split_.waves[wave], rank)
                         ? owned
-                        : hull(owned, touched(spec, argument, rows[rank], bytes));
+                        : hull(owned, touched(argument, rows[rank], bytes));
     }
   }
 }

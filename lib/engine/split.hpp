@@ -98,8 +98,7 @@ NdRange part_of(const NdRange& range, const TileRows& rows);
 TileRows whole_tiles(const ProgramWave& wave, TileRows rows);
 
 // The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
-ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& tiles,
-                  std::uint64_t bytes);
+ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes);
 
 // The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs those rows
 // of its neighbours, too, that its own rows need later in the K iterations.

@@ -436,7 +436,7 @@ std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, co
   return found;
 }
 
-// Of functions whose result may depend on an order, and of assembler, which may hold any.
+// Prefixes of functions whose result may depend on an order, and of assembler, which may contain any.
 static constexpr std::array<std::string_view, 9> atomic_prefixes{
     "atomic_",          "atom_", "__sync_", "__atomic_",       "__c11_atomic_",
     "__opencl_atomic_", "asm",   "__asm",   "__scoped_atomic_"};

@@ -143,7 +143,7 @@ std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges
   return result(value, a, b, ids);
 }
 
-// Of an id plus a number and a constant c: for the greater one, id + low <= result <= id + max(high, c) if no id is less than c.
+// Bounds the greater one of an id plus a number and a constant c: id + low <= result <= id + max(high, c) if no id is less than c.
 std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids) {
   if (a.is_constant() && !b.is_constant()) {
     return greatest(b, a, ids);

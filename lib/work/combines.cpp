@@ -1,4 +1,4 @@
-// What ranks may combine after a wave, where the kernel's source proves it.
+// Derives which buffers ranks may combine after a wave, where the kernel's source proves it.
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"

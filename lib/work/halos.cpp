@@ -70,24 +70,6 @@ RowReach reach_of(const opencl_c::RowElements& rows) {
   return reach;
 }
 
-// True if a buffer has an element for each work-item, in the same shape: as its tiles, `halo` then counts its rows.
-bool has_shape_of(const ProgramBuffer& buffer, const NdRange& range) {
-  const std::uint32_t d = range.dimensions - 1;
-  std::uint64_t least = 1, most = 1; // work-items of a row
-  for (std::uint32_t i = 0; i < d; ++i) {
-    least *= range.global[i] - range.local[i] + 1;
-    most *= range.global[i];
-  }
-  const std::uint64_t element = element_bytes(buffer.type);
-  const std::uint64_t row_bytes = d == 0 ? element : buffer.row_bytes;
-  if (row_bytes == 0) {
-    return false;
-  }
-  const std::uint64_t rows = buffer.bytes / row_bytes;
-  return rows <= range.global[d] && rows + range.local[d] > range.global[d] && row_bytes / element >= least &&
-         row_bytes / element <= most;
-}
-
 } // namespace
 
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
@@ -150,6 +132,7 @@ void derive_halos(Job& program) {
   }
 }
 
+// A stated halo makes no rows: it counts tiles, wherever their elements lie.
 void derive_rows(Job& program) {
   constexpr std::uint64_t most = std::uint64_t{1} << 31U; // as above
   // The dimensions belong to it: [8] and [8, 1] have the same sizes, and rows along another id.
@@ -174,7 +157,6 @@ void derive_rows(Job& program) {
     if (is_new) {
       rows->second = opencl_c::row_elements(unit, kernel, setting);
     }
-    const std::uint32_t outermost = range.dimensions - 1;
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       ProgramArgument& argument = wave.arguments[i];
       if (argument.kind != ProgramArgument::Kind::buffer || argument.rows) {
@@ -184,10 +166,6 @@ void derive_rows(Job& program) {
       const auto& derived = rows->second[i];
       if (derived && buffer.bytes / derived->element_bytes <= most) {
         argument.rows = reach_of(*derived);
-      } else if (argument.halo && has_shape_of(buffer, range)) {
-        argument.rows = {.row_bytes = outermost == 0 ? element_bytes(buffer.type) : buffer.row_bytes,
-                         .reach = std::uint64_t{(*argument.halo)[outermost]} * range.local[outermost],
-                         .of_tiles = true};
       }
     }
   }

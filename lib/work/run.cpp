@@ -26,7 +26,7 @@ namespace tidegate::engine {
 
 namespace {
 
-// The states of the files of a program's kernels, which have been read since `start`; nothing if one is not known.
+// Returns the state of each source file, all read since `start`; nothing if one may have changed while it was read.
 std::optional<std::map<std::string, std::string>> source_states(const Job& job,
                                                                 std::chrono::steady_clock::time_point start) {
   constexpr std::uint64_t tick_ns = 20'000'000; // of a file system's clock, at most
@@ -63,7 +63,7 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   return report;
 }
 
-// The report after more room for hits or items, with the capacities that came first, and the calls of the runs before.
+// Adds the calls of the runs before, and notes the first capacities of lists and queues that grew.
 void report_growth(RunReport& report, const RunReport& first, const RunReport& before) {
   const auto add = [&](auto... counters) {
     ((report.telemetry.*counters += before.telemetry.*counters), ...);

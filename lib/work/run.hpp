@@ -15,9 +15,8 @@ namespace tidegate::engine {
 struct Prepared;
 
 // Runs a program of `folder` on a device whose profile is filled in, or plans it for one (null: for none in
-// particular), and reports its progress to the monitor. A negative answer on the device is in the report's status and
-// error; everything else that fails is an error: of the program, its kernels, its plan, its memory, of building and of
-// OpenCL.
+// particular), and reports its progress to the monitor. What goes wrong in the run itself (a hang, a deadline, outputs that
+// differ) is in the report's status and error. All other failures are returned as errors.
 Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
                               const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
 

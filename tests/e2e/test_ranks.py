@@ -346,7 +346,7 @@ class Ranks(Programs):
             a, b, in_space = f"{name} a", f"{name} b", name == "space"
             args: list[Document] = [{"buffer": a}, {"buffer": b}] + ([] if in_space else [{"i32": w}, {"i32": h}])
             if name == "hidden":
-                args[0]["halo"], args[1]["halo"] = [0, 1], [0, 0]
+                args[0]["rows"], args[1]["rows"] = 1, 0
             buffer = {"type": "u32", "shape": [h, w]}
             document["buffers"] |= {a: {**buffer, "init": {"file": f"{name}.raw"}, "output": f"{name}.out"}, b: buffer}
             document["ops"][name] = {"source": "stencils.cl"}
@@ -370,6 +370,26 @@ class Ranks(Programs):
                     sent = {buffer["buffer"]: buffer["bytes_sent"] for buffer in report["buffers"]}
                     for name, most in most_sent.items():
                         self.assertLess(sent[f"{name} a"] + sent[f"{name} b"], ranks * most, name)
+
+    def test_a_stated_halo_makes_no_rows(self) -> None:
+        """It counts work-groups; here the first id counts the rows of the buffer, and the last one its columns."""
+        self.file("columns.cl", "void put(global uint* p, uint at, uint value) { p[at] = value; }\n"
+                  "uint get(global const uint* p, uint at) { return p[at]; }\n"
+                  "kernel void add(global const uint* a, global uint* b) {\n  const uint n = 24, y = get_global_id(0), x = get_global_id(1);\n"
+                  "  put(b, y * n + x, get(a, y * n + x) + (y > 0 ? get(a, (y - 1) * n + x) : 7));\n}\n")
+        values = list(range(24 * 24))
+        buffer = {"type": "u32", "shape": [24, 24]}
+        document = {"buffers": {"a": {**buffer, "init": {"iota": {}}, "output": "a.out"}, "b": buffer}, "ops": {"add": {"source": "columns.cl"}},
+                    "waves": [{"op": "add", "global_size": [24, 24], "local_size": [4, 4], "args": [{"buffer": "a", "halo": 1}, {"buffer": "b", "halo": 0}]}],
+                    "repeat": 5, "swap": [["a", "b"]]}
+        self.file("program.json", json.dumps(document))
+        for _ in range(5):
+            values = [value + (values[i - 24] if i >= 24 else 7) for i, value in enumerate(values)]
+        for ranks in (2, 3):
+            result = self.mpirun(ranks, "run", "program.json")
+            self.check(result, 0)
+            self.assertEqual([wave["runs_on"] for wave in parse(result.stdout)["ranks"]["waves"]], ["every"])
+            self.assertEqual((self.folder / "a.out").read_bytes(), struct.pack("<576I", *(value % 2**32 for value in values)))
 
     def test_rows_of_one_op_in_one_and_two_dimensions(self) -> None:
         self.file("key.cl", """kernel void key(global float* out, uint w) {

@@ -49,8 +49,8 @@ class Bounds(Programs):
         self.assertEqual((report["bounds"]["checked_waves"], report["bounds"]["violations"]), (6, []))
         self.assertTrue(report["bounds"]["complete"])
 
-    def test_behind_and_before(self) -> None:
-        for by, side, distance, text in ((1, "behind", 0, "1 byte past the end of"),
+    def test_after_and_before(self) -> None:
+        for by, side, distance, text in ((1, "after", 0, "1 byte past the end of"),
                                          (-3, "before", 1, "1 byte before the start of")):
             with self.subTest(by=by):
                 report, told = self.checked(program(by), 1)

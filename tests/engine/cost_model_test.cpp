@@ -180,7 +180,7 @@ TEST_CASE("as many work-groups as the waits and the turns make best") {
   };
   // As in examples/programs/heat: 150 tiles that cannot overlap, on 132 units; no group gets a second tile.
   ProgramLoad heat = chain(150, 8, 1);
-  heat.stages[0].waits = Waits::everybody;
+  heat.stages[0].waits = Waits::all;
   heat.stages[0].meets = true;
   CHECK(workers(heat, Strategy::barrier) == 150);
   CHECK(workers(heat, Strategy::counters) == 150);
@@ -250,7 +250,7 @@ TEST_CASE("a program's load follows from its schedule") {
   CHECK(load.stages[1].meets);
   CHECK(load.stages[1].loops);
   CHECK(load.stages[1].accesses == 7);
-  CHECK(load.stages[1].waits == Waits::everybody);
+  CHECK(load.stages[1].waits == Waits::all);
   CHECK(load.stages[1].awaited_packs == 0);
   Synchronization whole = waits;
   whole.stages[1] = {.waits = {{.wave = 1, .producer = 0, .halo = {}}}};

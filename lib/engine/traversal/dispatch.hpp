@@ -1,5 +1,4 @@
-// Running a traversal on a device: one persistent launch in bounded slices, or a launch for each step; not
-// installed with the others.
+// Runs a traversal on a device: by one persistent launch in bounded slices, or by a launch for each step.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/launch_times.hpp"
@@ -24,7 +23,7 @@ struct TraversalOutcome : engine::DispatchOutcome {
   double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
 };
 
-// From the first frontier to the last; without arrivals at a barrier launches are one step each. Throws device::Refused.
+// Runs all waves. If `limits.arrivals_per_barrier` is 0, each launch runs one step. Throws device::Refused.
 TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& kernel,
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const engine::DispatchLimits& limits, engine::Monitor& monitor);
@@ -33,14 +32,13 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               engine::BuiltKernel& kernel, const FrontierGeometry& geometry);
 
-// `ends`: the ends of all waves, `first` the begin of the first one, in ticks. A wave lasts from the end of the previous
-// one, so it includes what converts its frontier, and the gap between launches. Returns an entry for each wave;
-// `iteration` is the wave.
+// Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it includes
+// the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends` are ticks.
 std::vector<engine::TaskSpan> wave_spans(engine::DeviceClock clock,
                                          std::span<const engine::SliceTimes> launches, std::uint64_t first,
                                          std::span<const std::uint64_t> ends);
 
-// A lane of launches and one of waves, and the sizes of frontiers as curves.
+// Returns a timeline with a lane for launches, a lane for waves, and the sizes of frontiers as curves.
 engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Trace& trace,
                              engine::DeviceClock clock, bool persistent);
 

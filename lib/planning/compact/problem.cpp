@@ -284,9 +284,8 @@ std::optional<Packing> in_order(const PackingProblem& problem, const Packing& gr
 
 namespace {
 
-// Weighs items in units of their sizes' greatest common divisor, and drops as many low bits as needed to fit the capacity of one
-// group per item, and one more, into 62 bits. Feasible groups stay feasible: the sum of rounded numbers is at most the rounded
-// sum.
+// Divides sizes by their greatest common divisor, then drops low bits until (items + 1) * capacity fits into 62 bits. Rounding
+// down keeps feasible groups feasible.
 Measure bytes_measure(const PackingProblem& problem) {
   const std::uint64_t divisor = std::max<std::uint64_t>(
       std::accumulate(problem.size.begin(), problem.size.end(), std::uint64_t{0},
@@ -305,8 +304,8 @@ Measure bytes_measure(const PackingProblem& problem) {
   return measure;
 }
 
-// Weighs items by the bound that no two items over half the capacity share a group, and that an item of exactly half shares it
-// with at most one other of that size.
+// Weighs items as 2 (more than half the capacity), 1 (exactly half) or 0, for a capacity of 2: two items above half never share
+// a group, and at most two of exactly half do.
 Measure half_measure(const Measure& bytes) {
   Measure measure{.weight = bytes.weight, .capacity = 2};
   for (std::uint64_t& weight : measure.weight) {
