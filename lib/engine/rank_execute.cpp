@@ -1,0 +1,400 @@
+// A wave program on this rank, from its weights to its files and the report of all ranks.
+#include "core/duration.hpp"
+#include "device/driver_output.hpp"
+#include "engine/proof.hpp"
+#include "engine/rank_block.hpp"
+#include "engine/rank_run.hpp"
+#include "engine/rank_weights.hpp"
+#include <tidegate/core/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tidegate::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Why a buffer is not split, as a wave that is not cut writes it or ranks combine it; or why every rank has memory for all of it.
+RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::uint32_t buffer,
+                               std::uint64_t bytes_sent) {
+  RankBufferReport report{.buffer = program.buffers[buffer].name,
+                          .split = split.split(buffer),
+                          .in_parts = split.in_parts(buffer),
+                          .bytes_sent = bytes_sent,
+                          .reason = {},
+                          .fix = {}};
+  if (report.split) {
+    report.reason = split.whole[buffer].reason;
+    report.fix = split.whole[buffer].fix;
+    return report;
+  }
+  report.reason = "no wave writes it";
+  bool whole = false; // some wave that is not cut writes it
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const WaveCut& cut = split.waves[wave];
+    for (const ProgramArgument& argument : program.waves[wave].arguments) {
+      if (!argument.is_memory() || split.swap_set[argument.buffer] != split.swap_set[buffer] ||
+          argument.access == Access::read || (cut.cut() && whole)) {
+        continue;
+      }
+      whole = !cut.cut();
+      report.fix = cut.fix;
+      report.reason = fmt::format("{} {}{}",
+                                  whole ? cut.on_one_rank ? "rank 0 runs all of" : "every rank runs all of"
+                                        : "ranks combine theirs after",
+                                  program.wave_text(wave), whole ? ", which writes it" : "");
+      if (argument.buffer != buffer) {
+        report.reason += " when it is swapped";
+      }
+    }
+  }
+  return report;
+}
+
+// The report of all ranks, for rank 0.
+Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
+                                 const std::string& device, ranks::Ranks& ranks) {
+  TIDEGATE_TRY(RanksReport report, report_ranks(run.traffic,
+                                                RankReport{.host = {},
+                                                           .device = device,
+                                                           .dispatch_ns = run.dispatch_ns,
+                                                           .edges = {},
+                                                           .device_bytes = run.device_bytes},
+                                                ranks));
+  report.halo_depth = run.halo_depth;
+  report.halo_overlap = run.halo_overlap;
+  report.halo_reason = run.halo_reason;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    report.waves.push_back({.wave = program.wave_text(wave),
+                            .runs_on = split.waves[wave].cut() || split.waves[wave].local ? RunsOn::parts
+                                       : split.waves[wave].on_one_rank                    ? RunsOn::one
+                                                                                          : RunsOn::every,
+                            .reason = split.waves[wave].reason,
+                            .fix = split.waves[wave].fix});
+  }
+  for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
+    if (!program.buffers[buffer].pointer.empty()) { // the others belong to queues
+      report.buffers.push_back(buffer_report(program, split, buffer, run.buffer_bytes[buffer]));
+    }
+  }
+  return report;
+}
+
+// Where a run that has ended is in its schedule.
+Position end_of(const Schedule& schedule, const RankRun& run) {
+  const auto end = static_cast<std::uint32_t>(schedule.stages.size());
+  if (run.ended_before) {
+    const auto stage = std::ranges::find_if(schedule.stages, [&run](const Stage& one) {
+      return std::ranges::find(one.waves, *run.ended_before) != one.waves.end();
+    });
+    return {.iteration = run.iterations,
+            .stage = static_cast<std::uint32_t>(stage - schedule.stages.begin())};
+  }
+  return {.iteration = run.iterations,
+          .stage = schedule.repeat_end == end ? static_cast<std::uint32_t>(schedule.repeat_begin) : end};
+}
+
+// Outputs in the order of buffers, those in parts by all ranks and the others by rank 0.
+Result<std::vector<WrittenFile>> write_all(const device::Session& session, const Job& program,
+                                           const JobSplit& split, const RankRun& run, ranks::Ranks& ranks) {
+  std::vector<WrittenFile> written;
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    const auto part = std::ranges::find(run.parts, i, &OutputInParts::buffer);
+    if (part != run.parts.end()) {
+      ranks::FileInParts file{.path = *buffer.output,
+                              .head = *buffer.output_head,
+                              .begin = {0},
+                              .read = [&](std::uint64_t at, std::span<std::byte> bytes) {
+                                download(session, part->memory, at - part->begin, bytes);
+                              }};
+      for (const ByteRange& owned : split.owned[i]) {
+        file.begin.push_back(owned.end);
+      }
+      TIDEGATE_CHECK(ranks::write_in_parts(file, ranks));
+    } else if (buffer.output && ranks.rank() == 0) {
+      TIDEGATE_CHECK(buffer.write(run.outputs[i]));
+    }
+    if (buffer.output && ranks.rank() == 0) {
+      written.push_back(output_file(buffer));
+    }
+  }
+  return written;
+}
+
+// Refuses a rank whose part of the program is more than the device may hold.
+Result<void> check_room(const Job& program, const JobSplit& split, std::uint32_t rank,
+                        const device::DeviceInfo& device) {
+  const auto over = [rank](std::string what, std::uint64_t bytes, std::uint64_t capacity) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::arena_over_capacity,
+        .message =
+            fmt::format("{} on rank {}, {} may take {}", bytes_text(bytes), rank, what, bytes_text(capacity)),
+        .fix =
+            "start more ranks: each has the smaller parts, of buffers whose ranks.buffers/in_parts is true "
+            "in the report of a smaller run",
+        .required_bytes = bytes,
+        .capacity_bytes = capacity});
+  };
+  std::uint64_t all = 0;
+  for (std::uint32_t i = 0; i < program.buffers.size(); ++i) {
+    const std::uint64_t bytes = room_of(program, split, i, rank).size();
+    all += bytes;
+    if (bytes > device.max_allocation_bytes) {
+      return over(in_quotes(program.buffers[i].name), bytes, device.max_allocation_bytes);
+    }
+  }
+  const std::uint64_t budget = program.budget_bytes == 0 ? device.global_memory_bytes : program.budget_bytes;
+  return all > budget ? over("all buffers together", all, budget) : Result<void>();
+}
+
+// Runs the whole program on this rank's device.
+Result<PlainRun> run_alone(const device::Session& session, const Job& program,
+                           const std::vector<std::vector<std::uint32_t>>& storage,
+                           Clock::time_point deadline) {
+  const auto explained = [](Error error) {
+    error.message += "; --verify runs the whole program on the device of rank 0";
+    error.fix = "leave --verify out where one device has no room for the program";
+    return tl::unexpected(std::move(error));
+  };
+  const auto first = first_contents(session, program, 0);
+  if (!first) {
+    return explained(first.error());
+  }
+  try {
+    return Reference(session, program, storage, *first).run(deadline);
+  } catch (device::Refused& refused) {
+    return explained(std::move(refused.error));
+  }
+}
+
+// Why the iterations between two exchanges run as they do.
+std::string blocks_reason(const RankBlocks& blocks, const RankRun& run) {
+  if (blocks.use == BlockUse::never) {
+    return blocks.reason;
+  }
+  return !run.block_times.empty()    ? run.block_times
+         : run.block_iterations != 0 ? "requested"
+                                     : "ranks exchange bytes in each iteration";
+}
+
+Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
+                                                  const device::DeviceInfo& device, const RunOptions& options,
+                                                  Monitor& monitor) {
+  const Job& program = compiled.written;
+  ranks::Ranks& ranks = *options.ranks;
+  const auto& storage = compiled.schedule.storage;
+  const bool root = ranks.rank() == 0;
+  std::optional<device::PrintsToStandardError> prints(std::in_place);
+  TIDEGATE_TRY(const std::shared_ptr<device::Session> session,
+               options.open_session(device, device::Profiling::as_needed));
+  const auto own = static_cast<std::uint32_t>(ranks.rank());
+  const std::chrono::nanoseconds most(options.max_wall_time_ns);
+  monitor.count(session->calls());
+  TIDEGATE_TRY(const RankWeights weights, weigh_ranks(*session, device, program, storage, options, monitor));
+  JobSplit split = split_job(program, weights.parts);
+  const std::uint64_t trace_spans =
+      options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
+  const bool compared =
+      options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
+        return buffer.expected.has_value();
+      });
+  RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
+                        .trace_spans = trace_spans,
+                        .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
+                        .halo_overlap = options.halo_overlap};
+  store_in_parts(program, storage, deepest_halo(program, settings), split);
+  TIDEGATE_CHECK(check_room(program, split, own, device));
+  TIDEGATE_TRY(const HostContents first, first_contents_of(*session, program, split, own));
+  monitor.begin(Activity::building);
+  TIDEGATE_TRY(RankBlocks blocks, make_blocks(*session, device, program, split, storage,
+                                              deepest_halo(program, settings), options));
+  settings.blocks = &blocks;
+  if (blocks.use == BlockUse::measured) {
+    TIDEGATE_CHECK(prove_blocks(*session, program, split, storage, first, settings, options, monitor));
+  }
+  const device::CallCounts calls_before = session->calls()->now();
+  TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
+  TIDEGATE_TRY(RankRun run,
+               run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, settings));
+
+  ExecutedProgram executed;
+  DispatchOutcome& outcome = executed.run.outcome;
+  outcome.status = run.status;
+  outcome.iterations = run.iterations;
+  outcome.until_met = run.until_met;
+  outcome.reached = end_of(compiled.schedule, run);
+  outcome.stuck_groups = run.stuck_groups;
+  executed.run.queues = run.queues;
+  outcome.dispatch_ns = run.dispatch_ns;
+  outcome.calls = session->calls()->since(calls_before);
+  executed.run.calls = outcome.calls;
+  executed.run.publish_ns = executed.run.upload_ns = run.upload_ns;
+  executed.run.read_back_ns = run.read_back_ns;
+  if (run.status != RunStatus::done) {
+    return executed;
+  }
+  if (program.until) {
+    executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
+  }
+  TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
+  executed.ranks->weights = weights.source;
+  executed.ranks->strategy = run.block_iterations != 0 && run.blocks ? blocks.strategy : Strategy::plain;
+  executed.ranks->strategy_reason = blocks_reason(blocks, run);
+  for (RankReport& rank : executed.ranks->ranks) {
+    rank.weight = weights.parts[rank.rank];
+  }
+  if (trace_spans != 0) {
+    std::vector<std::string> names;
+    for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+      names.push_back(program.wave_text(wave));
+    }
+    TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.trace, std::move(names), ranks));
+  }
+  if (!compared) {
+    prints.reset();
+    monitor.begin_writing();
+    TIDEGATE_TRY(executed.files_written, write_all(*session, program, split, run, ranks));
+    return executed;
+  }
+  if (!root) {
+    return executed;
+  }
+  if (options.verify) {
+    monitor.begin(Activity::proving);
+    const Clock::time_point deadline = Clock::now() + most;
+    monitor.deadline = deadline;
+    TIDEGATE_TRY(const PlainRun plain, run_alone(*session, program, storage, deadline));
+    executed.proof = Proof{.in_time = plain.in_time};
+    if (plain.in_time) {
+      executed.proof->parity = compare_outputs(program, plain.outputs, run.outputs);
+    }
+  }
+  executed.expected = compare_expected(program, references, run.outputs);
+  if ((!executed.proof || executed.proof->holds()) &&
+      std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
+    prints.reset();
+    monitor.begin_writing();
+    TIDEGATE_TRY(executed.files_written, write_outputs(program, run.outputs));
+  }
+  return executed;
+}
+
+} // namespace
+
+Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks) {
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          traffic.waiting_ns,
+                                                  traffic.bytes_sent,       traffic.messages,
+                                                  own.edges.value_or(none), own.device_bytes.value_or(none)};
+  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
+  own.host = ranks::host_name();
+  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));
+  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(own.device))));
+  RanksReport report;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    auto of = numbers_here;
+    std::memcpy(of.data(), numbers[i].data(), sizeof of);
+    const auto given = [](std::uint64_t number) {
+      return number == none ? std::nullopt : std::optional(number);
+    };
+    report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
+                            .host = ranks::string_from(hosts[i]),
+                            .device = ranks::string_from(devices[i]),
+                            .dispatch_ns = of[0],
+                            .waiting_ns = of[1],
+                            .bytes_sent = of[2],
+                            .messages = of[3],
+                            .edges = given(of[4]),
+                            .device_bytes = given(of[5])});
+    report.bytes_sent += of[2];
+    report.messages += of[3];
+    const auto working = [](const RankReport& rank) {
+      return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
+    };
+    if (working(report.ranks.back()) > working(report.ranks[report.slowest])) {
+      report.slowest = static_cast<std::uint32_t>(i);
+    }
+  }
+  return report;
+}
+
+void RankTrace::mark(Span span) {
+  if (most_ == 0) {
+    return;
+  }
+  span.begin_ns = last_ns_;
+  span.end_ns = last_ns_ = elapsed_ns(start_);
+  if (spans_.size() < most_) {
+    spans_.push_back(span);
+  } else {
+    ++left_out_;
+  }
+}
+
+void RankTrace::name(std::uint32_t name, std::uint32_t iteration) {
+  for (; unnamed_ < spans_.size(); ++unnamed_) {
+    spans_[unnamed_].name = name;
+    spans_[unnamed_].iteration = iteration;
+  }
+}
+
+Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names,
+                                   ranks::Ranks& ranks) {
+  const std::uint64_t left_out_here = own.left_out();
+  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(own.spans()))));
+  TIDEGATE_TRY(const auto left_out, ranks.gather(std::as_bytes(std::span(&left_out_here, 1))));
+  Timeline timeline;
+  const auto exchange = static_cast<std::uint32_t>(names.size());
+  names.emplace_back("messages");
+  timeline.names = std::move(names);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    std::uint64_t missing = 0;
+    std::memcpy(&missing, left_out[rank].data(), sizeof missing);
+    timeline.left_out += missing;
+    std::vector<RankTrace::Span> spans(all[rank].size() / sizeof(RankTrace::Span));
+    std::memcpy(spans.data(), all[rank].data(), all[rank].size());
+    Lane work{.name = fmt::format("rank {}", rank), .spans = {}};
+    Lane messages{.name = fmt::format("rank {}, sends", rank), .spans = {}};
+    Curve sent{.name = fmt::format("bytes sent by rank {}", rank), .points = {}};
+    for (const RankTrace::Span& span : spans) {
+      const bool sends = span.exchange != 0;
+      (sends ? messages : work)
+          .spans.push_back({.kind = sends ? SpanKind::slice : SpanKind::work,
+                            .begin_ns = span.begin_ns,
+                            .end_ns = span.end_ns,
+                            .name = sends ? exchange : span.name,
+                            .iteration = span.iteration});
+      if (sends) {
+        sent.points.emplace_back(span.end_ns, span.bytes_sent);
+      }
+    }
+    timeline.measured.push_back(std::move(work));
+    timeline.measured.push_back(std::move(messages));
+    timeline.curves.push_back(std::move(sent));
+  }
+  return timeline;
+}
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor) {
+  try {
+    return execute_or_throw_on_ranks(compiled, device, options, monitor);
+  } catch (device::Refused& refused) {
+    return tl::unexpected(std::move(refused.error));
+  }
+}
+
+} // namespace tidegate::engine
