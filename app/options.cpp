@@ -31,13 +31,14 @@ Result<std::string> read_text(const std::string& text) {
   return text;
 }
 
-Result<std::uint64_t> read_count(const std::string& text) {
+Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t count = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error != std::errc() || stop != end) {
+  if (error != std::errc() || stop != end || count < least || count > most) {
     return tl::unexpected(
-        Error{.message = fmt::format("{} is no whole number from 0 to 2^64 - 1", in_quotes(text))});
+        Error{.message = fmt::format("{} is no whole number from {} to {}", in_quotes(text), least,
+                                     most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
   }
   return count;
 }

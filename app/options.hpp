@@ -33,9 +33,10 @@ OptionModel option(std::string name, std::string value, Target& target, Read rea
   return model;
 }
 
-Result<std::string> read_text(const std::string& text);    // as it is
-Result<std::uint64_t> read_count(const std::string& text); // a whole number
-Result<std::uint64_t> read_bytes(const std::string& text); // also 64MiB or 1.5GB
+Result<std::string> read_text(const std::string& text); // as it is
+Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least = 0,
+                                 std::uint64_t most = ~std::uint64_t{0}); // a whole number
+Result<std::uint64_t> read_bytes(const std::string& text);                // also 64MiB or 1.5GB
 
 template <class Target>
 OptionModel text_option(std::string name, std::string value, Target& target, std::string meaning) {
@@ -54,7 +55,8 @@ OptionModel written_file_option(std::string name, std::string& target, std::vect
                                 std::string meaning);
 template <class Target>
 OptionModel count_option(std::string name, Target& target, std::string meaning) {
-  return option(std::move(name), "N", target, read_count, std::move(meaning));
+  const auto read = [](const std::string& text) { return read_count(text); };
+  return option(std::move(name), "N", target, read, std::move(meaning));
 }
 Result<double> read_percent(const std::string& text); // 5% or 5 as 0.05
 template <class Target>

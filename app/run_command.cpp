@@ -185,8 +185,10 @@ CommandModel run_command() {
                 "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
            flag("--check-halos", options.check_halos,
                 "Instead: hold accesses against the stated halos; no outputs"),
-           count_option("--halo-depth", options.halo_depth,
-                        "On ranks: exchange halos once in N iterations (default: measured)"),
+           option(
+               "--halo-depth", "N", options.halo_depth,
+               [](const std::string& text) { return read_count(text, 1, 1024); },
+               "On ranks: exchange halos once in N iterations, at most 1024 (default: measured)"),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Touch no device: plan, recommendation, evidence, memory"),

@@ -214,7 +214,8 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
       });
   RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
                         .trace_spans = trace_spans,
-                        .halo_depth = static_cast<std::uint32_t>(options.halo_depth),
+                        .halo_depth = static_cast<std::uint32_t>(
+                            std::min<std::uint64_t>(options.halo_depth, program.iterations)),
                         .halo_overlap = options.halo_overlap};
   store_in_parts(program, storage, deepest_halo(program, settings), split);
   TIDEGATE_CHECK(check_room(program, split, own, device));
