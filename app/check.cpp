@@ -231,6 +231,28 @@ Result<Premises> read_premises(const CheckSettings& request) {
   return premises;
 }
 
+// Returns the error of a checked document, with its further errors in `others`.
+Error error_of(const documents::CheckedGraph& checked) {
+  return *checked.error;
+}
+Error error_of(const CheckedDocument& checked) {
+  Error error = *checked.error;
+  error.others = checked.others.value_or(std::vector<Error>());
+  return error;
+}
+
+// The verdict on a line of a stream.
+CheckedDocument check_line(std::string_view line, const std::string& file, std::uint64_t number,
+                           const CheckSettings& request, const Premises& premises) {
+  auto replaced = documents::replace_parameters(std::string(line));
+  return replaced ? check_document(*replaced, request.document, file, number, premises)
+                  : CheckedDocument{.file = file,
+                                    .line = number,
+                                    .document = request.document,
+                                    .verdict = Verdict::invalid,
+                                    .error = std::move(replaced.error())};
+}
+
 // Calls `visit` for every line that is not blank, with its number from 1.
 template <class Visit>
 void for_each_line(std::string_view text, Visit visit) {
@@ -242,6 +264,37 @@ void for_each_line(std::string_view text, Visit visit) {
     }
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+// Answers each line of each file with a report on it; one that is no JSON has none.
+Result<ExitCode> check_streams(const CheckSettings& request) {
+  TIDEGATE_TRY(const auto premises, read_premises(request));
+  TIDEGATE_TRY(auto output, Output::open(request.output));
+  ExitCode code = ExitCode::done;
+  for (const std::string& file : request.files) {
+    auto input = open_input(file, FileKinds::any);
+    if (!input) {
+      input.error().source = display_name(file);
+      return tl::unexpected(std::move(input.error()));
+    }
+    const LineAnswer answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
+      CheckedDocument checked = check_line(line, file, reply.line, request, premises);
+      if (checked.error && checked.error->code == ErrorCode::syntax_error) {
+        return tl::unexpected(*std::move(checked.error));
+      }
+      reply.exit_code = checked.error ? exit_code(error_of(checked)) : ExitCode::done;
+      documents::CheckReport report;
+      count_verdict(report, report.documents, std::move(checked));
+      documents::encode(documents::DocumentOf<documents::CheckReport>::document, &report,
+                        documents::Style::compact, reply.text);
+      return {};
+    };
+    TIDEGATE_TRY(const StreamSummary summary, answer_stream(
+                                                  *input, output, [&answer] { return answer; }, all_cores()));
+    code = worst(code, summary.exit_code);
+  }
+  TIDEGATE_CHECK(output.commit());
+  return code;
 }
 
 // Checks every document of every file. A file that cannot be read is a verdict like any other; premises that cannot
@@ -260,13 +313,7 @@ Result<documents::CheckReport> check_documents(const CheckSettings& request) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
       for_each_line(text->json, [&](std::string_view line, std::uint64_t number) {
-        auto replaced = documents::replace_parameters(std::string(line));
-        add(replaced ? check_document(*replaced, request.document, file, number, premises)
-                     : CheckedDocument{.file = file,
-                                       .line = number,
-                                       .document = request.document,
-                                       .verdict = Verdict::invalid,
-                                       .error = std::move(replaced.error())});
+        add(check_line(line, file, number, request, premises));
       });
     } else {
       add(check_document(text->json, request.document, file, {}, premises, text->written));
@@ -380,16 +427,6 @@ Result<void> check_files(const CheckSettings& settings) {
   return refuse_overwriting(files);
 }
 
-// Returns the error of a checked document, with its further errors in `others`.
-Error error_of(const documents::CheckedGraph& checked) {
-  return *checked.error;
-}
-Error error_of(const CheckedDocument& checked) {
-  Error error = *checked.error;
-  error.others = checked.others.value_or(std::vector<Error>());
-  return error;
-}
-
 // Writes the report, and the errors in it to standard error. The exit code is the worst of theirs.
 template <class Report, class Table>
 Result<ExitCode> answer(const CheckSettings& settings, const Report& report, const auto& verdicts,
@@ -433,6 +470,9 @@ Result<ExitCode> run_check(CheckSettings& settings) {
     const documents::GraphReport report = check_graphs(settings.files);
     return answer(settings, report, report.graphs, graph_table);
   }
+  if (settings.stream && !is_table(settings.format, settings.output)) {
+    return check_streams(settings);
+  }
   TIDEGATE_TRY(const documents::CheckReport report, check_documents(settings));
   return answer(settings, report, report.documents, check_table);
 }
@@ -452,24 +492,26 @@ CommandModel check_command() {
       "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is that of all; "
       "plan and arena hold plans against their input; graph reports what graph files hold");
   files.choices = document_kinds();
-  return {.options = {flag("--stream", request.stream, "Each line of a file is a document"),
-                      file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
-                      needing("--dag", bytes_option("--budget", request.budget_bytes,
-                                                    "Budget instead of the wave DAG's")),
-                      file_option("--lifetimes", request.lifetimes,
-                                  "Buffer lifetimes to check arena plans against"),
-                      needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                          "Capacity instead of the lifetimes'")),
-                      parameter_option(request.parameters), path_scope_option(request.scope),
-                      short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
-                      format_option(settings->format), output_option(settings->output)},
-          .positionals = {std::move(files)},
-          .examples = {{"Is the evidence complete?",
-                        "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
-                       {"Does a plan keep what it promises?",
-                        "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
-                        "examples/stereo_camera.json -"}},
-          .run = [settings] { return run_check(*settings); }};
+  return {
+      .options = {flag("--stream", request.stream,
+                       "Each line of a file is a document with an answer of one line, or a row of the table"),
+                  file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
+                  needing("--dag",
+                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+                  file_option("--lifetimes", request.lifetimes,
+                              "Buffer lifetimes to check arena plans against"),
+                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                      "Capacity instead of the lifetimes'")),
+                  parameter_option(request.parameters), path_scope_option(request.scope),
+                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
+                  format_option(settings->format), output_option(settings->output)},
+      .positionals = {std::move(files)},
+      .examples = {{"Is the evidence complete?",
+                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                   {"Does a plan keep what it promises?",
+                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                    "examples/stereo_camera.json -"}},
+      .run = [settings] { return run_check(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -104,7 +104,7 @@ void answer_block(Block& block, const LineAnswer& answer) {
     }
     ++block.summary.lines;
     const std::size_t start = block.answers.size();
-    LineReply reply{.text = block.answers};
+    LineReply reply{.text = block.answers, .line = number};
     if (auto result = answer_or_bug(answer, line, reply); !result) {
       block.answers.resize(start);
       append_error(block, documents::located(std::move(result.error()), line), number, std::move(reply.id));
@@ -335,6 +335,10 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
 
 } // namespace
 
+unsigned all_cores() {
+  return std::max(std::thread::hardware_concurrency(), 1U);
+}
+
 Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
                                     const std::function<LineAnswer()>& make_answer, unsigned workers,
                                     Pace pace) {
@@ -393,8 +397,8 @@ Result<ExitCode> serve_stream(const Route& route, const std::function<Answer()>&
       return answer(replaced, Style::compact, reply.text);
     };
   };
-  const unsigned threads = workers != 0 ? workers : std::max(std::thread::hardware_concurrency(), 1U);
-  TIDEGATE_TRY(auto summary, answer_stream(input, output, make_line_answer, threads));
+  TIDEGATE_TRY(auto summary,
+               answer_stream(input, output, make_line_answer, workers != 0 ? workers : all_cores()));
   TIDEGATE_CHECK(output.commit());
   return summary.exit_code;
 }

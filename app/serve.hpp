@@ -30,6 +30,7 @@ namespace tidegate::app {
 // Where the answer to one line goes.
 struct LineReply {
   std::string& text;                   // takes the answer, without a newline
+  std::uint64_t line = 0;              // its number in the stream, 1-based
   std::optional<Identifier> id{};      // of the request, for a stream_error
   ExitCode exit_code = ExitCode::done; // set by a negative answer
 };
@@ -39,6 +40,8 @@ using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& 
 
 // Lines that are answered before their answers are written: all that have been read, or one.
 enum class Pace : std::uint8_t { blocks, lines };
+
+unsigned all_cores(); // for workers
 
 struct StreamSummary {
   std::uint64_t lines = 0; // with an answer or an error

@@ -63,9 +63,9 @@ class Check(unittest.TestCase):
                     lines.append(changed(document, where, change))
             stream = folder / "wrong.ndjson"
             stream.write_text("\n".join(lines))
-            report = json.loads(run("check", kind, "--stream", str(stream)).stdout)
-            self.assertEqual(report["checked"], len(lines))
-            for line, told in zip(lines, report["documents"]):
+            reports = [json.loads(line) for line in run("check", kind, "--stream", str(stream)).stdout.splitlines()]
+            self.assertEqual([report["checked"] for report in reports], [1] * len(lines))
+            for line, told in zip(lines, (report["documents"][0] for report in reports)):
                 self.assertIn("error", told, line)
                 codes = {error["code"] for error in [told["error"], *told.get("others", [])]}
                 self.assertLessEqual(codes, {"wrong_type", "unknown_key", "missing_key"}, (path.name, line, told))

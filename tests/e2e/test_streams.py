@@ -58,7 +58,9 @@ class Stream(unittest.TestCase):
         lines = json.dumps(program) + "\n" + json.dumps({**program, "parameters": {"m": 1}}) + "\n"
         planned = [json.loads(line) for line in run("plan", "--stream", input=lines).stdout.splitlines()]
         self.assertEqual(planned[0]["barriers"]["groups"][0]["fused_bytes"], 512)
-        checked = json.loads(run("check", "--stream", "-", input=lines).stdout)["documents"]
+        reports = [json.loads(line) for line in run("check", "--stream", "-", input=lines + "nothing\n").stdout.splitlines()]
+        self.assertEqual((reports[2]["error"]["code"], reports[2]["line"]), ("syntax_error", 3))
+        checked = [report["documents"][0] for report in reports[:2]]
         self.assertEqual([(document["verdict"], document["line"]) for document in checked], [("valid", 1), ("invalid", 2)])
         for error in (planned[1]["error"], checked[1]["error"]):
             self.assertEqual((error["code"], error["pointer"]), ("invalid_program", "/buffers/a/count"))
