@@ -139,6 +139,13 @@ void check_graph(const traversal::FrontierReport& report, Sums& sums) {
                  static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
     }
   }
+  if (report.ranks) { // each has the edges of its vertices
+    std::uint64_t edges = 0;
+    for (const engine::RankReport& rank : report.ranks->ranks) {
+      edges += rank.edges.value_or(0);
+    }
+    sums.equal("/ranks/ranks", "edges of the ranks are together", edges, "edges of the graph:", graph.edges);
+  }
   sums.hold(report.recommendation.has_value() == (report.recommended_geometry.worker_groups != 0),
             "/recommendation", "recommended_geometry is not that of the recommendation");
   if (report.recommendation) {

@@ -89,6 +89,20 @@ tl::unexpected<Error> invalid_plan(std::string violation, std::string_view plann
                  fmt::format("make the plan again with `tidegate {}`, from the same input", planner));
 }
 
+// A group's bytes are frontier + 4 * scratch + output. The peaks are of any groups; of one alone they are its own.
+bool peaks_fit(const planning::MemoryPlan& plan, std::uint64_t most_bytes, std::size_t groups) {
+  const std::uint64_t frontier = plan.peak_frontier_bytes;
+  const std::uint64_t scratch = plan.peak_scratch_bytes;
+  const std::uint64_t output = plan.peak_output_bytes;
+  if (frontier > most_bytes || scratch > most_bytes / 4 || output > most_bytes ||
+      plan.amortized_readback_bytes < output) {
+    return false;
+  }
+  const std::uint64_t rest = most_bytes - frontier;
+  const std::uint64_t of_output = rest - std::min(rest, 4 * scratch); // in the largest group, at least
+  return groups == 1 ? rest >= 4 * scratch && output == of_output : output >= of_output;
+}
+
 } // namespace
 
 // Checks the fields that follow from the plan itself.
@@ -119,9 +133,13 @@ Result<void> judge(const documents::FrontierMemoryPlan& document) {
   }
   const planning::MemoryPlan& plan = document.plan;
   if (plan.max_group_width > widest || // it is smaller if windows count as one wave
-      plan.lower_bound_groups > groups ||
-      std::max({plan.peak_frontier_bytes, plan.peak_scratch_bytes, plan.peak_output_bytes}) > most_bytes) {
+      plan.lower_bound_groups > groups || !peaks_fit(plan, most_bytes, groups)) {
     return invalid_plan("max_group_width, lower_bound_groups or the peaks are not what the groups allow",
+                        "plan");
+  }
+  if (plan.optimal != (plan.lower_bound_groups == groups)) {
+    return invalid_plan(fmt::format("optimal is {}, with {} and lower_bound_groups {}", plan.optimal,
+                                    plural(groups, "group"), plan.lower_bound_groups),
                         "plan");
   }
   return {};

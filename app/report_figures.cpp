@@ -21,7 +21,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -78,12 +80,14 @@ void check_comparison(const engine::ReportHead& report, Sums& sums) {
   }
   const engine::Comparison& comparison = *report.comparison;
   const auto side = [&](std::string_view name, std::vector<double> rounds, double least, double median,
-                        double most) {
+                        double most, const std::vector<std::uint32_t>& unusual) {
     const std::string pointer = fmt::format("/comparison/{}_rounds_ns", name);
     sums.equal(pointer, "elements:", rounds.size(), "rounds is", comparison.rounds);
     if (rounds.empty()) {
       return;
     }
+    sums.hold(unusual == outliers(rounds), fmt::format("/comparison/{}_outliers", name),
+              fmt::format("{0}_outliers are not those of {0}_rounds_ns", name));
     std::ranges::sort(rounds);
     const bool middle = rounds[(rounds.size() - 1) / 2] <= median && median <= rounds[rounds.size() / 2];
     sums.hold(
@@ -93,8 +97,9 @@ void check_comparison(const engine::ReportHead& report, Sums& sums) {
                     name));
   };
   side("plain", comparison.plain_rounds_ns, comparison.plain_min_ns, comparison.plain_ns,
-       comparison.plain_max_ns);
-  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns);
+       comparison.plain_max_ns, comparison.plain_outliers);
+  side("run", comparison.run_rounds_ns, comparison.run_min_ns, comparison.run_ns, comparison.run_max_ns,
+       comparison.run_outliers);
   const std::size_t rounds = std::min(comparison.plain_rounds_ns.size(), comparison.run_rounds_ns.size());
   std::vector<double> ratios;
   for (std::size_t i = 0; i < rounds; ++i) {
@@ -156,7 +161,14 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
   }
   sums.equal("/ranks/bytes_sent", "bytes_sent is", report.bytes_sent, "those of the ranks are", bytes);
   sums.equal("/ranks/messages", "messages is", report.messages, "those of the ranks are", messages);
-  sums.at_most("/ranks/ranks", "the sum of weights", weights, "there are", 10000 + report.ranks.size());
+  const std::uint64_t rounding = report.ranks.size();
+  sums.at_most("/ranks/ranks", "the sum of weights", weights, "there are", 10000 + rounding);
+  sums.hold(!report.weights || weights + rounding >= 10000, "/ranks/ranks",
+            fmt::format("the sum of weights is {}, and there are 10000", weights));
+  sums.hold(report.weights != engine::WeightSource::equal ||
+                std::ranges::adjacent_find(report.ranks, std::not_equal_to(), &engine::RankReport::weight) ==
+                    report.ranks.end(),
+            "/ranks/weights", "equal weights of ranks differ");
   sums.equal("/ranks/slowest", "slowest is", report.slowest, "by dispatch_ns and waiting_ns it is", slowest);
   sums.hold(report.strategy.has_value() == !report.strategy_reason.empty(), "/ranks/strategy_reason",
             "strategy and strategy_reason differ on whether the program has iterations");
@@ -184,6 +196,10 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                   Sums& sums) {
   if (report.ranks) {
     check_ranks(*report.ranks, sums);
+    if (!report.ranks->ranks.empty()) {
+      sums.equal("/backend_dispatch_ns", "backend_dispatch_ns is", report.dispatch_ns,
+                 "dispatch_ns of rank 0", report.ranks->ranks.front().dispatch_ns);
+    }
   }
   const engine::Telemetry& telemetry = report.telemetry;
   if (recommendation != nullptr) {
@@ -202,6 +218,11 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                report.wall_time_ns);
   sums.at_most("/slices_ns", "number of slices", report.slices_ns.size(), "kernel_launches",
                telemetry.kernel_launches);
+  if (report.status == engine::RunStatus::done) {
+    sums.at_most("/slices_ns", "slices_ns together",
+                 std::accumulate(report.slices_ns.begin(), report.slices_ns.end(), std::uint64_t{0}),
+                 "backend_dispatch_ns", report.dispatch_ns);
+  }
   sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
              "bytes_uploaded and bytes_read_back are together",
              telemetry.bytes_uploaded + telemetry.bytes_read_back);
@@ -245,6 +266,10 @@ void check_rounds(const engine::RunReport& report, const engine::QueueReport& qu
     sums.at_most(pointer + "rounds", "iterations", std::max<std::uint64_t>(report.iterations, 1), "rounds",
                  queue.rounds);
   }
+  if (done && in_rounds) { // each runs an item
+    sums.at_most(pointer + "rounds", "rounds", queue.rounds, "requeue_count and items_processed are together",
+                 queue.requeue_count + queue.items_processed);
+  }
   const bool differs = (queue.aged_promotions != 0) != report.recommendation.age_priority_work;
   sums.hold(!done || queue.ageing_reason.has_value() == (in_rounds && differs), pointer + "ageing_reason",
             "ageing_reason is for queues that aged items where age_priority_work is false, or the reverse");
@@ -257,7 +282,8 @@ void check_iterations(const engine::RunReport& report, std::uint64_t published_b
   const std::uint64_t more = processed - std::min(processed, once);
   const std::uint64_t further = std::max<std::uint64_t>(report.iterations, 1) - 1;
   const std::uint64_t each = further == 0 ? 0 : more / further;
-  sums.hold(processed >= once && each <= once && more == each * further, "/items_processed",
+  const bool repeats = further == 0 || once == 0 || each != 0;
+  sums.hold(processed >= once && each <= once && more == each * further && repeats, "/items_processed",
             fmt::format("items_processed is {}, and {}, each once or in all of {}, cannot be as many",
                         report.items_processed, plural(once, "item"), plural(further + 1, "iteration")));
   if (each != 0 && report.items_in_all != std::numeric_limits<std::uint64_t>::max()) {
@@ -363,6 +389,25 @@ void check_items(const engine::RunReport& report, Sums& sums) {
   }
 }
 
+// Checks the tiles that ran by the queue of the launch request, which counts those of all iterations.
+void check_tiles(const engine::RunReport& report, std::uint64_t queue_len, Sums& sums) {
+  constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U; // in requests of runs
+  std::uint64_t tiles = report.tiles_processed;
+  for (const engine::QueueReport& queue : report.queues) {
+    tiles -= std::min(tiles, queue.publishing ? queue.publishing->published_items : 0);
+  }
+  if (report.status != engine::RunStatus::done || queue_len == longest_queue) {
+    return;
+  }
+  if (report.active || report.converged == true) {
+    sums.at_most("/tiles_processed", "tiles_processed without published items", tiles,
+                 "queue_len of the evidence is", queue_len);
+  } else {
+    sums.equal("/tiles_processed", "tiles_processed without published items is", tiles,
+               "queue_len of the evidence is", queue_len);
+  }
+}
+
 void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, const std::string& file,
                 Sums& sums) {
   if (!report.hits) {
@@ -414,6 +459,7 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
 void check_active(const engine::RunReport& report, Sums& sums) {
   std::uint64_t of_all = 0;
   std::uint64_t tiles = 0;
+  std::uint64_t of_iteration = 0;
   for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
     const engine::ActiveReport& wave = (*report.active)[i];
     const std::string pointer = fmt::format("/active/{}/", i);
@@ -431,6 +477,7 @@ void check_active(const engine::RunReport& report, Sums& sums) {
               "the rules of the launch policy choose otherwise for this count after this topology");
     of_all += wave.active_tiles;
     tiles += wave.tiles * wave.iterations;
+    of_iteration += wave.tiles;
     if (report.status != engine::RunStatus::done) { // the wave may have ended in an iteration that has not
       sums.at_most("/iterations", "iterations", report.iterations, "those of active tiles", wave.iterations);
     } else {
@@ -450,6 +497,18 @@ void check_active(const engine::RunReport& report, Sums& sums) {
       sums.at_most(pointer + "active_tiles", "active_tiles of the choices", active_tiles, "active_tiles",
                    wave.active_tiles);
     }
+  }
+  sums.at_most("/published_items", "tiles of active waves", of_iteration, "published_items",
+               report.published_items);
+  if (report.active &&
+      report.status == engine::RunStatus::done) { // a tile that did not run has an item or more
+    const std::uint64_t iterations = std::max<std::uint64_t>(report.iterations, 1);
+    const std::uint64_t idle = tiles - std::min(tiles, of_all);
+    sums.hold((report.items_processed + idle + iterations - 1) / iterations <= report.published_items,
+              "/published_items",
+              fmt::format("published_items is {}, and in {} {} ran, and {} did not", report.published_items,
+                          plural(iterations, "iteration"), plural(report.items_processed, "item"),
+                          plural(idle, "tile")));
   }
   if (report.items_processed != 0) {
     sums.equal("/telemetry/frontier_density_bps", "frontier_density_bps is",
@@ -567,7 +626,7 @@ void check_policy_fields(const engine::RunReport& report, Sums& sums) {
 
 // Checks the arena as `check arena` does. Reports of older versions lack the lifetimes of buffers; of these only the bound is
 // checked.
-void check_memory(const engine::MemoryReport& memory, Sums& sums) {
+void check_memory(const engine::MemoryReport& memory, std::uint64_t groups, Sums& sums) {
   planning::ArenaProblem problem;
   planning::ArenaPlan plan{.height_bytes = memory.arena_bytes,
                            .lower_bound_bytes = memory.lower_bound_bytes,
@@ -581,6 +640,8 @@ void check_memory(const engine::MemoryReport& memory, Sums& sums) {
                    memory.arena_bytes);
       return;
     }
+    sums.at_most("/memory/offsets", "end of a buffer", buffer.alive->upper, "groups of the plan are",
+                 std::max<std::uint64_t>(groups, 1));
     problem.buffers.push_back(*buffer.alive);
     plan.offsets.push_back(buffer.offset);
     sum += (buffer.alive->size + buffer.alive->alignment - 1) & ~(buffer.alive->alignment - 1);
@@ -646,7 +707,12 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   check_end(report, differs, sums);
   check_counts(report, &report.recommendation, sums);
   if (evidence.topology && evidence.promotion) {
-    check_promotion(report, *evidence.promotion, evidence.topology->resident_device_bytes, sums);
+    const std::uint64_t resident = evidence.topology->resident_device_bytes;
+    check_promotion(report, *evidence.promotion, resident, sums);
+    check_tiles(report, evidence.promotion->queue_len, sums);
+    sums.at_most("/evidence/topology/resident_device_bytes", "resident_device_bytes", resident,
+                 "lower_bound_bytes and image_bytes are together",
+                 report.memory.lower_bound_bytes + report.memory.image_bytes);
   }
   check_items(report, sums);
   const planning::MemoryPlan plan = memory_plan(document.plan);
@@ -657,7 +723,7 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   check_active(report, sums);
   check_policy_fields(report, sums);
   check_choices(report, sums);
-  check_memory(report.memory, sums);
+  check_memory(report.memory, plan.group_count(), sums);
 }
 
 } // namespace tidegate::app

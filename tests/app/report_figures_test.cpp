@@ -90,10 +90,13 @@ documents::RunReportDocument sound_run() {
   report.region_lineage = {2};
   report.output_parity = engine::OutputParity{.checked = 1, .equal = true};
   report.files_written = {{.file = "none.npy", .what = "buffer \"x\"", .bytes = 0}};
+  report.tiles_processed = 9;
   report.memory.optimal = true;
+  report.memory.image_bytes = 48;
   document.plan.barriers.groups = {{.waves = {0}}};
   document.plan.plan.max_group_width = 1;
   document.plan.plan.lower_bound_groups = 1;
+  document.plan.plan.optimal = true;
   const policy::LaunchPolicy policy;
   const auto decision = policy::decide(policy, request_of(9, 3));
   REQUIRE(decision);
@@ -121,6 +124,7 @@ documents::RunReportDocument sound_queue() {
   engine::RunReport& report = document.report;
   report.iterations = 1;
   report.published_items = report.items_processed = report.items_in_all = report.lineage_items = 10;
+  report.tiles_processed = 15;
   report.queues = {{.items = 5,
                     .deduped_items = 1,
                     .published_items = 4,
@@ -265,7 +269,45 @@ TEST_CASE("a run report with one figure changed") {
        {"/recommendation/estimated_peak_device_bytes: estimated_peak_device_bytes is 2000, and the budget is only 1000",
         [](Run& run) { run.report.recommendation.estimated_peak_device_bytes = 2000; }},
        {"/active/0/choices: choices: 0, and of the last iterations there are 3",
-        [](Run& run) { run.report.active = {{{.tiles = 1, .iterations = 3}}}; }}});
+        [](Run& run) { run.report.active = {{{.tiles = 1, .iterations = 3}}}; }},
+       {"/published_items: tiles of active waves is 31, and published_items only 30",
+        [](Run& run) { run.report.active = {{{.tiles = 31, .iterations = 3}}}; }},
+       {"/published_items: published_items is 30, and in 3 iterations 90 items ran, and 3 tiles did not",
+        [](Run& run) { run.report.active = {{{.tiles = 1, .iterations = 3}}}; }},
+       {"/items_processed: items_processed is 30, and 30 items, each once or in all of 3 iterations, cannot be as many",
+        [](Run& run) { run.report.items_processed = 30; }},
+       {"/tiles_processed: tiles_processed without published items is 8, and queue_len of the evidence is 9",
+        [](Run& run) { run.report.tiles_processed = 8; }},
+       {"/tiles_processed: tiles_processed without published items is 10, and queue_len of the evidence is only 9",
+        [](Run& run) {
+          run.report.tiles_processed = 10;
+          run.report.converged = true;
+          run.report.until = engine::UntilReport{.reached = true};
+        }},
+       {"/slices_ns: slices_ns together is 3, and backend_dispatch_ns only 0",
+        [](Run& run) {
+          run.report.slices_ns = {1, 2};
+        }},
+       {"/evidence/topology/resident_device_bytes: resident_device_bytes is 48, and lower_bound_bytes and image_bytes are together only 47",
+        [](Run& run) { run.report.memory.image_bytes = 47; }},
+       {"/memory/offsets: end of a buffer is 2, and groups of the plan are only 1",
+        [](Run& run) {
+          run.report.memory.offsets = {
+              {.buffer = "x", .alive = planning::ArenaBuffer{.lower = 0, .upper = 2, .size = 1}}};
+        }},
+       {": optimal is false, with 1 group and lower_bound_groups 1",
+        [](Run& run) { run.plan.plan.optimal = false; }},
+       {": max_group_width, lower_bound_groups or the peaks are not what the groups allow",
+        [](Run& run) {
+          run.plan.barriers.groups.front().fused_bytes = 9;
+          run.plan.plan.peak_frontier_bytes = 2;
+          run.plan.plan.peak_scratch_bytes = 1;
+          run.plan.plan.peak_output_bytes = run.plan.plan.amortized_readback_bytes = 4;
+        }},
+       {": max_group_width, lower_bound_groups or the peaks are not what the groups allow", [](Run& run) {
+          run.plan.barriers.groups.front().fused_bytes = 4;
+          run.plan.plan.peak_output_bytes = 4;
+        }}});
 }
 
 TEST_CASE("the report of a queue with one figure changed") {
@@ -286,6 +328,8 @@ TEST_CASE("the report of a queue with one figure changed") {
         }},
        {"/queues/0/max_priority_age: max_priority_age is 8, and rounds only 7",
         [](Run& run) { run.report.queues[0].max_priority_age = 8; }},
+       {"/queues/0/rounds: rounds is 13, and requeue_count and items_processed are together only 12",
+        [](Run& run) { run.report.queues[0].rounds = 13; }},
        {"/queues/0/ageing_reason: ageing_reason is for queues that aged items where age_priority_work is false, or the reverse",
         [](Run& run) { run.report.recommendation.age_priority_work = true; }},
        {"/queues/0/publishing/needed_capacity: needed_capacity is 1, and the queue began with 4 of 10 items",
@@ -298,7 +342,11 @@ TEST_CASE("a frontier report with one figure changed") {
   using Traversal = traversal::FrontierReport;
   check_all<Traversal>(
       sound_traversal(),
-      {{"/graph: offsets and edges take 28, and their part of the memory has 24",
+      {{"/ranks/ranks: edges of the ranks are together 1, and edges of the graph: 2",
+        [](Traversal& run) {
+          run.ranks = engine::RanksReport{.ranks = {{.host = {}, .device = {}, .edges = 1}}};
+        }},
+       {"/graph: offsets and edges take 28, and their part of the memory has 24",
         [](Traversal& run) { run.graph.vertices = 4; }},
        {"/graph: offsets and edges take 28, and their part of the memory has 24",
         [](Traversal& run) { run.graph.edges = 3; }},
@@ -379,6 +427,7 @@ TEST_CASE("a frontier report with one figure changed") {
 TEST_CASE("a report of several ranks with one figure changed") {
   using Run = documents::RunReportDocument;
   Run sound = sound_run();
+  sound.report.dispatch_ns = sound.report.wall_time_ns = 9;
   const auto rank = [](std::uint32_t i, std::uint64_t waiting_ns) {
     return engine::RankReport{.rank = i,
                               .host = "a",
@@ -386,13 +435,15 @@ TEST_CASE("a report of several ranks with one figure changed") {
                               .dispatch_ns = 9,
                               .waiting_ns = waiting_ns,
                               .bytes_sent = 4,
-                              .messages = 1};
+                              .messages = 1,
+                              .weight = 5000};
   };
   sound.report.ranks =
       engine::RanksReport{.ranks = {rank(0, 5), rank(1, 2)},
                           .slowest = 1,
                           .bytes_sent = 8,
                           .messages = 2,
+                          .weights = engine::WeightSource::equal,
                           .waves = {{.wave = "w", .runs_on = engine::RunsOn::parts}},
                           .buffers = {{.buffer = "b", .split = true, .in_parts = true, .bytes_sent = 6}}};
   check_all<Run>(
@@ -402,6 +453,12 @@ TEST_CASE("a report of several ranks with one figure changed") {
                [](Run& run) { run.report.ranks->messages = 0; }},
               {"/ranks/slowest: slowest is 0, and by dispatch_ns and waiting_ns it is 1",
                [](Run& run) { run.report.ranks->slowest = 0; }},
+              {"/backend_dispatch_ns: backend_dispatch_ns is 8, and dispatch_ns of rank 0 9",
+               [](Run& run) { run.report.dispatch_ns = 8; }},
+              {"/ranks/weights: equal weights of ranks differ",
+               [](Run& run) { run.report.ranks->ranks.front().weight = 5001; }},
+              {"/ranks/ranks: the sum of weights is 9997, and there are 10000",
+               [](Run& run) { run.report.ranks->ranks.front().weight = 4997; }},
               {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
                [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
               {"/ranks/waves/0/reason: a wave that does not run in parts has a reason, and no other has one",

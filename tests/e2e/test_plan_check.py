@@ -116,9 +116,10 @@ class Premises(PlanCheck):
         for words, input in ((["--dag", self.dag], self.plan), (["--dag", self.dag, "-"], self.plan),
                              (["--dag", "-", self.file("plan.json", self.plan)], DAG)):
             self.assertEqual(run("check", "plan", *words, input=json.dumps(input)).rc, 0, words)
-        self.assertEqual(run("check", "--dag", self.dag, input=json.dumps({**self.plan, "amortized_readback_bytes": 3})).rc, 1)
-        self.assertEqual(run("check", input=json.dumps({**self.plan, "amortized_readback_bytes": 3})).rc, 0)
-        self.assertEqual(run("check", input=json.dumps({**self.plan, "max_group_width": 1000})).rc, 1)
+        self.assertEqual(run("check", "--dag", self.dag, input=json.dumps({**self.plan, "amortized_readback_bytes": 8})).rc, 1)
+        self.assertEqual(run("check", input=json.dumps({**self.plan, "amortized_readback_bytes": 8})).rc, 0)
+        for changed in ({"amortized_readback_bytes": 3}, {"max_group_width": 1000}, {"optimal": not self.plan["optimal"]}):
+            self.assertEqual(run("check", input=json.dumps({**self.plan, **changed})).rc, 1, changed)
 
 
 if __name__ == "__main__":

@@ -566,9 +566,11 @@ class Report(Small):
             ("incomplete_evidence", "/priority", "the report has no priority of its queues", "run the program again: every run writes it")])
         even = [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
                 for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
-        even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2)]
+        even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2), ("comparison/plain_outliers", []), ("comparison/run_outliers", [])]
         self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [
             inconsistent("/comparison/speedup", "speedup is 2.5, and that of the rounds' ratios 2")])
+        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_outliers", [1])), [
+            inconsistent("/comparison/run_outliers", "run_outliers are not those of run_rounds_ns")])
         self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/speedup_high", 3)), [
             inconsistent("/comparison/speedup_high", "speedup_high is 3, and that of the rounds' ratios 2")])
         self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_max_ns", 51), ("comparison/plain_rounds_ns", [100])), [
@@ -590,11 +592,14 @@ class Report(Small):
         self.assertEqual(told(("memory/sum_bytes", 2 * sum_bytes)), [inconsistent(
             "/memory/sum_bytes", f"sum_bytes is {2 * sum_bytes}, and the buffers have together {sum_bytes}")])
         for field in ("arena_bytes", "lower_bound_bytes", "offsets/0/offset", "offsets/1/alive/size"):
-            self.assertEqual({error[:2] for error in told((f"memory/{field}", 1))} - {("inconsistent_evidence", "/memory/sum_bytes")},
-                             {("inconsistent_evidence", "/memory")}, field)
+            self.assertEqual({error[1] for error in told((f"memory/{field}", 1))} - {"/memory/sum_bytes", "/evidence/topology/resident_device_bytes"},
+                             {"/memory"}, field)
         older = [{key: buffer[key] for key in ("buffer", "offset")} for buffer in report["memory"]["offsets"]]
-        self.assertEqual(told(("memory/offsets", older), ("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [inconsistent(
-            "/memory/lower_bound_bytes", "lower_bound_bytes is 9, and arena_bytes only 8")])
+        self.assertEqual(told(("memory/offsets", older), ("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [
+            inconsistent("/memory/lower_bound_bytes", "lower_bound_bytes is 9, and arena_bytes only 8"),
+            inconsistent("/evidence/topology/resident_device_bytes",
+                         f"resident_device_bytes is {report['evidence']['topology']['resident_device_bytes']}, and lower_bound_bytes and image_bytes "
+                         "are together only 9")])
         self.assertEqual(told(("wall_time_ns", 3), ("build_ns", 1), ("backend_dispatch_ns", 2), ("read_back_ns", 3)), [inconsistent(
             "/wall_time_ns", "build_ns, backend_dispatch_ns and read_back_ns together is 6, and wall_time_ns only 3")])
         self.assertEqual(told(("converged", True)), [
