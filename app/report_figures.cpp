@@ -262,11 +262,9 @@ void check_rounds(const engine::RunReport& report, const engine::QueueReport& qu
             "no op of the queue requeues or publishes items, and there are rounds");
   sums.at_most(pointer + "max_priority_age", "max_priority_age", queue.max_priority_age, "rounds",
                queue.rounds);
-  if (done && in_rounds && queue.items_processed != 0) {
+  if (done && in_rounds && queue.items_processed != 0) { // a round runs an item
     sums.at_most(pointer + "rounds", "iterations", std::max<std::uint64_t>(report.iterations, 1), "rounds",
                  queue.rounds);
-  }
-  if (done && in_rounds) { // each runs an item
     sums.at_most(pointer + "rounds", "rounds", queue.rounds, "requeue_count and items_processed are together",
                  queue.requeue_count + queue.items_processed);
   }

@@ -156,7 +156,7 @@ class Overwriting(Files):
                 (["priority", "drain", "accounting.json"], "accounting.json", document),
                 (["tune", "choose", "costs.json"], "costs.json", document),
                 (["check", "launch_request", "request.json"], "request.json", "a document that is checked"),
-                (["check", "plan", "--dag", "dag.json", "plan.json"], "dag.json", "what plans are held against")):
+                (["check", "plan", "--dag", "dag.json", "plan.json"], "dag.json", "what plans are checked against")):
             before = {path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
             result = self.here(*args, "-o", output)
             self.assertEqual((result.rc, result.stdout), (2, ""), args)

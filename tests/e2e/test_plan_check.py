@@ -94,7 +94,7 @@ class Random(PlanCheck):
 
 
 class Premises(PlanCheck):
-    """What plans are held against: the DAG, its budget or the option, files or standard input."""
+    """What plans are checked against: the DAG, its budget or the option, files or standard input."""
 
     def test_budget(self) -> None:
         self.assertEqual(self.check(self.plan, "--budget", "87").rc, 0)
