@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace tidegate::engine {
 namespace {
@@ -117,6 +118,21 @@ Job block_job(const Job& program, const JobSplit& split, std::span<const std::ve
     wave.title = program.wave_text(i);
     wave.place = wave.place.value_or(i);
     wave.range = cut ? part_of(wave.range, widest[i]) : wave.range;
+  }
+  // What waited for a wave that has no tiles here waits for what that wave waited for.
+  for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
+    if (program.waves[i].section != Section::each || places.contains(i)) {
+      continue;
+    }
+    std::vector<ResolvedDependency> through;
+    for (const ResolvedDependency& to : job.dependencies) {
+      for (const ResolvedDependency& from : job.dependencies) {
+        if (to.after == i && from.before == i && to.before != from.after) {
+          through.push_back({.before = to.before, .after = from.after});
+        }
+      }
+    }
+    job.dependencies.insert(job.dependencies.end(), through.begin(), through.end());
   }
   std::erase_if(job.dependencies, [&](const ResolvedDependency& of) {
     return !places.contains(of.before) || !places.contains(of.after);

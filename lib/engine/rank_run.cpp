@@ -440,7 +440,7 @@ private:
     queues_.emplace(session_, block.compiled.program, *arena_);
     dispatcher_.emplace(session_, block.compiled.program, block.compiled.schedule, block.compiled.tables,
                         block.compiled.strategy.strategy, block.compiled.synchronization.mapping,
-                        &*block.built.kernel, nullptr, *queues_, *arena_, block.limits, monitor_);
+                        &*block.built.kernel, waves_, *queues_, *arena_, block.limits, monitor_);
   }
 
   // Returns the end of the iterations that a launch can run from this one on, or this one if none can.

@@ -485,6 +485,16 @@ DeepHalos::DeepHalos(const Job& program, const JobSplit& split,
       }
     }
   }
+  // Next to the rows that it needs a rank works on contents of several iterations.
+  for (std::uint32_t i = 0; next_depth_ > 1 && i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    if (wave.section == Section::each && split.waves[i].cut() && wave.users_kernel && !combines(wave) &&
+        !opencl_c::runs_on_any_contents(program.units[program.ops[wave.op].unit].unit,
+                                        program.function(wave.op))) {
+      alone(fmt::format("data decides where {} goes on or what it accesses, as far as known",
+                        program.wave_text(i)));
+    }
+  }
   // A wave that combines works its own rows alone, as sums would count others twice.
   const auto combining = std::ranges::find_if(order_, [&](std::uint32_t wave) {
     return program.waves[wave].section == Section::each && split.waves[wave].cut() &&

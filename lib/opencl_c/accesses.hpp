@@ -157,6 +157,10 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
 
 // Uses of a parameter. A pointer that the analysis cannot follow (its address is taken, or an unknown
 // function receives it) counts as read and written.
+// True if no data that a kernel loads decides an address, how often something repeats or what it divides by: then it ends
+// well on any contents of its buffers, such as those that no run of its program makes.
+bool runs_on_any_contents(const TranslationUnit& unit, const Function& kernel);
+
 struct ParameterUse {
   bool read = false;
   bool written = false;
