@@ -1,4 +1,4 @@
-// What the checks of figures share: of reports of wave programs and of traversals.
+// Shared by the checks of figures in reports of wave programs and of traversals.
 #pragma once
 #include "core/npy.hpp"
 #include "engine/run_report.hpp"

@@ -64,7 +64,7 @@ std::int64_t now_ns() {
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
-// One more watch. While another thread ends the process this one waits: it must not exit with a code of its own.
+// Adds a watch. If another thread is ending the process, waits for that, so that the exit code is that thread's.
 void begin_watch() {
   if (watches.fetch_add(1) < 0) {
     for (;;) {

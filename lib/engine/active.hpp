@@ -59,7 +59,7 @@ struct ActiveTiles {
   std::uint32_t list = 0;  // of active tiles
   std::uint32_t blocks = 0;
   std::size_t flags_argument = 0; // of the wave; state, list, blocks and this one follow:
-  // 1 + the iteration, or 0: the kernel does not test the flags.
+  // The iteration. No count is above 0xffffffff: with it the kernel tests no flags.
   [[nodiscard]] std::size_t iteration_argument() const { return flags_argument + 4; }
   ActiveReport report; // before a run
 };

@@ -170,9 +170,8 @@ Dispatcher::Rows Dispatcher::all_rows() const {
 
 void Dispatcher::begin_block(std::uint32_t begin, std::uint32_t end) {
   iterations_ = end;
-  if (strategy_ ==
-      Strategy::
-          counters) { // groups wait for steps of the iteration before, which other launches may have run
+  // Groups wait for steps of the iteration before, which other launches may have run.
+  if (strategy_ == Strategy::counters) {
     counters_->pass(begin * tables_.steps);
   }
 }

@@ -26,7 +26,7 @@
 
 namespace tidegate::engine {
 
-// What only their owners know: lists of tiles (active.hpp), lists of hits (hits.hpp) and queues (queue.hpp).
+// Defined in active.hpp, hits.hpp and queue.hpp, for the files that own them.
 struct ActiveTiles;
 struct ProgramHits;
 struct ProgramQueue;
@@ -95,7 +95,7 @@ struct ProgramBuffer {
   [[nodiscard]] bool is_read_back() const { return is_result() || counted_bytes != 0; }
   // Neither its first nor its last contents matter.
   [[nodiscard]] bool transient() const { return !first && !output && !swapped; }
-  // Returns true if its memory is an object of its own, as that of images is.
+  // Returns true if its memory is a separate object, as that of images is.
   [[nodiscard]] bool is_object() const { return image.has_value(); }
   [[nodiscard]] bool in_arena() const { return !is_object() && !in_registers; }
   [[nodiscard]] std::string_view kind() const { return is_object() ? "image" : "buffer"; }

@@ -119,7 +119,7 @@ Job block_job(const Job& program, const JobSplit& split, std::span<const std::ve
     wave.place = wave.place.value_or(i);
     wave.range = cut ? part_of(wave.range, widest[i]) : wave.range;
   }
-  // What waited for a wave that has no tiles here waits for what that wave waited for.
+  // Dependencies pass through a wave that has no tiles here.
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     if (program.waves[i].section != Section::each || places.contains(i)) {
       continue;
@@ -177,8 +177,11 @@ Result<RankBlocks> make_blocks(const device::Session& session, const device::Dev
   }
   std::array<std::uint64_t, 2> all{obstacle.empty() ? 1U : 0U, static_cast<std::uint64_t>(blocks.strategy)};
   TIDEGATE_CHECK(ranks.reduce(all, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); }));
-  if (all[0] == 0) {
-    return RankBlocks{.reason = obstacle.empty() ? "another rank has no such launch" : obstacle, .block = {}};
+  if (all[0] == 0) { // rank 0 reports why
+    TIDEGATE_TRY(const auto obstacles, ranks.gather(std::as_bytes(std::span(obstacle))));
+    const auto first = std::ranges::find_if(obstacles, [](const auto& bytes) { return !bytes.empty(); });
+    return RankBlocks{.reason = first == obstacles.end() ? obstacle : ranks::string_from(*first),
+                      .block = {}};
   }
   blocks.use = options.rank_strategy ? BlockUse::always : BlockUse::measured;
   blocks.strategy = static_cast<Strategy>(all[1]);

@@ -389,6 +389,40 @@ Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string
   }
   return timeline;
 }
+
+Result<void> check_rankable(const Job& program) {
+  const auto refused = [](const std::string& what, const std::string& pointer) {
+    return failure(ErrorCode::invalid_program, fmt::format("{} cannot run on several ranks yet", what),
+                   "run it in one process, without mpirun", pointer);
+  };
+  for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    if (wave.prepared) {
+      return refused(program.wave_text(i) + " with active tiles", program.wave_pointer(i));
+    }
+  }
+  for (const ProgramBuffer& buffer : program.buffers) {
+    if (buffer.is_object() || buffer.is_unordered()) {
+      return refused(
+          fmt::format("the {} {}", buffer.is_object() ? "image" : "list of hits", in_quotes(buffer.name)),
+          buffer.pointer);
+    }
+  }
+  return {};
+}
+
+Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
+                                       const JobSplit& split, std::uint32_t rank) {
+  return first_contents(session, program, 0, [&](std::size_t buffer) -> Result<std::vector<std::byte>> {
+    const ProgramBuffer& of = program.buffers[buffer];
+    if (!split.in_parts(static_cast<std::uint32_t>(buffer))) {
+      return of.first();
+    }
+    const ByteRange part = split.parts[buffer][rank];
+    return part.size() == 0 ? Result<std::vector<std::byte>>() : of.first_part(part.begin, part.size());
+  });
+}
+
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                          const RunOptions& options, Monitor& monitor) {
   try {

@@ -37,7 +37,7 @@ struct Way {
   bool blocks = false;
 };
 
-// At least so many iterations, in whole blocks.
+// Rounds a number of iterations up to whole blocks.
 std::uint32_t whole_blocks(std::uint32_t iterations, std::uint32_t depth) {
   return (iterations + depth - 1) / depth * depth;
 }
@@ -453,24 +453,37 @@ private:
   // Runs iterations in a launch, and does not wait for it once such launches are known to be short. Returns false to end the
   // program.
   bool run_block(std::uint32_t begin, std::uint32_t end) {
-    constexpr std::uint64_t short_part = 4; // of a slice
     ran_to_ = end;
     run_.block_iterations += end - begin;
     if (!end_block()) {
       return false;
     }
     const auto start = Clock::now();
-    if (dispatcher_ && (!blocks_->block->is_short || !dispatcher_->start_block(begin, end))) {
+    if (dispatcher_ && blocks_->block->is_short && dispatcher_->start_block(begin, end)) {
+      block_began_ = start;
+    } else if (dispatcher_) {
       if (!dispatcher_->run_block(begin, end)) {
         return block_failed();
       }
-      blocks_->block->is_short = elapsed_ns(start) < blocks_->block->limits.slice_ns / short_part;
+      block_took(start);
     }
     return !out_of_time();
   }
 
-  // Waits for the launch of a block, if there is one. Returns false to end the program.
-  bool end_block() { return !dispatcher_ || dispatcher_->end_block() || block_failed(); }
+  // Waits for the launch of a block that was started, if there is one. Returns false to end the program.
+  bool end_block() {
+    if (!block_began_) {
+      return true;
+    }
+    const bool ended = dispatcher_->end_block();
+    block_took(*std::exchange(block_began_, std::nullopt));
+    return ended || block_failed();
+  }
+
+  void block_took(Clock::time_point since) {
+    constexpr std::uint64_t short_part = 4; // of a slice
+    blocks_->block->is_short = elapsed_ns(since) < blocks_->block->limits.slice_ns / short_part;
+  }
 
   bool block_failed() {
     run_.status = dispatcher_->outcome().status;
@@ -734,7 +747,8 @@ private:
   std::optional<Arena> arena_;
   std::optional<QueueStates> queues_;
   std::optional<Dispatcher> dispatcher_;
-  std::uint32_t ran_to_ = 0; // the end of the last block
+  std::uint32_t ran_to_ = 0;                     // the end of the last block
+  std::optional<Clock::time_point> block_began_; // of one that is not waited for yet
 
   std::uint32_t deepest_ = 1;
   bool measures_ = false; // until all ways were tried
@@ -749,27 +763,6 @@ private:
 
 } // namespace
 
-Result<void> check_rankable(const Job& program) {
-  const auto refused = [](const std::string& what, const std::string& pointer) {
-    return failure(ErrorCode::invalid_program, fmt::format("{} cannot run on several ranks yet", what),
-                   "run it in one process, without mpirun", pointer);
-  };
-  for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
-    const ProgramWave& wave = program.waves[i];
-    if (wave.prepared) {
-      return refused(program.wave_text(i) + " with active tiles", program.wave_pointer(i));
-    }
-  }
-  for (const ProgramBuffer& buffer : program.buffers) {
-    if (buffer.is_object() || buffer.is_unordered()) {
-      return refused(
-          fmt::format("the {} {}", buffer.is_object() ? "image" : "list of hits", in_quotes(buffer.name)),
-          buffer.pointer);
-    }
-  }
-  return {};
-}
-
 std::uint32_t least_measured(std::uint32_t halo_depth) {
   const std::uint32_t depth = halo_depth == 0 ? depths.back() : halo_depth;
   const auto ways = static_cast<std::uint32_t>(halo_depth == 0 ? depths.size() + 1 : 2);
@@ -780,18 +773,6 @@ std::uint32_t least_measured(std::uint32_t halo_depth) {
 std::uint32_t deepest_halo(const Job& program, const RankSettings& settings) {
   const bool measured = program.iterations >= least_measured(0);
   return settings.halo_depth != 0 ? settings.halo_depth : measured ? depths.back() : 1;
-}
-
-Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
-                                       const JobSplit& split, std::uint32_t rank) {
-  return first_contents(session, program, 0, [&](std::size_t buffer) -> Result<std::vector<std::byte>> {
-    const ProgramBuffer& of = program.buffers[buffer];
-    if (!split.in_parts(static_cast<std::uint32_t>(buffer))) {
-      return of.first();
-    }
-    const ByteRange part = split.parts[buffer][rank];
-    return part.size() == 0 ? Result<std::vector<std::byte>>() : of.first_part(part.begin, part.size());
-  });
 }
 
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,

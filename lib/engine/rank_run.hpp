@@ -1,5 +1,5 @@
 // A wave program on several ranks: each launches its part of every wave that is cut (split.hpp) as a plain launch of the
-// user's kernel, and exchanges what later waves need of split buffers.
+// user's kernel, or iterations in one launch (rank_block.hpp), and exchanges what later waves need of split buffers.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"

@@ -91,6 +91,17 @@ struct TileRows {
   friend bool operator==(const TileRows&, const TileRows&) = default;
 };
 
+std::uint32_t outermost(const NdRange& range);
+
+// The global id at which a tile row begins, or the last one ends.
+std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row);
+
+// The ids that ranks cut: of work-items, or the params of items, each a tile.
+NdRange ids_of(const ProgramWave& wave);
+
+// The first byte of a row of a buffer, or the end of the buffer.
+std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes);
+
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
 

@@ -211,7 +211,7 @@ private:
     loop_body();
   }
 
-  // What an early return in it says of ids is not known after the loop, which may not run, or end before.
+  // After the loop nothing is known from its early returns: it may not run, or end earlier.
   void loop_body() {
     const IdBounds before = bounds_;
     statement();

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -16,32 +17,37 @@ namespace {
 constexpr std::size_t deepest_call = 8; // functions that call each other end here
 
 template <std::size_t N>
-bool one_of(std::string_view word, const std::array<std::string_view, N>& words) {
+bool any_of(std::string_view word, const std::array<std::string_view, N>& words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-bool assigns(const Token& token) {
+bool assigns(std::string_view word) {
   static constexpr std::array<std::string_view, 13> operators{
       "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
-  return one_of(token.text, operators);
+  return any_of(word, operators);
 }
 
-// Data flows through a function in tokens, without types: what it cannot follow counts as data.
+bool moves_vectors(std::string_view name) {
+  return name.starts_with("vload") || name.starts_with("vstore");
+}
+
+// Follows data, which is all that memory holds, through the names of a function. Statements are tokens without a tree: data is
+// whatever is assigned in a statement that has data.
 class DataFlow {
 public:
+  // `data`: names of parameters that have some.
   DataFlow(const TranslationUnit& unit, const Function& function, std::set<std::string> data,
            std::size_t calls)
       : unit_(unit), tokens_(unit.source.tokens), body_(*function.body), data_(std::move(data)),
         calls_(calls) {}
 
-  // Returns true if data decides no address, no repetition and no divisor.
+  // Returns true if data decides no access, no repetition and no divisor.
   bool decides_nothing() {
-    for (std::size_t before = 0, after = 1; before != after;) { // until nothing is added
-      before = data_.size() + (data_decides_ ? 1 : 0);
+    for (std::size_t known = data_.size() + 1; known != data_.size();) {
+      known = data_.size();
       spread();
-      after = data_.size() + (data_decides_ ? 1 : 0);
     }
-    for (std::size_t i = body_.begin; i < body_.end; ++i) {
+    for (std::size_t i = body_.begin + 1; i + 1 < body_.end; ++i) {
       if (!allowed(i)) {
         return false;
       }
@@ -50,73 +56,87 @@ public:
   }
 
 private:
-  [[nodiscard]] std::string_view text(std::size_t i) const {
-    return i < body_.end ? std::string_view(tokens_[i].text) : "";
-  }
-  [[nodiscard]] bool is_name(std::size_t i) const {
-    return i < body_.end && tokens_[i].kind == TokenKind::identifier;
+  [[nodiscard]] std::string_view text(std::size_t i) const { return tokens_[i].text; }
+  [[nodiscard]] bool is_name(std::size_t i) const { return tokens_[i].kind == TokenKind::identifier; }
+  [[nodiscard]] bool is_type(std::size_t i) const {
+    const std::size_t meaning = unit_.meanings[i];
+    return is_type_word(text(i)) || is_qualifier(text(i)) ||
+           (meaning != no_name && unit_.names[meaning].kind == NameKind::type);
   }
 
-  // The token after the bracket that closes the one at `i`.
+  // Returns the position after the bracket that closes the one at `i`; of other tokens the next one.
   [[nodiscard]] std::size_t past(std::size_t i) const {
-    std::size_t depth = 0;
-    for (; i < body_.end; ++i) {
-      depth += tokens_[i].opens() ? 1 : 0;
-      depth -= tokens_[i].closes() ? 1 : 0;
-      if (depth == 0) {
-        return i + 1;
+    return (tokens_[i].opens() ? unit_.counterparts[i] : i) + 1;
+  }
+  [[nodiscard]] std::size_t opening(std::size_t i) const { return unit_.counterparts[i]; }
+
+  [[nodiscard]] bool is_call(std::size_t i) const { return is_name(i) && text(i + 1) == "("; }
+
+  [[nodiscard]] std::vector<const Function*> called(std::size_t i) const {
+    std::vector<const Function*> found; // several if it is overloaded
+    for (const Function& one : unit_.functions) {
+      if (is_call(i) && one.name == text(i) && one.body) {
+        found.push_back(&one);
       }
     }
-    return i;
+    return found;
   }
 
-  [[nodiscard]] const Function* called(std::size_t i) const {
-    if (!is_name(i) || text(i + 1) != "(") {
-      return nullptr;
+  // Returns true if an operand ends before `i`, so that * is a product and & no address.
+  [[nodiscard]] bool follows_operand(std::size_t i) const {
+    static constexpr std::array<std::string_view, 3> statements{"return", "else", "case"};
+    static constexpr std::array<std::string_view, 3> heads{"if", "for", "sizeof"};
+    const std::size_t before = i - 1;
+    if (text(before) != ")") {
+      return text(before) == "]" || tokens_[before].kind == TokenKind::number ||
+             tokens_[before].kind == TokenKind::character ||
+             (is_name(before) && !any_of(text(before), statements));
     }
-    const auto found = std::ranges::find_if(
-        unit_.functions, [&](const Function& one) { return one.name == tokens_[i].text && one.body; });
-    return found == unit_.functions.end() ? nullptr : &*found;
+    const std::size_t open = opening(before);
+    bool cast = true;
+    for (std::size_t of = open + 1; of < before; ++of) {
+      cast = cast && (is_type(of) || text(of) == "*");
+    }
+    return !cast && !any_of(text(open - 1), heads);
   }
 
-  // Built-in functions that read memory or change it.
-  [[nodiscard]] bool uses_memory(std::size_t i) const {
-    static constexpr std::array<std::string_view, 10> beginnings{
-        "vload", "vstore", "atom",  "async_",      "prefetch",
-        "read_", "write_", "wait_", "work_group_", "sub_group_"};
-    return is_name(i) && text(i + 1) == "(" &&
-           std::ranges::any_of(beginnings,
-                               [&](std::string_view beginning) { return text(i).starts_with(beginning); });
-  }
-
-  // A * that is no product: what comes before it is no operand. Casts to pointers and declarations have operands before it.
   [[nodiscard]] bool dereferences(std::size_t i) const {
-    return text(i) == "*" && text(i + 1) != ")" && !is_name(i - 1) &&
-           tokens_[i - 1].kind != TokenKind::number &&
-           !one_of(text(i - 1), std::array<std::string_view, 2>{")", "]"});
+    return text(i) == "*" && text(i + 1) != ")" && !follows_operand(i);
   }
 
-  [[nodiscard]] bool has_data(std::size_t begin, std::size_t end) const {
-    for (std::size_t i = begin; i < std::min(end, body_.end); ++i) {
-      if (data_.contains(tokens_[i].text) || text(i) == "[" || text(i) == "->" || dereferences(i) ||
-          uses_memory(i) || called(i) != nullptr) {
+  // Functions that are called here may do so, too.
+  [[nodiscard]] bool accesses(std::size_t begin, std::size_t end, std::size_t calls = 0) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (text(i) == "[" || text(i) == "->" || dereferences(i) || (is_call(i) && moves_vectors(text(i)))) {
         return true;
+      }
+      for (const Function* const function : called(i)) {
+        if (calls == deepest_call ||
+            accesses(function->body->begin + 1, function->body->end - 1, calls + 1)) {
+          return true;
+        }
       }
     }
     return false;
   }
 
-  // Makes data of what is assigned in a statement with data and, where data decides about statements, of all that is
-  // assigned without being declared. Headers of loops are statements of their own.
+  [[nodiscard]] bool has_data(std::size_t begin, std::size_t end) const {
+    return accesses(begin, end) ||
+           std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       tokens_.begin() + static_cast<std::ptrdiff_t>(end),
+                       [this](const Token& token) { return data_.contains(token.text); });
+  }
+
+  // Headers of loops are statements of their own.
   void spread() {
-    std::size_t begin = body_.begin;
-    for (std::size_t i = body_.begin; i < body_.end; ++i) {
+    std::size_t begin = body_.begin + 1;
+    for (std::size_t i = begin; i < body_.end; ++i) {
       if (text(i) == "for") {
         spread(begin, i);
         begin = past(i + 1);
         spread(i, begin);
         i = begin - 1;
-      } else if (one_of(text(i), std::array<std::string_view, 3>{";", "{", "}"})) {
+      } else if (text(i) == ";" || text(i) == "{" || text(i) == "}") {
         spread(begin, i);
         begin = i + 1;
       }
@@ -125,94 +145,125 @@ private:
 
   void spread(std::size_t begin, std::size_t end) {
     const bool data = has_data(begin, end);
-    const bool header = text(begin) == "for";
-    const bool declares =
-        is_name(begin) && (is_name(begin + 1) || text(begin + 1) == "*") && text(begin) != "else";
     for (std::size_t i = begin; i < end; ++i) {
-      const bool asks = text(i) == "if" || text(i) == "switch";
-      data_decides_ = data_decides_ || (asks && has_data(i + 1, past(i + 1)));
-      const bool operand =
-          is_name(i - 1) || tokens_[i - 1].kind == TokenKind::number || tokens_[i - 1].closes();
-      if (text(i) == "&" && is_name(i + 1) && !operand) {
-        data_.insert(tokens_[i + 1].text); // its address is taken
-      }
-      const bool steps = text(i - 1) == "++" || text(i - 1) == "--";
-      if (!is_name(i) || !(assigns(tokens_[i + 1]) || steps)) {
-        continue;
-      }
-      if (data || (data_decides_ && !header && !declares)) {
-        data_.insert(tokens_[i].text);
-        for (std::size_t of = i; text(of - 1) == "." && is_name(of - 2); of -= 2) {
-          data_.insert(tokens_[of - 2].text);
+      if (text(i) == "&" && !follows_operand(i)) {
+        add_names(i + 1, past(i + 1));                             // others may change it
+      } else if (data && assigns(text(i)) && text(i - 1) != "]") { // elements are memory
+        std::size_t target = i - 1;
+        target = text(target) == ")" ? opening(target) : target;
+        while (text(target - 1) == ".") {
+          target -= 2;
+        }
+        add_names(target, i);
+        if (text(i) == "++" || text(i) == "--") {
+          add_names(i + 1, operand_end(i + 1));
         }
       }
     }
   }
 
-  // The end of the operand at `i`, casts included.
+  void add_names(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (is_name(i)) {
+        data_.insert(tokens_[i].text);
+      }
+    }
+  }
+
+  // Returns the end of the operand at `i`, casts included.
   [[nodiscard]] std::size_t operand_end(std::size_t i) const {
-    while (one_of(text(i), std::array<std::string_view, 4>{"-", "+", "!", "~"})) {
+    while (any_of(text(i), std::array<std::string_view, 4>{"-", "+", "!", "~"})) {
       ++i;
     }
-    while (i < body_.end) {
+    for (bool more = true; more;) {
       const bool group = tokens_[i].opens();
       i = group ? past(i) : i + 1;
-      const bool more = tokens_[i].opens() || text(i) == "." || text(i) == "->" || text(i - 1) == "." ||
-                        (group && (is_name(i) || tokens_[i].kind == TokenKind::number));
-      if (!more) {
-        break;
-      }
+      more = tokens_[i].opens() || text(i) == "." || text(i) == "->" || text(i - 1) == "." ||
+             (group && (is_name(i) || tokens_[i].kind == TokenKind::number));
     }
     return i;
   }
 
-  [[nodiscard]] bool allowed(std::size_t i) {
-    static constexpr std::array<std::string_view, 7> never{"while", "do",      "goto", "asm",
-                                                           "__asm", "__asm__", "->"};
-    static constexpr std::array<std::string_view, 4> divides{"/", "%", "/=", "%="};
-    if (one_of(text(i), never) || text(i).starts_with("async_")) {
-      return false;
+  // Returns true unless data before an operator (?, && or ||) decides whether something after it is accessed.
+  [[nodiscard]] bool chooses_without_data(std::size_t i) const {
+    static constexpr std::array<std::string_view, 5> before_all{"?", ":", ",", ";", "return"};
+    std::size_t begin = i;
+    while (!tokens_[begin - 1].opens() && text(begin - 1) != "}" && !any_of(text(begin - 1), before_all) &&
+           !assigns(text(begin - 1))) {
+      begin = tokens_[begin - 1].closes() ? opening(begin - 1) : begin - 1;
     }
-    if (text(i) == "for") {
-      return !has_data(i + 1, past(i + 1));
+    std::size_t end = i + 1;
+    while (!tokens_[end].closes() && text(end) != "," && text(end) != ";") {
+      end = tokens_[end].opens() ? past(end) : end + 1;
     }
-    if (text(i) == "[") {
-      return !has_data(i + 1, past(i) - 1) && !data_.contains(tokens_[i - 1].text) && text(i - 1) != ")";
-    }
-    if (dereferences(i)) {
-      return !has_data(i + 1, operand_end(i + 1));
-    }
-    if (one_of(text(i), divides)) {
-      return !has_data(i + 1, operand_end(i + 1));
-    }
-    if (data_decides_ && is_collective(text(i))) { // not all work-items may come to it
-      return false;
-    }
-    if (uses_memory(i)) {
-      return !has_data(i + 2, past(i + 1));
-    }
-    const Function* const function = called(i);
-    return function == nullptr || call_decides_nothing(*function, i + 1);
+    return !has_data(begin, i) || !accesses(i + 1, end);
   }
 
-  [[nodiscard]] bool call_decides_nothing(const Function& function, std::size_t open) {
-    if (calls_ == deepest_call) {
+  [[nodiscard]] bool loop_is_bounded(std::size_t open) const {
+    std::size_t condition = open + 1;
+    while (text(condition) != ";") {
+      ++condition;
+    }
+    return text(condition + 1) != ";" && !has_data(open, past(open));
+  }
+
+  [[nodiscard]] bool allowed(std::size_t i) const {
+    static constexpr std::array<std::string_view, 8> never{"while", "do",    "goto",    "switch",
+                                                           "asm",   "__asm", "__asm__", "->"};
+    static constexpr std::array<std::string_view, 4> divides{"/", "%", "/=", "%="};
+    static constexpr std::array<std::string_view, 3> chooses{"?", "&&", "||"};
+    if (any_of(text(i), never)) {
       return false;
     }
+    if (text(i) == "if") {
+      return !has_data(i + 1, past(i + 1));
+    }
+    if (text(i) == "for") {
+      return loop_is_bounded(i + 1);
+    }
+    if (text(i) == "[") {
+      return text(i - 1) != ")" && !data_.contains(tokens_[i - 1].text) && !has_data(i + 1, past(i) - 1);
+    }
+    if (any_of(text(i), divides) || dereferences(i)) {
+      return !has_data(i + 1, operand_end(i + 1));
+    }
+    if (any_of(text(i), chooses)) {
+      return chooses_without_data(i);
+    }
+    return !is_call(i) || call_decides_nothing(i);
+  }
+
+  [[nodiscard]] bool call_decides_nothing(std::size_t i) const {
+    static constexpr std::array<std::string_view, 4> others{"return", "sizeof", "barrier",
+                                                            "work_group_barrier"};
+    const std::vector<const Function*> functions = called(i);
+    if (functions.empty()) {
+      const std::size_t first =
+          text(i).starts_with("vstore") ? operand_end(i + 2) : i + 2; // what is stored may be data
+      return is_type(i) || is_attribute(text(i)) || any_of(text(i), others) ||
+             (orders_nothing(text(i)) && (!moves_vectors(text(i)) || !has_data(first, past(i + 1))));
+    }
+    return calls_ != deepest_call && std::ranges::all_of(functions, [&](const Function* function) {
+             return DataFlow(unit_, *function, data_of_call(*function, i + 1), calls_ + 1).decides_nothing();
+           });
+  }
+
+  // The parameters that get data.
+  [[nodiscard]] std::set<std::string> data_of_call(const Function& function, std::size_t open) const {
     std::set<std::string> data;
-    std::size_t parameter = 0;
     const std::size_t end = past(open) - 1;
-    for (std::size_t begin = open + 1; begin < end; ++parameter) {
+    std::size_t begin = open + 1;
+    for (const Parameter& parameter : function.parameters) {
       std::size_t comma = begin;
       while (comma < end && text(comma) != ",") {
         comma = tokens_[comma].opens() ? past(comma) : comma + 1;
       }
-      if (has_data(begin, comma) && parameter < function.parameters.size()) {
-        data.insert(function.parameters[parameter].name);
+      if (has_data(begin, comma)) {
+        data.insert(parameter.name);
       }
-      begin = comma + 1;
+      begin = std::min(comma + 1, end);
     }
-    return DataFlow(unit_, function, std::move(data), calls_ + 1).decides_nothing();
+    return data;
   }
 
   const TranslationUnit& unit_;
@@ -220,7 +271,6 @@ private:
   TokenRange body_;
   std::set<std::string> data_; // names
   std::size_t calls_;
-  bool data_decides_ = false; // about statements
 };
 
 } // namespace

@@ -705,6 +705,24 @@ TEST_CASE("blocks whose bytes are not those of plain launches are never taken") 
   }
 }
 
+TEST_CASE("dependencies of a block pass through waves without tiles on a rank") {
+  const auto wave = [](const std::string& from, const std::string& to, int size) {
+    return wave_text("near", from, to, fmt::format(R"("global_size":[{}],"local_size":[8])", size),
+                     R"({"u32":96})");
+  };
+  const Compiled compiled(fmt::format(
+      R"({{"buffers":{{{},{},{}}},{},"waves":[{},{},{},{}],"repeat":3,"dependencies":[{{"before":0,"after":1}},{{"before":1,"after":2}},{{"before":2,"after":3}}]}})",
+      buffer_text("p", 96, 1, 1), buffer_text("q", 96, 1, 2), buffer_text("r", 96, 1, 3), ops,
+      wave("p", "q", 96), wave("p", "r", 32), wave("p", "r", 32), wave("q", "r", 96)));
+  const Job& program = compiled.program->written;
+  const JobSplit split = split_job(program, equal(3));
+  const Job last = block_job(program, split, compiled.program->schedule.storage, 1, 2);
+  REQUIRE(last.waves.size() == 2);
+  REQUIRE(last.dependencies.size() == 1);
+  CHECK(last.dependencies[0].before == 0);
+  CHECK(last.dependencies[0].after == 1);
+}
+
 TEST_CASE("only kernels that each rank runs by itself share a launch") {
   const std::string sizes = R"("global_size":[256],"local_size":[8])";
   const auto obstacle_of = [&](const std::string& wave) {
