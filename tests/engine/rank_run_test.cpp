@@ -706,14 +706,14 @@ TEST_CASE("blocks whose bytes are not those of plain launches are never taken") 
 }
 
 TEST_CASE("dependencies of a block pass through waves without tiles on a rank") {
-  const auto wave = [](const std::string& from, const std::string& to, int size) {
-    return wave_text("near", from, to, fmt::format(R"("global_size":[{}],"local_size":[8])", size),
+  const auto wave = [](const std::string& from, const std::string& to, int size, int local) {
+    return wave_text("near", from, to, fmt::format(R"("global_size":[{}],"local_size":[{}])", size, local),
                      R"({"u32":96})");
   };
   const Compiled compiled(fmt::format(
       R"({{"buffers":{{{},{},{}}},{},"waves":[{},{},{},{}],"repeat":3,"dependencies":[{{"before":0,"after":1}},{{"before":1,"after":2}},{{"before":2,"after":3}}]}})",
       buffer_text("p", 96, 1, 1), buffer_text("q", 96, 1, 2), buffer_text("r", 96, 1, 3), ops,
-      wave("p", "q", 96), wave("p", "r", 32), wave("p", "r", 32), wave("q", "r", 96)));
+      wave("p", "r", 96, 16), wave("p", "r", 64, 32), wave("p", "r", 64, 32), wave("r", "q", 96, 16)));
   const Job& program = compiled.program->written;
   const JobSplit split = split_job(program, equal(3));
   const Job last = block_job(program, split, compiled.program->schedule.storage, 1, 2);
