@@ -80,7 +80,7 @@ void add_baseline(const engine::ReportHead& report, Rows& rows) {
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
     return report.first_run && report.first_run->tried.empty() ? report.first_run->reason
-                                                               : "not checked (--verify)";
+                                                               : "not checked in this run (--verify)";
   }
   const engine::OutputParity& parity = *report.output_parity;
   if (parity.equal) {
@@ -382,7 +382,7 @@ std::string count_text(double count) {
 
 std::string verdict(const traversal::FrontierReport& report) {
   if (!report.verification) {
-    return report.first_run ? report.first_run->reason : "not checked (--verify)";
+    return report.first_run ? report.first_run->reason : "not checked in this run (--verify)";
   }
   return fmt::format("{}: {}", report.verification->right ? "right" : "WRONG",
                      fmt::join(report.verification->checks, ", "));
