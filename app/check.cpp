@@ -467,7 +467,7 @@ Result<ExitCode> run_check(CheckSettings& settings) {
   TIDEGATE_CHECK(refuse_parameters(settings.stream, settings.parameters));
   TIDEGATE_CHECK(check_files(settings));
   if (graphs) {
-    const documents::GraphReport report = check_graphs(settings.files);
+    const documents::GraphCheck report = check_graphs(settings.files);
     return answer(settings, report, report.graphs, graph_table);
   }
   if (settings.stream && !is_table(settings.format, settings.output)) {

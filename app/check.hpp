@@ -50,10 +50,10 @@ std::string verdict_counts(const Report& report, bool colour) {
 }
 
 // Checks every file; a file that is no graph gets a verdict, too.
-documents::GraphReport check_graphs(const std::vector<std::string>& files);
+documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 
 // Returns a table for each graph and the counts, for people.
-std::string graph_table(const documents::GraphReport& report, bool colour);
+std::string graph_table(const documents::GraphCheck& report, bool colour);
 
 // Each returns every fault with its pointer. Errors: incomplete_evidence, inconsistent_evidence,
 // invalid_plan, outputs_differ.

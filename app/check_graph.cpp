@@ -92,15 +92,15 @@ std::string contents_table(const GraphContents& graph) {
 
 } // namespace
 
-documents::GraphReport check_graphs(const std::vector<std::string>& files) {
-  documents::GraphReport report;
+documents::GraphCheck check_graphs(const std::vector<std::string>& files) {
+  documents::GraphCheck report;
   for (const std::string& file : files) {
     count_verdict(report, report.graphs, check_graph(file));
   }
   return report;
 }
 
-std::string graph_table(const documents::GraphReport& report, bool colour) {
+std::string graph_table(const documents::GraphCheck& report, bool colour) {
   std::string text;
   for (const CheckedGraph& checked : report.graphs) {
     text +=

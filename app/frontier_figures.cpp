@@ -201,9 +201,9 @@ void check_result(const traversal::FrontierReport& report, Sums& sums) {
 // Checks the numbers of the report that follow from its waves.
 void check_waves(const traversal::FrontierReport& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
-  const traversal::WaveSummary& summary = report.summary;
+  const traversal::FrontierSummary& summary = report.summary;
   const bool done = report.status == engine::RunStatus::done;
-  traversal::WaveSummary expected{.waves = report.waves.size()};
+  traversal::FrontierSummary expected{.waves = report.waves.size()};
   std::uint64_t vertices = 0;
   std::uint32_t density_bps = 0;
   std::uint32_t dense_waves = 0; // before the wave

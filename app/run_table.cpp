@@ -538,7 +538,7 @@ static std::string answer_text(const traversal::FrontierReport& report) {
 }
 
 std::string run_table(const traversal::FrontierReport& report, bool colour) {
-  const traversal::WaveSummary& summary = report.summary;
+  const traversal::FrontierSummary& summary = report.summary;
   std::string text =
       bold(fmt::format("{}: {} of {} vertices and {} edges",
                        engine::run_status_names[static_cast<std::size_t>(report.status)],

@@ -390,7 +390,7 @@ constexpr std::array entries{
     CatalogueEntry{&DocumentOf<device::DeviceProfile>::document, "run --profile"},
     CatalogueEntry{&DocumentOf<CheckReport>::document, ""},
     CatalogueEntry{&DocumentOf<ReportComparison>::document, ""},
-    CatalogueEntry{&DocumentOf<documents::GraphReport>::document, ""},
+    CatalogueEntry{&DocumentOf<documents::GraphCheck>::document, ""},
     CatalogueEntry{&DocumentOf<SchemaList>::document, ""},
     CatalogueEntry{&DocumentOf<VersionReport>::document, ""},
     CatalogueEntry{&DocumentOf<Error>::document, ""},

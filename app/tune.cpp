@@ -53,10 +53,10 @@ std::string gain_text(const Duel& duel) {
 
 std::string verdict_text(const KnobReport& knob) {
   switch (knob.verdict) {
-  case tuning::Verdict::adopted: return "adopted";
-  case tuning::Verdict::kept: return "kept";
-  case tuning::Verdict::nothing_to_try: return "nothing else to try";
-  case tuning::Verdict::out_of_time: return "no time left";
+  case tuning::KnobVerdict::adopted: return "adopted";
+  case tuning::KnobVerdict::kept: return "kept";
+  case tuning::KnobVerdict::nothing_to_try: return "nothing else to try";
+  case tuning::KnobVerdict::out_of_time: return "no time left";
   }
   return {};
 }

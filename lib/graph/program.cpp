@@ -118,7 +118,7 @@ Result<void> check_own(const FrontierProgram& program) {
 }
 
 Result<void> check_rank_use(const FrontierProgram& program) {
-  const RankSettings& settings = program.pagerank;
+  const PageRankSettings& settings = program.pagerank;
   const bool given = settings.damping || settings.tolerance || settings.max_iterations;
   return !given || program.algorithm == Algorithm::pagerank
              ? Result<void>()
@@ -126,7 +126,7 @@ Result<void> check_rank_use(const FrontierProgram& program) {
                       "leave pagerank out", "/pagerank");
 }
 
-Result<void> check_rank_settings(const RankSettings& settings) {
+Result<void> check_rank_settings(const PageRankSettings& settings) {
   ErrorList errors;
   if (settings.damping && !(*settings.damping >= 0 && *settings.damping < 1)) {
     errors.check(refuse(fmt::format("the damping is {}", *settings.damping),

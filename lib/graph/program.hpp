@@ -71,7 +71,7 @@ struct FrontierPolicy {
 };
 
 // Settings of pagerank; the defaults are those of PageRankOptions.
-struct RankSettings {
+struct PageRankSettings {
   std::optional<double> damping;
   std::optional<double> tolerance;
   std::optional<std::uint32_t> max_iterations;
@@ -87,7 +87,7 @@ struct FrontierProgram {
       sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32; own: any number
   std::vector<std::uint32_t> rules; // source rules that the traversal comes from, below 32
   FrontierOutputs outputs;
-  RankSettings pagerank;
+  PageRankSettings pagerank;
   FrontierPolicy policy;
   std::uint64_t device_memory_budget_bytes = 0; // 0: all memory of the device
 };

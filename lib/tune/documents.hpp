@@ -8,7 +8,7 @@
 namespace tidegate::documents {
 
 TIDEGATE_CHOICES(tuning::Knob, tuning::knob_names);
-TIDEGATE_CHOICES(tuning::Verdict, tuning::verdict_names);
+TIDEGATE_CHOICES(tuning::KnobVerdict, tuning::verdict_names);
 
 TIDEGATE_HAS_DOCUMENT(tuning::TuningReport);
 

@@ -143,11 +143,11 @@ private:
     }
     const TimeIsUp time_is_up = up_at(search_end_);
     if (time_is_up() || (!in_time && added.empty())) {
-      report.verdict = Verdict::out_of_time;
+      report.verdict = KnobVerdict::out_of_time;
       return report;
     }
     if (added.empty()) {
-      report.verdict = report.thrown_out.empty() ? Verdict::nothing_to_try : Verdict::kept;
+      report.verdict = report.thrown_out.empty() ? KnobVerdict::nothing_to_try : KnobVerdict::kept;
       return report;
     }
     const auto halving_end = Clock::now() + (search_end_ - Clock::now()) / 3 * 2; // the rest is for the duel
@@ -169,19 +169,19 @@ private:
   // selection.
   void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
                   KnobReport& report) {
-    report.verdict = time_is_up() ? Verdict::out_of_time : Verdict::kept;
+    report.verdict = time_is_up() ? KnobVerdict::out_of_time : KnobVerdict::kept;
     if (best == incumbent_) {
       return;
     }
     report.best = value;
     report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up, more_duel_rounds);
     if (report.duel->won()) {
-      report.verdict = Verdict::adopted;
+      report.verdict = KnobVerdict::adopted;
       incumbent_ = best;
       first_adopted_ = first_adopted_ == 0 ? best : first_adopted_;
       dispatch_ns_ *= report.duel->ratio;
     } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
-      report.verdict = Verdict::out_of_time;
+      report.verdict = KnobVerdict::out_of_time;
     }
   }
 
@@ -217,18 +217,18 @@ private:
 
   // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
   void conclude(std::size_t beginning, TuningReport& report) {
-    const auto adopted = std::ranges::count(report.knobs, Verdict::adopted, &KnobReport::verdict);
+    const auto adopted = std::ranges::count(report.knobs, KnobVerdict::adopted, &KnobReport::verdict);
     if (adopted == 1) {
-      report.overall = std::ranges::find(report.knobs, Verdict::adopted, &KnobReport::verdict)->duel;
+      report.overall = std::ranges::find(report.knobs, KnobVerdict::adopted, &KnobReport::verdict)->duel;
     } else if (adopted > 1) {
       report.overall = duel(incumbent_, beginning, duel_rounds, timer(), up_at(end_), more_duel_rounds);
       if (!report.overall->won()) { // the first of them has won against the first settings by itself
         incumbent_ = first_adopted_;
         bool later = false;
         for (KnobReport& knob : report.knobs) {
-          if (knob.verdict == Verdict::adopted && std::exchange(later, true)) {
-            knob.verdict = Verdict::kept;
-          } else if (knob.verdict == Verdict::adopted) {
+          if (knob.verdict == KnobVerdict::adopted && std::exchange(later, true)) {
+            knob.verdict = KnobVerdict::kept;
+          } else if (knob.verdict == KnobVerdict::adopted) {
             report.overall = knob.duel;
           }
         }
@@ -301,7 +301,7 @@ std::vector<engine::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
   for (const KnobReport& knob : knobs) {
     const std::string name(knob_names[static_cast<std::size_t>(knob.knob)]);
     const auto is_taken = [&](const std::string& value) {
-      return knob.verdict == Verdict::adopted && value == knob.best;
+      return knob.verdict == KnobVerdict::adopted && value == knob.best;
     };
     for (const TimedValue& timed : knob.timed) {
       ways.push_back({.knob = name,

@@ -15,7 +15,7 @@
 
 namespace tidegate::tuning {
 
-enum class Verdict : std::uint8_t {
+enum class KnobVerdict : std::uint8_t {
   adopted,        // faster with the required confidence
   kept,           // no value was faster
   nothing_to_try, // no other value changes the run
@@ -36,7 +36,7 @@ struct TimedValue {
 
 struct KnobReport {
   Knob knob = Knob::strategy;
-  Verdict verdict = Verdict::nothing_to_try;
+  KnobVerdict verdict = KnobVerdict::nothing_to_try;
   std::string before;
   std::string best;                 // best other value; empty if none was timed
   std::uint64_t configurations = 0; // number of other values that were timed

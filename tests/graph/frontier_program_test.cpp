@@ -114,7 +114,7 @@ TEST_CASE("outputs and settings of another algorithm") {
   CHECK(refused([](FrontierProgram& p) { p.outputs.levels = p.outputs.parents = "x.npy"; }) == "it is sound");
   CHECK(refused([](FrontierProgram& p) { p.outputs.ranks = "x.npy"; }) ==
         invalid("bfs has no ranks", "/outputs/ranks", "leave it out, or run pagerank"));
-  const auto ranks = [](RankSettings settings) {
+  const auto ranks = [](PageRankSettings settings) {
     return [settings](FrontierProgram& p) {
       p.algorithm = Algorithm::pagerank;
       p.sources.clear();

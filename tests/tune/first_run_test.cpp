@@ -158,8 +158,8 @@ TEST_CASE("nothing that waits is tried on a device without a proved ordering") {
   run.device.profile->ordering.reset();
   const auto report = run.tune();
   REQUIRE(report);
-  CHECK(knob(*report, Knob::strategy).verdict == Verdict::nothing_to_try);
-  CHECK(knob(*report, Knob::workers).verdict == Verdict::nothing_to_try);
+  CHECK(knob(*report, Knob::strategy).verdict == KnobVerdict::nothing_to_try);
+  CHECK(knob(*report, Knob::workers).verdict == KnobVerdict::nothing_to_try);
 }
 
 TEST_CASE("an unchanged program with wrong outputs is not tuned") {

@@ -75,13 +75,13 @@ constexpr Field output_fields[] = {
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
 constexpr Field rank_fields[] = {
-    optional<&RankSettings::damping>("share of a rank that is passed along edges; left out, 0.85"),
-    optional<&RankSettings::tolerance>(
+    optional<&PageRankSettings::damping>("share of a rank that is passed along edges; left out, 0.85"),
+    optional<&PageRankSettings::tolerance>(
         "total change of the ranks in an iteration below which it ends; left out, 1e-6"),
-    optional<&RankSettings::max_iterations>("most iterations; left out, 1000")
+    optional<&PageRankSettings::max_iterations>("most iterations; left out, 1000")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
 };
-TIDEGATE_RECORD(RankSettings, rank_fields);
+TIDEGATE_RECORD(PageRankSettings, rank_fields);
 
 // The fields of the launch policy, and one more.
 constexpr auto frontier_policy_fields = [] {
@@ -190,20 +190,19 @@ constexpr Field checked_graph_fields[] = {
 TIDEGATE_RECORD(CheckedGraph, checked_graph_fields);
 
 constexpr Field graph_report_fields[] = {
-    required<&GraphReport::checked>("number of files"),
-    required<&GraphReport::valid>("number of valid files"),
-    required<&GraphReport::failed>("number of other files"),
-    required<&GraphReport::graphs>("all files with their verdicts"),
+    required<&GraphCheck::checked>("number of files"),
+    required<&GraphCheck::valid>("number of valid files"),
+    required<&GraphCheck::failed>("number of other files"),
+    required<&GraphCheck::graphs>("all files with their verdicts"),
 };
-TIDEGATE_RECORD(GraphReport, graph_report_fields);
+TIDEGATE_RECORD(GraphCheck, graph_report_fields);
 
 TIDEGATE_DOCUMENT(FrontierProgram, "frontier_program",
                   "A graph, and an algorithm that traverses it frontier by frontier", Direction::input);
-TIDEGATE_DOCUMENT(GraphReport, "graph_report", "Contents of graph files", Direction::output);
+TIDEGATE_DOCUMENT(GraphCheck, "graph_report", "Contents of graph files", Direction::output);
 
 using engine::Telemetry;
 using namespace traversal;
-using TraversedGraph = traversal::GraphReport;
 
 constexpr Field part_fields[] = {
     required<&MemoryPart::name>("purpose of the part"),
@@ -223,26 +222,26 @@ constexpr Field memory_fields[] = {
 TIDEGATE_RECORD(FrontierMemory, memory_fields);
 
 constexpr Field traversed_graph_fields[] = {
-    required<&TraversedGraph::vertices>("vertices"),
-    required<&TraversedGraph::edges>("directed edges, as they are traversed"),
-    required<&TraversedGraph::weights>("type of the weights"),
-    required<&TraversedGraph::symmetric>("whether each edge is known to have its opposite"),
-    required<&TraversedGraph::ids>("how sources and the vertices of answer are counted"),
-    required<&TraversedGraph::first_id>("number of the first vertex, which is the first of outputs"),
+    required<&GraphReport::vertices>("vertices"),
+    required<&GraphReport::edges>("directed edges, as they are traversed"),
+    required<&GraphReport::weights>("type of the weights"),
+    required<&GraphReport::symmetric>("whether each edge is known to have its opposite"),
+    required<&GraphReport::ids>("how sources and the vertices of answer are counted"),
+    required<&GraphReport::first_id>("number of the first vertex, which is the first of outputs"),
 };
-TIDEGATE_RECORD(TraversedGraph, traversed_graph_fields);
+TIDEGATE_RECORD(GraphReport, traversed_graph_fields);
 
 constexpr Field summary_fields[] = {
-    required<&WaveSummary::waves>("number of waves"),
-    required<&WaveSummary::alone_waves>("waves that one work-group processed alone"),
-    required<&WaveSummary::topology_changes>("waves with another topology than the previous wave"),
-    required<&WaveSummary::widest_wave>("first wave with the largest frontier"),
-    required<&WaveSummary::widest_vertices>("vertices of that frontier"),
-    required<&WaveSummary::frontier_edges>("explored edges of all frontiers"),
-    required<&WaveSummary::scanned_edges>("visited edges"),
-    required<&WaveSummary::edges_per_second>("frontier_edges divided by the time of the traversal"),
+    required<&FrontierSummary::waves>("number of waves"),
+    required<&FrontierSummary::alone_waves>("waves that one work-group processed alone"),
+    required<&FrontierSummary::topology_changes>("waves with another topology than the previous wave"),
+    required<&FrontierSummary::widest_wave>("first wave with the largest frontier"),
+    required<&FrontierSummary::widest_vertices>("vertices of that frontier"),
+    required<&FrontierSummary::frontier_edges>("explored edges of all frontiers"),
+    required<&FrontierSummary::scanned_edges>("visited edges"),
+    required<&FrontierSummary::edges_per_second>("frontier_edges divided by the time of the traversal"),
 };
-TIDEGATE_RECORD(WaveSummary, summary_fields);
+TIDEGATE_RECORD(FrontierSummary, summary_fields);
 
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("counted from 0"),

@@ -40,7 +40,7 @@ struct CheckedGraph {
   std::optional<Error> error;
 };
 
-struct GraphReport {
+struct GraphCheck {
   std::uint64_t checked = 0;
   std::uint64_t valid = 0;
   std::uint64_t failed = 0;
@@ -56,7 +56,7 @@ TIDEGATE_CHOICES(graphs::OwnValue, graphs::own_value_names);
 TIDEGATE_CHOICES(graphs::OwnMerge, graphs::own_merge_names);
 
 TIDEGATE_HAS_DOCUMENT(graphs::FrontierProgram);
-TIDEGATE_HAS_DOCUMENT(GraphReport);
+TIDEGATE_HAS_DOCUMENT(GraphCheck);
 
 inline constexpr std::array<std::string_view, 3> weight_type_names{"none", "u32", "f32"};
 

@@ -34,8 +34,8 @@ std::string semiring_of(const graphs::FrontierProgram& program) {
   return "";
 }
 
-WaveSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns) {
-  WaveSummary summary{.waves = waves.size()};
+FrontierSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns) {
+  FrontierSummary summary{.waves = waves.size()};
   policy::Topology previous = waves.empty() ? policy::Topology::empty : waves.front().topology;
   for (const WaveRecord& wave : waves) {
     summary.alone_waves += wave.alone ? 1 : 0;
@@ -103,7 +103,7 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
 } // namespace
 
 FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph, bool wide,
-                         const FrontierMemory& memory, const StrategyChoice& strategy,
+                         const FrontierMemory& memory, const FrontierStrategy& strategy,
                          const device::DeviceInfo* device, const TraversalPolicy& policy) {
   FrontierReport report;
   report.strategy = strategy.strategy;

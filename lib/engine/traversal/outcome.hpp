@@ -8,7 +8,7 @@ namespace tidegate::traversal {
 
 // Returns the report of a traversal that has not begun. `wide`: distances have 64 bits; `device` may be null.
 FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph, bool wide,
-                         const FrontierMemory& memory, const StrategyChoice& strategy,
+                         const FrontierMemory& memory, const FrontierStrategy& strategy,
                          const device::DeviceInfo* device, const TraversalPolicy& policy);
 
 // Adds the policy's recommendation for the first wave; none if it breaks the budget.

@@ -66,7 +66,7 @@ public:
     engine::compile_by_launching(session_, kernel_, setting.group_size, setting.groups); // it does nothing
   }
 
-  Result<RankRun> run() {
+  Result<RankTraversalRun> run() {
     const Algorithm algorithm = shape_.algorithm;
     TIDEGATE_CHECK(together([this] { return ranks_.barrier(); }));
     const ranks::Traffic before = ranks_.traffic();
@@ -684,7 +684,7 @@ private:
   std::uint64_t scanned_ = 0; // by a pull here
   Counted total_;             // of all ranks
   std::uint64_t most_degree_ = 0;
-  RankRun run_;
+  RankTraversalRun run_;
 };
 
 } // namespace
@@ -763,10 +763,10 @@ ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm, bool several_
   return policy;
 }
 
-Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
-                             const graphs::FrontierProgram& program, const TraversalShape& shape,
-                             const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
-                             std::chrono::nanoseconds most, engine::Monitor& monitor) {
+Result<RankTraversalRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
+                                      const graphs::FrontierProgram& program, const TraversalShape& shape,
+                                      const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
+                                      std::chrono::nanoseconds most, engine::Monitor& monitor) {
   return RankTraversal(session, kernel, program, shape, part, setting, ranks, most, monitor).run();
 }
 

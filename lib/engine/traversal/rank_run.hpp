@@ -56,7 +56,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
 // pulls, and not where several waves run between two exchanges.
 ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool several_waves);
 
-struct RankRun {
+struct RankTraversalRun {
   TraversalOutcome outcome;
   TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
   std::uint64_t upload_ns = 0;
@@ -78,10 +78,10 @@ struct RankSetting {
 
 // Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in
 // parts. `most` is the wall time of the waves. Errors: of ranks; interrupted. Throws device::Refused.
-Result<RankRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
-                             const graphs::FrontierProgram& program, const TraversalShape& shape,
-                             const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
-                             std::chrono::nanoseconds most, engine::Monitor& monitor);
+Result<RankTraversalRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
+                                      const graphs::FrontierProgram& program, const TraversalShape& shape,
+                                      const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
+                                      std::chrono::nanoseconds most, engine::Monitor& monitor);
 
 // Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
 Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);

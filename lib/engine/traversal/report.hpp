@@ -50,7 +50,7 @@ Answer answer_of(graphs::Algorithm algorithm, bool floats, const TraversalResult
                  std::uint32_t first_id);
 
 // Totals of all waves.
-struct WaveSummary {
+struct FrontierSummary {
   std::uint64_t waves = 0;
   std::uint64_t alone_waves = 0; // processed by one work-group
   std::uint64_t topology_changes = 0;
@@ -72,7 +72,7 @@ struct FrontierReport : engine::ReportHead {
   std::optional<policy::LaunchRecommendation>
       recommendation; // for its first wave; empty if it breaks the budget
   FrontierMemory memory;
-  WaveSummary summary;
+  FrontierSummary summary;
   std::uint64_t load_ns = 0; // reading or generating the graph
   std::uint64_t verify_ns = 0;
   std::optional<Replay> replay;

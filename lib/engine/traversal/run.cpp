@@ -415,7 +415,7 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   const bool sums = program.algorithm == Algorithm::sssp && shape.weights;
   const bool files_in_parts = checks == 0 && program.algorithm != Algorithm::cc;
   const bool results_in_parts = files_in_parts && !sums;
-  TIDEGATE_TRY(RankRun run,
+  TIDEGATE_TRY(RankTraversalRun run,
                run_on_ranks(*session, kernel, program, shape, part,
                             {.setting = make_setting(program, graph, report.memory, geometry, policy),
                              .policy = choices,
@@ -661,7 +661,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
                                   options.traversal.force_topology));
 
   // Chooses the strategy, begins the report and generates the source.
-  const StrategyChoice strategy = choose_strategy(options, device);
+  const FrontierStrategy strategy = choose_strategy(options, device);
   FrontierReport report =
       report_of(asked.program, graph, shape.value_words == 2, memory, strategy, device, policy);
   report.graph.ids = asked.ids;

@@ -131,7 +131,7 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
   return whole;
 }
 
-StrategyChoice choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
+FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
   if (options.ranks != nullptr) {
     return {Strategy::launch, "several ranks exchange what they find after each step"};
   }

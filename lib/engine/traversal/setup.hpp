@@ -20,13 +20,13 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
                                  const engine::RunOptions& options);
 
-struct StrategyChoice {
+struct FrontierStrategy {
   engine::Strategy strategy = engine::Strategy::launch;
   std::string reason;
 };
 
 // A null `device` means one whose self-test passes. Without a proved ordering nothing waits inside a launch.
-StrategyChoice choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device);
+FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device);
 
 // The program's choice of a switch rule overrides the profile's.
 TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
