@@ -35,11 +35,6 @@ struct ArenaOptions {
   unsigned threads = 1;
 };
 
-struct PlannedArena {
-  documents::BufferLifetimes lifetimes;
-  planning::ArenaPlan plan;
-};
-
 using planning::ArenaProof;
 
 // The planner's error with the id of the buffer.
@@ -221,14 +216,12 @@ public:
   }
 
   std::string draw(const std::string& headline) {
-    add(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" height="{1}" )"
-        R"(font-family="Helvetica, Arial, sans-serif" font-size="11">)"
-        "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        page_width, page_height);
-    text(left, 26, headline, R"(font-size="14")");
+    text_ = svg_head(page_width, page_height) + "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
+    text(left, 26, headline, R"(class="head")");
     text(left, 46,
          fmt::format("lower bound {}{}", bytes_text(plan_.lower_bound_bytes),
-                     capacity_ ? ", capacity " + bytes_text(*capacity_) : ""));
+                     capacity_ ? ", capacity " + bytes_text(*capacity_) : ""),
+         soft);
     axes();
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       box(i);
@@ -263,9 +256,9 @@ private:
     // About four steps; of bytes a power of two, of time 1, 2 or 5 times a power of ten.
     const std::uint64_t bytes_step = std::bit_ceil(std::max<std::uint64_t>(plan_.height_bytes / 5, 1));
     for (std::uint64_t offset = 0; offset <= plan_.height_bytes; offset += bytes_step) {
-      add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#e3e7eb\"/>\n", left, left + width,
+      add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"group\"/>\n", left, left + width,
           y(offset), y(offset));
-      text(left - 8, y(offset) + 4, bytes_text(offset), R"(text-anchor="end")");
+      text(left - 8, y(offset) + 4, bytes_text(offset), R"(class="soft" text-anchor="end")");
       if (offset > plan_.height_bytes - bytes_step) {
         break; // the next one might wrap
       }
@@ -280,12 +273,12 @@ private:
                                         : length / power <= 25 ? 5
                                                                : 10);
     for (std::uint64_t time = (begin_ + step - 1) / step * step; time <= end_; time += step) {
-      text(x(time), top + height + 18, std::to_string(time), R"(text-anchor="middle")");
+      text(x(time), top + height + 18, std::to_string(time), R"(class="soft" text-anchor="middle")");
       if (time > end_ - step) {
         break;
       }
     }
-    text(left + width / 2, top + height + 34, "time", R"(text-anchor="middle" fill="#5b6b7b")");
+    text(left + width / 2, top + height + 34, "time", R"(class="soft" text-anchor="middle")");
   }
 
   void box(std::size_t i) {
@@ -301,8 +294,9 @@ private:
     const double high = y(plan_.offsets[i]) - upper;
     add("<g><title>{}: {} at {}, alive in [{}, {})</title>", xml_text(name), size, plan_.offsets[i],
         lifetime.lower, lifetime.upper);
-    add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" stroke="#5b6b7b" stroke-width="0.6"/>)",
-        from, upper, across, high, colours[i % colours.size()]);
+    add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" fill-opacity="0.4" stroke="{}"/>)",
+        from, upper, across, high, picture_colours[i % picture_colours.size()],
+        picture_colours[i % picture_colours.size()]);
     // As much of the name and the size as there is room for.
     const auto fits = [across](std::string_view label) {
       return static_cast<double>(character_count(label)) * character < across - 4;
@@ -316,8 +310,7 @@ private:
   }
 
   void bound() {
-    add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#c0392b\" stroke-width=\"1.5\" "
-        "stroke-dasharray=\"6 4\"><title>lower bound</title></line>\n",
+    add("<line x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\" class=\"bound\"><title>lower bound</title></line>\n",
         left, left + width, y(plan_.lower_bound_bytes), y(plan_.lower_bound_bytes));
   }
 
@@ -327,9 +320,7 @@ private:
   static constexpr double width = page_width - left - right, height = page_height - top - bottom;
   static constexpr double character = 6.6, line_height = 13; // of a label
 
-  // Colours that black reads well on, so that neighbours can be told apart.
-  static constexpr std::array<std::string_view, 8> colours{"#bcd7ee", "#f6d6ad", "#c9e6c4", "#f3c6c6",
-                                                           "#d9cdea", "#cfe8e8", "#f5e6a8", "#dcdcdc"};
+  static constexpr std::string_view soft = "class=\"soft\"";
 
   const std::vector<documents::NamedBuffer>& buffers_;
   const planning::ArenaPlan& plan_;
@@ -338,9 +329,13 @@ private:
   std::string text_;
 };
 
-std::string arena_picture(const PlannedArena& planned) {
-  return ArenaPicture(planned).draw(arena_headline(planned.plan));
+} // namespace
+
+std::string arena_svg(const PlannedArena& planned, const std::string& headline) {
+  return ArenaPicture(planned).draw(headline);
 }
+
+namespace {
 
 constexpr std::array<std::string_view, 3> arena_formats{"json", "table", "svg"};
 
@@ -360,7 +355,8 @@ Result<ExitCode> run_arena(ArenaSettings& settings) {
     if (route.format == "json") {
       encode_arena(std::move(planned), style, text);
     } else {
-      text += route.format == "svg" ? arena_picture(planned) : arena_table(planned, use_colour(route.output));
+      text += route.format == "svg" ? arena_svg(planned, arena_headline(planned.plan))
+                                    : arena_table(planned, use_colour(route.output));
     }
     return {};
   };

@@ -22,6 +22,14 @@ std::string buffer_key(const Identifier& id);
 // bad_alignment, byte_count_overflow.
 Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
 
+struct PlannedArena {
+  documents::BufferLifetimes lifetimes;
+  planning::ArenaPlan plan;
+};
+
+// Draws an arena: time from left to right, offsets from bottom to top, a box for each buffer.
+std::string arena_svg(const PlannedArena& planned, const std::string& headline);
+
 // Converts lifetimes to the planner's input.
 planning::ArenaProblem arena_problem(const documents::BufferLifetimes& lifetimes);
 

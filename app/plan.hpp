@@ -69,8 +69,9 @@ planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
 struct PictureOptions {
-  std::size_t most_boxes = 300; // a picture of more is hard to read; 0: no limit
-  bool each_wave = false;       // draw similar waves one by one
+  std::size_t most_boxes = 300;          // a picture of more is hard to read; 0: no limit
+  bool each_wave = false;                // draw similar waves one by one
+  std::vector<std::size_t> colours = {}; // of an SVG, by wave; empty: waves of a common name share one
 };
 
 // Returns the DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical
@@ -80,6 +81,13 @@ std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, cons
 // Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if there
 // are many. It is light or dark as the viewer prefers.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
+
+// The same colours as on the --report page.
+inline constexpr std::array<std::string_view, 8> picture_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
+                                                                 "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
+
+// Returns the first lines of an SVG of this size, with the styles of pictures.
+std::string svg_head(double width, double height);
 
 // Escapes text for an XML element; names may contain any character.
 std::string xml_text(std::string_view text);

@@ -221,37 +221,15 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
   return path;
 }
 
-// Styles of an SVG: a short form of those of the --report page (report_page/page.css).
-constexpr std::string_view svg_style = R"(
-  svg { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
-  @media (prefers-color-scheme: dark) {
-    svg { --page: #0e1318; --card: #161c23; --ink: #e5eaf0; --soft: #9eabb8; --line: #2b353f; --accent: #70b5ee; --bad: #ff8f85; }
-  }
-  text { fill: var(--ink); font-size: 13px; font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-  .soft { fill: var(--soft); font-size: 11px; }
-  .head { font-weight: 600; }
-  .page { fill: var(--page); }
-  .group { fill: var(--card); stroke: var(--line); }
-  .full { fill: var(--accent); }
-  .box { fill: var(--page); stroke: var(--line); }
-  .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
-  .repeats { fill: none; stroke: var(--soft); }
-  .box.critical { stroke: var(--bad); stroke-width: 2; }
-  .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
-  .tip { fill: var(--soft); }
-)";
-
-// The same colours as on the --report page.
-constexpr std::array<std::string_view, 8> box_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
-                                                      "#8a70d6", "#a98a12", "#2a9d9d", "#a8744f"};
-
 class Picture {
 public:
-  Picture(const PlannedDag& planned, std::size_t most_boxes, bool each_wave)
+  Picture(const PlannedDag& planned, const PictureOptions& options)
       : planned_(planned), plan_(planned.plan), dag_(planned.named.dag),
         budget_(dag_.budget_bytes - dag_.resident_graph_bytes), shared_(budget_ == no_limit ? 0 : budget_),
-        most_boxes_(most_boxes), path_(critical_path(planned)), boxed_(box_plan(planned, each_wave, path_)),
-        on_path_(boxed_.boxes.size(), false), places_(boxed_.boxes.size()) {
+        most_boxes_(options.most_boxes == 0 ? everything : options.most_boxes),
+        wave_colours_(options.colours), path_(critical_path(planned)),
+        boxed_(box_plan(planned, options.each_wave, path_)), on_path_(boxed_.boxes.size(), false),
+        places_(boxed_.boxes.size()) {
     for (std::size_t i = 0; i < path_.size(); ++i) {
       on_path_[boxed_.box_of[path_[i]]] = true;
       if (i != 0) {
@@ -317,15 +295,13 @@ public:
     }
     top = svg_overview(top + 14, groups);
     return fmt::format(
-        R"svg(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}">
-<style>{2}</style>
-<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="tip" d="M0 0 L8 4 L0 8 z"/></marker></defs>
+        R"svg({0}<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path class="arrow" d="M0 0 L8 4 L0 8 z"/></marker></defs>
 <rect class="page" width="100%" height="100%"/>
-{3}<g transform="translate(0 {4:.0f})">
-{5}{6}{7}{8}</g>
+{1}<g transform="translate(0 {2:.0f})">
+{3}{4}{5}{6}</g>
 </svg>
 )svg",
-        page_width, top + y_ + margin, svg_style, body_, top, frames, lines, boxes, repetition);
+        svg_head(page_width, top + y_ + margin), body_, top, frames, lines, boxes, repetition);
   }
 
 private:
@@ -397,13 +373,15 @@ private:
     for (std::size_t i = 0; i < std::min(box.waves.size(), most_of_box); ++i) {
       all += (i == 0 ? "" : ", ") + planned_.named.wave_label(box.waves[i]);
     }
+    const std::uint32_t wave = box.waves.front();
     const std::size_t colour =
-        colours_.emplace(common_name(planned_.named.wave_label(box.waves.front())), colours_.size())
-            .first->second;
+        wave_colours_.empty()
+            ? colours_.emplace(common_name(planned_.named.wave_label(wave)), colours_.size()).first->second
+            : wave_colours_[wave];
     add("<g><title>{}{}: {}</title>", xml_text(all), box.waves.size() > most_of_box ? ", …" : "", box.bytes);
     add(R"(<rect class="box{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="5"/><rect x="{:.1f}" y="{:.1f}" width="4" height="{}" rx="2" fill="{}"/>)",
         on_path_[index] ? " critical" : "", x, y, width, box_height, x + 4, y + 6, box_height - 12,
-        box_colours[colour % box_colours.size()]);
+        picture_colours[colour % picture_colours.size()]);
     add_text(x + 15, y + 17, "name", name);
     add_text(x + 15, y + 32, "soft", box.bytes);
     body_ += "</g>\n";
@@ -594,6 +572,7 @@ private:
   const std::uint64_t budget_;
   const std::uint64_t shared_; // the budget that shares refer to; 0 where there is no limit
   const std::size_t most_boxes_;
+  const std::vector<std::size_t> wave_colours_;
   const std::vector<std::uint32_t> path_;
   const BoxedPlan boxed_;
   std::vector<bool> on_path_; // by box
@@ -613,6 +592,35 @@ private:
 
 } // namespace
 
+// A short form of the styles of the --report page (report_page/page.css), which has such pictures in it.
+constexpr std::string_view svg_style = R"(
+  .picture { --page: #f4f6f8; --card: #ffffff; --ink: #18212c; --soft: #55626f; --line: #dce2e8; --accent: #1a69aa; --bad: #b3261e; }
+  @media (prefers-color-scheme: dark) {
+    .picture { --page: #0e1318; --card: #161c23; --ink: #e5eaf0; --soft: #9eabb8; --line: #2b353f; --accent: #70b5ee; --bad: #ff8f85; }
+  }
+  .picture text { fill: var(--ink); font-size: 13px; font-family: system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+  .picture .soft { fill: var(--soft); font-size: 11px; }
+  .picture .head { font-weight: 600; }
+  .picture .page { fill: var(--page); }
+  .picture .group { fill: var(--card); stroke: var(--line); }
+  .picture .full { fill: var(--accent); }
+  .picture .box { fill: var(--page); stroke: var(--line); }
+  .picture .edge { fill: none; stroke: var(--soft); stroke-width: 1.2; opacity: 0.6; }
+  .picture .repeats { fill: none; stroke: var(--soft); }
+  .picture .box.critical { stroke: var(--bad); stroke-width: 2; }
+  .picture .edge.critical { stroke: var(--bad); stroke-width: 2; opacity: 1; }
+  .picture .arrow { fill: var(--soft); }
+  .picture .bound { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 6 4; }
+)";
+
+std::string svg_head(double width, double height) {
+  return fmt::format(
+      R"(<svg class="picture" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}">
+<style>{2}</style>
+)",
+      width, height, svg_style);
+}
+
 std::string xml_text(std::string_view text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -628,13 +636,11 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
-  const std::size_t most = picture.most_boxes == 0 ? everything : picture.most_boxes;
-  return Picture(planned, most, picture.each_wave).draw_svg(plan_headline(planned, options));
+  return Picture(planned, picture).draw_svg(plan_headline(planned, options));
 }
 
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
-  const std::size_t most = picture.most_boxes == 0 ? everything : picture.most_boxes;
-  return Picture(planned, most, picture.each_wave).draw(plan_headline(planned, options));
+  return Picture(planned, picture).draw(plan_headline(planned, options));
 }
 
 } // namespace tidegate::app

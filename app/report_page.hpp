@@ -26,8 +26,9 @@ struct PageOrigin {
 std::string page_data(const documents::RunReportDocument& document, const PageOrigin& origin);
 std::string page_data(const traversal::FrontierReport& report, const PageOrigin& origin);
 
-// Returns the HTML page that shows the data of page_data().
-std::string report_page(std::string_view data);
+// Return the HTML page that shows the data of page_data().
+std::string report_page(const documents::RunReportDocument& document, const PageOrigin& origin);
+std::string report_page(const traversal::FrontierReport& report, const PageOrigin& origin);
 
 // Escapes JSON for a <script> element, so that no text in it ends the element or opens an HTML comment.
 std::string script_safe(std::string_view json);

@@ -146,8 +146,7 @@ Result<void> write_pictures(Report& report, const RunSettings& settings) {
   }
   if (!settings.options.page.empty()) {
     const PageOrigin origin{.program = program, .command = own_command(), .version = TIDEGATE_VERSION};
-    TIDEGATE_CHECK(
-        write_text(settings.options.page, report_page(page_data(document_of(report, settings), origin))));
+    TIDEGATE_CHECK(write_text(settings.options.page, report_page(document_of(report, settings), origin)));
     report.files_written.push_back(engine::written_file(settings.options.page, "page"));
   }
   return {};
@@ -161,8 +160,9 @@ Result<ExitCode> write_report(Report report, const RunSettings& settings) {
   }
   TIDEGATE_CHECK(write_pictures(report, settings));
   const auto& document = document_of(report, settings);
-  auto written = write_document(settings.output, settings.format, document,
-                                [](const auto& made, bool colour) { return run_table(made, colour); });
+  auto written =
+      write_document(settings.output, settings.format, document,
+                     [](const auto& made, bool colour) { return run_table(run_rows(made), colour); });
   if (written && report.error) {
     print_error(at_program(*report.error, settings));
     return exit_code(*report.error);

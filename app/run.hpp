@@ -105,9 +105,17 @@ std::string program_folder(const std::string& program_path);
 // Returns the report as a document; its plan was made with `plan_options`.
 documents::RunReportDocument run_document(engine::RunReport report, const PlanOptions& plan_options);
 
-// Return the report as text for people.
-std::string run_table(const documents::RunReportDocument& document, bool colour);
-std::string run_table(const traversal::FrontierReport& report, bool colour);
+// A report for people, for terminals and pages.
+struct RunTable {
+  using Rows = std::vector<std::vector<std::string>>;
+
+  std::string headline;
+  Rows rows;  // a name and a text each
+  Rows waves; // a head and the rows below it; empty if waves were not timed
+};
+RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves = 12);
+RunTable run_rows(const traversal::FrontierReport& report);
+std::string run_table(const RunTable& table, bool colour);
 
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);

@@ -19,7 +19,7 @@
 namespace tidegate::app {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Rows = RunTable::Rows;
 
 // Rows that both kinds of reports have.
 
@@ -79,8 +79,7 @@ void add_baseline(const engine::ReportHead& report, Rows& rows) {
 
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
-    return report.first_run && report.first_run->tried.empty() ? report.first_run->reason
-                                                               : "not checked in this run (--verify)";
+    return report.first_run ? report.first_run->reason : "not checked in this run (--verify)";
   }
   const engine::OutputParity& parity = *report.output_parity;
   if (parity.equal) {
@@ -252,9 +251,7 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
                                                 : text;
 }
 
-// A row for each wave, at most twelve.
-Rows wave_rows(const engine::WaveTimes& times) {
-  constexpr std::size_t most = 12;
+Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));
   Rows rows{{"  by wave", "of the path", "a run", "waiting", "GB/s, if each byte moves once"}};
   for (const engine::WaveTime& wave : times.waves) {
@@ -423,17 +420,15 @@ Rows stretches(const std::vector<traversal::WaveRecord>& waves) {
 
 } // namespace
 
-std::string run_table(const documents::RunReportDocument& document, bool colour) {
+RunTable run_rows(const documents::RunReportDocument& document, std::size_t most_waves) {
   const engine::RunReport& report = document.report;
   const auto& plan = document.plan.barriers;
-  std::string text = bold(
+  std::string headline =
       fmt::format("{}: {} of {} items{}", engine::run_status_names[static_cast<std::size_t>(report.status)],
                   report.items_processed, report.items_processed + report.items_remaining,
                   is_divided(report)
                       ? fmt::format(", in {} instead of one", launches_text(report.telemetry.kernel_launches))
-                      : ""),
-      colour);
-  text += "\n";
+                      : "");
   const bool planned = report.status == engine::RunStatus::planned;
   std::size_t waves = 0;
   for (const documents::BarrierGroup& group : plan.groups) {
@@ -511,7 +506,9 @@ std::string run_table(const documents::RunReportDocument& document, bool colour)
     return fmt::format("in front of stage {} ({})", stuck.stage, fmt::join(stuck.waves, ", "));
   };
   add_stuck(report, where, rows);
-  return text + render_table(rows) + (report.wave_times ? render_table(wave_rows(*report.wave_times)) : "");
+  return {.headline = std::move(headline),
+          .rows = std::move(rows),
+          .waves = report.wave_times ? wave_rows(*report.wave_times, most_waves) : Rows()};
 }
 
 // "299 of 300 vertices reached, the farthest at 12: vertex 7".
@@ -537,16 +534,13 @@ static std::string answer_text(const traversal::FrontierReport& report) {
               : "");
 }
 
-std::string run_table(const traversal::FrontierReport& report, bool colour) {
+RunTable run_rows(const traversal::FrontierReport& report) {
   const traversal::FrontierSummary& summary = report.summary;
-  std::string text =
-      bold(fmt::format("{}: {} of {} vertices and {} edges",
-                       engine::run_status_names[static_cast<std::size_t>(report.status)],
-                       report.source.value_or(
-                           std::string(graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
-                       report.graph.vertices, report.graph.edges),
-           colour) +
-      "\n";
+  std::string headline = fmt::format(
+      "{}: {} of {} vertices and {} edges", engine::run_status_names[static_cast<std::size_t>(report.status)],
+      report.source.value_or(
+          std::string(graphs::algorithm_names[static_cast<std::size_t>(report.algorithm)])),
+      report.graph.vertices, report.graph.edges);
   Rows rows;
   if (report.answer) {
     rows.push_back({"  answer", answer_text(report)});
@@ -559,7 +553,7 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
                                           report.memory.constrained ? ", memory_constrained" : "")});
   if (report.status == engine::RunStatus::planned) {
     add_written(report, rows);
-    return text + render_table(rows);
+    return {.headline = std::move(headline), .rows = std::move(rows), .waves = {}};
   }
   rows.push_back(
       {"  time",
@@ -586,7 +580,12 @@ std::string run_table(const traversal::FrontierReport& report, bool colour) {
     return fmt::format("after wave {}", stuck.iteration);
   };
   add_stuck(report, where, rows);
-  return text + render_table(rows) + render_table(stretches(report.waves));
+  return {.headline = std::move(headline), .rows = std::move(rows), .waves = stretches(report.waves)};
+}
+
+std::string run_table(const RunTable& table, bool colour) {
+  return bold(table.headline, colour) + "\n" + render_table(table.rows) +
+         (table.waves.empty() ? "" : render_table(table.waves));
 }
 
 } // namespace tidegate::app

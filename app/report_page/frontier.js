@@ -1,4 +1,4 @@
-// The page of a graph program: its answer, and the frontier wave by wave.
+// The frontier of a graph program wave by wave, and its memory.
 
 const TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"];
 
@@ -14,74 +14,6 @@ function words(name) {
 function large(count) {
   const [unit, name] = [[1e9, " billion"], [1e6, " million"], [1e3, " thousand"]].find(([size]) => count >= size) ?? [1, ""];
   return unit === 1 ? number(count) : digits(count / unit) + name;
-}
-
-function showTraversal(data) {
-  const {report} = data;
-  const {vertices, edges} = report.graph;
-  showTitle(data);
-  fill(document.getElementById("lead"), `${report.algorithm} over ${plural(vertices, "vertex").replace("vertexs", "vertices")} and `
-    + `${plural(edges, "edge")}`, report.status === "planned" ? "; nothing was run."
-    : `: ${plural(report.summary.waves, "wave")}${report.strategy === "launch" ? ` in ${launches(report.kernel_launches)}`
-      : howLaunched(report.kernel_launches, report.effective_geometry.worker_groups)}${report.device ? ` on ${report.device.name}` : ""}.`);
-}
-
-// The numbers that the user asked for: a name, a value, a rest each.
-function answers({answer, graph}) {
-  if (!answer) {
-    return [];
-  }
-  const of = (field) => figure(`answer.${field}`, answer[field], number(answer[field]));
-  if (answer.components !== undefined) {
-    return [["Components", of("components"), ["the largest of ", of("largest"), " vertices"]]];
-  }
-  if (answer.top !== undefined) {
-    return answer.top.slice(0, 1).map(({vertex, rank}) => ["Highest rank", rank.toPrecision(4), `vertex ${number(vertex)}`]);
-  }
-  return [["Reached", of("reached"), `of ${number(graph.vertices)} vertices`],
-    answer.farthest !== undefined && ["Farthest", of("distance"), ["vertex ", of("farthest")]]];
-}
-
-function showTraversalFigures(data) {
-  const {report} = data;
-  const {summary, verification, first_run: first} = report;
-  const wrong = verification && !verification.right;
-  showEntries([...answers(report),
-    report.status !== "planned" && ["Result", verification ? element("span", {class: wrong ? "bad" : "good"}, wrong ? "wrong" : "right")
-      : first?.equal ? "right earlier" : "not checked", verification ? verification.checks.join(", ") : first?.reason ?? ""],
-    report.kernel_launches !== 0 && ["Traversal", figure("backend_dispatch_ns", report.backend_dispatch_ns, time(report.backend_dispatch_ns)),
-      `${large(summary.edges_per_second)} edges a second`],
-    report.waves.length !== 0 && ["Widest frontier", figure("summary.widest_vertices", summary.widest_vertices, number(summary.widest_vertices)),
-      `vertices, wave ${number(summary.widest_wave)}`],
-    ["Memory", figure("memory.bytes", report.memory.bytes, bytes(report.memory.bytes)),
-      report.memory.constrained ? "memory constrained" : `${plural(report.memory.parts.length, "part")}`]]);
-}
-
-function showTraversalHow(data) {
-  const {report} = data;
-  const geometry = report.effective_geometry;
-  const box = document.getElementById("how-body");
-  fill(box, facts([
-    deviceFact(report),
-    ["Strategy", because(report.strategy, report.strategy_reason)],
-    geometry.worker_groups !== 0 && ["Geometry", figure("effective_geometry.worker_groups", geometry.worker_groups,
-      plural(geometry.worker_groups, "work-group")), ` of ${plural(geometry.workgroup_size, "work-item")}`],
-    report.ordering && orderingFact(report),
-    ranksFact(report),
-    ["Topologies", report.forced_topology ? `forced: ${words(report.forced_topology)}` : ["chosen wave by wave; rule: ", report.switch_rule],
-      report.replay && element("span", {class: report.replay.agreed === report.replay.waves ? "soft" : "bad"},
-        `; the host reproduced ${number(report.replay.agreed)} of ${number(report.replay.waves)} choices`)],
-    report.converged !== undefined && ["Converged", report.converged ? "yes" : element("span", {class: "bad"}, "no"),
-      `: the last iteration changed the ranks by ${report.rank_change.toPrecision(3)} in sum`],
-    report.answer?.top && ["Ranks", report.answer.top.map(({vertex, rank}) =>
-      element("div", {}, `vertex ${number(vertex)}: ${rank.toPrecision(4)}`))],
-  ]));
-  if (report.kernel_launches !== 0) {
-    showWallTime(report, box, [
-      ["reading the graph", "load_ns", COLOURS[4]], ["building kernels", "build_ns", COLOURS[5]],
-      ["filling memory", "upload_ns", COLOURS[2]], ["traversal", "backend_dispatch_ns", COLOURS[0]],
-      ["reading back", "read_back_ns", COLOURS[3]], ["checking", "verify_ns", COLOURS[6]]]);
-  }
 }
 
 // Puts waves that follow each other into at most `most` columns; a column shows its widest wave.
@@ -160,39 +92,6 @@ function waveText(wave) {
   return `wave ${number(wave.wave)}: ${number(wave.vertices)} vertices, ${number(wave.scanned_edges)} edges scanned, `
     + `${words(wave.topology)} (${words(wave.rule)})${wave.alone ? ", by one work-group" : ""}`
     + (wave.time_ns === undefined ? "" : `, ${time(wave.time_ns)}`);
-}
-
-// Runs of waves with the same topology.
-function stretches(waves) {
-  const found = [];
-  for (const wave of waves) {
-    if (found.at(-1)?.topology !== wave.topology) {
-      found.push({topology: wave.topology, rule: wave.rule, first: wave.wave, widest: 0, scanned: 0, explored: 0, ns: 0});
-    }
-    const last = found.at(-1);
-    last.last = wave.wave;
-    last.widest = Math.max(last.widest, wave.vertices);
-    last.scanned += wave.scanned_edges;
-    last.explored += wave.frontier_edges;
-    last.ns += wave.time_ns ?? NaN;
-  }
-  return found;
-}
-
-function showStretches(data) {
-  const {waves} = data.report;
-  if (waves.length === 0) {
-    return;
-  }
-  const all = stretches(waves);
-  const shown = all.slice(0, LIMITS.rows);
-  const whole = all.reduce((sum, {ns}) => sum + ns, 0);
-  fill(document.getElementById("waves-body"), element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Where the time went"},
-    table(["waves", "topology", "rule", "#widest", "#edges scanned", "#time", "#of all waves", "#edges a second"], shown.map((one) => [
-      one.first === one.last ? number(one.first) : `${number(one.first)} to ${number(one.last)}`, words(one.topology), words(one.rule),
-      number(one.widest), number(one.scanned),
-      ...(Number.isNaN(one.ns) ? ["", "", ""] : [time(one.ns), percent(one.ns / Math.max(1, whole)), large(one.explored * 1e9 / Math.max(1, one.ns))])]))),
-  firstOf(shown, all));
 }
 
 function showParts(data) {

@@ -66,7 +66,7 @@ function makeTimeline(data, lanes) {
 
 // Labels of spans with the colour of their first wave; names of several waves are joined by +. A window's span has the
 // names of its waves.
-function namedSpans({program, timeline, colours}) {
+function namedSpans({program, timeline}) {
   if (program === null) {
     return timeline.names.map((name) => ({name: words(name), colour: topologyColour(name)}));
   }
@@ -75,7 +75,7 @@ function namedSpans({program, timeline, colours}) {
   const nameOf = (text) => wavesOf.get(text)?.map((wave) => program.waves[wave].name).join(", ") ?? text;
   return timeline.names.map((text) => {
     const parts = wavesOf.has(text) ? [text] : text.split(" + ");
-    return {name: parts.map(nameOf).join(" + "), colour: colours[wavesOf.get(parts[0])?.[0]] ?? COLOURS[0]};
+    return {name: parts.map(nameOf).join(" + "), colour: COLOURS[program.waves[wavesOf.get(parts[0])?.[0]]?.colour ?? 0]};
   });
 }
 

@@ -49,7 +49,7 @@ std::string place_text(const BoundsViolation& violation) {
 
 ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
   const engine::Job& program = compiled.written;
-  ProgramSummary summary{.dependencies = program.dependencies,
+  ProgramSummary summary{.dag = wave_dag(program, compiled.budget_bytes),
                          .derived = program.derived,
                          .most_iterations = program.iterations,
                          .budget_bytes = compiled.budget_bytes,

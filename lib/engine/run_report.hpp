@@ -61,7 +61,7 @@ struct BufferSummary {
 struct ProgramSummary {
   std::vector<WaveSummary> waves;
   std::vector<WindowSummary> windows;
-  std::vector<engine::ResolvedDependency> dependencies;
+  planning::WaveDag dag;
   bool derived = false; // the dependencies were derived
   std::vector<BufferSummary> buffers;
   std::uint32_t most_iterations = 1;

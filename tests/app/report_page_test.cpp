@@ -19,6 +19,7 @@ documents::RunReportDocument hostile_document() {
   engine::RunReport report;
   report.program.waves.push_back({.name = hostile, .text = "wave 0", .op = "op", .tiles = 4});
   report.program.buffers.push_back({.name = hostile, .bytes = 16, .alive = {.lower = 0, .upper = 1}});
+  report.memory.arena_bytes = 16;
   report.timeline = engine::Timeline{.names = {hostile, "wait"}};
   engine::Lane lane{.name = "work-group 0", .spans = {}};
   lane.spans.push_back(
@@ -65,13 +66,14 @@ TEST_CASE("the data of a page are what was given") {
 }
 
 TEST_CASE("a page has its parts once, and no element that a name made") {
-  const std::string page = report_page(page_data(hostile_document(), origin));
+  const std::string page = report_page(hostile_document(), origin);
   CHECK(page.starts_with("<!doctype html>"));
   CHECK(page.ends_with("</html>\n"));
   CHECK(count(page, "<script") == 2); // the data and the script
   CHECK(count(page, "</script>") == 2);
   CHECK(count(page, "<!--") == 1);
-  CHECK(count(page, "prefers-color-scheme: dark") == 2); // in the style and in the script
+  CHECK(count(page, "prefers-color-scheme: dark") == 3); // in the style, in a picture and in the script
+  CHECK(count(page, "<svg") == 1);
   CHECK(count(page, "function showTimeline") == 1);
   CHECK(page.find("{{style}}") == std::string::npos);
   CHECK(page.find("{{data}}") == std::string::npos);
