@@ -160,7 +160,7 @@ void tg_queue_open(tidegate_publisher to, global uint* state, global uint2* ring
   to->room = TG_QUEUE_STAGED;
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
     to->counts[ring] = 0;
-    to->heads[ring] = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
+    to->heads[ring] = state[TG_QUEUE_HEAD(ring)];
   }
   to->ahead = 0;
   to->done = 0;
@@ -200,8 +200,8 @@ kernel void tidegate_queue_drain(global const uint2* seeds, global uint2* rings,
   uint heads[TG_QUEUE_RINGS];
   uint taken_of[TG_QUEUE_RINGS]; // 0 before the first round
   for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
-    heads[ring] = state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING + ring];
-    taken_of[ring] = state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING + ring];
+    heads[ring] = state[TG_QUEUE_HEAD(ring)];
+    taken_of[ring] = state[TG_QUEUE_TAKEN(ring)];
   }
   if (lane == 0u) {
     tg_queue_open(&publishing, state, rings, seen);
@@ -296,7 +296,7 @@ void tg_queue_take(global uint* state, uint threshold) {
   }
   for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
     const bool runs = TG_QUEUE_RINGS == 1 || (state[TG_QUEUE_RUNNING] >> p & 1u) != 0u;
-    state[TG_QUEUE_TAKEN + p] = runs ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
+    state[TG_QUEUE_TAKEN(p - TG_QUEUE_FIRST_RING)] = runs ? min(state[TG_QUEUE_WAITING + p], TG_QUEUE_MOST_A_ROUND) : 0u;
     state[TG_QUEUE_CLAIMS + p] = 0;
   }
 }
@@ -306,9 +306,9 @@ void tg_queue_arm(global uint* state) {
   for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
     state[TG_QUEUE_WAITING + p] = 0;
     state[TG_QUEUE_SINCE + p] = 0;
-    state[TG_QUEUE_HEADS + p] = 0;
+    state[TG_QUEUE_HEAD(p - TG_QUEUE_FIRST_RING)] = 0;
     state[TG_QUEUE_TAILS + p] = 0;
-    state[TG_QUEUE_TAKEN + p] = 0;
+    state[TG_QUEUE_TAKEN(p - TG_QUEUE_FIRST_RING)] = 0;
   }
   state[TG_QUEUE_ROUND] = 0;
   state[TG_QUEUE_STALLED] = 0;
@@ -338,82 +338,100 @@ void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
   counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
-// After a round: counts what it did, and decides what runs next. All loads that need no other come first, so that they
-// take the time of one.
-void tg_queue_end_round(global uint* state, uint threshold, uint most_stalled, uint capacity) {
-  const uint done = state[TG_QUEUE_DONE];
-  const uint again = state[TG_QUEUE_AGAIN];
-  const uint kept = state[TG_QUEUE_KEPT];
-  const uint round = state[TG_QUEUE_ROUND];
-  const uint failed = state[TG_QUEUE_FAULT];
-  const uint repeated = state[TG_QUEUE_REPEATED];
-  const uint ahead = state[TG_QUEUE_RAN_AHEAD];
-  const uint rounds = state[TG_QUEUE_ROUNDS];
-  const uint stalled_before = state[TG_QUEUE_STALLED];
-  const uint deepest_before = state[TG_QUEUE_DEEPEST];
-  const uint kept_before = state[TG_QUEUE_MOST_KEPT];
-  const uint remaining = state[TG_QUEUE_REMAINING];
-  const uint2 published_before = tg_queue_counted(&state[TG_QUEUE_PUBLISHED]);
-  const uint2 executed_before = tg_queue_counted(&state[TG_QUEUE_EXECUTED]);
-  const uint2 requeues_before = tg_queue_counted(&state[TG_QUEUE_REQUEUES]);
-  const uint2 deduped_before = tg_queue_counted(&state[TG_QUEUE_DEDUPED]);
+// What the turn between two rounds reads.
+typedef struct {
+  uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining;
+  uint2 published, executed, requeues, deduped;
+  uint heads[TG_QUEUE_RINGS], tails[TG_QUEUE_RINGS], waited[TG_QUEUE_RINGS], ran[TG_QUEUE_RINGS];
+} tg_queue_figures;
+
+// Reads all of it before anything is decided or written, so that the loads take the time of one.
+tg_queue_figures tg_queue_read(global const uint* state) {
+  tg_queue_figures read;
+  read.mode = state[TG_QUEUE_MODE];
+  read.done = state[TG_QUEUE_DONE];
+  read.again = state[TG_QUEUE_AGAIN];
+  read.kept = state[TG_QUEUE_KEPT];
+  read.round = state[TG_QUEUE_ROUND];
+  read.failed = state[TG_QUEUE_FAULT];
+  read.repeated = state[TG_QUEUE_REPEATED];
+  read.ahead = state[TG_QUEUE_RAN_AHEAD];
+  read.rounds = state[TG_QUEUE_ROUNDS];
+  read.stalled = state[TG_QUEUE_STALLED];
+  read.deepest = state[TG_QUEUE_DEEPEST];
+  read.most_kept = state[TG_QUEUE_MOST_KEPT];
+  read.remaining = state[TG_QUEUE_REMAINING];
+  read.published = tg_queue_counted(&state[TG_QUEUE_PUBLISHED]);
+  read.executed = tg_queue_counted(&state[TG_QUEUE_EXECUTED]);
+  read.requeues = tg_queue_counted(&state[TG_QUEUE_REQUEUES]);
+  read.deduped = tg_queue_counted(&state[TG_QUEUE_DEDUPED]);
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    read.heads[ring] = state[TG_QUEUE_HEAD(ring)];
+    read.tails[ring] = state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING + ring];
+    read.waited[ring] = state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring];
+    read.ran[ring] = state[TG_QUEUE_TAKEN(ring)];
+  }
+  return read;
+}
+
+// After a round: counts what it did, and decides what runs next.
+void tg_queue_end_round(global uint* state, const tg_queue_figures* was, uint threshold, uint most_stalled, uint capacity) {
   ulong deepest = 0;
   uint taken = 0;
   uint published = 0;
   uint left = 0;
-  for (uint p = TG_QUEUE_FIRST_RING; p < TG_QUEUE_FIRST_RING + TG_QUEUE_RINGS; ++p) {
-    const uint head = state[TG_QUEUE_HEADS + p];
-    const uint length = state[TG_QUEUE_TAILS + p] - head;
-    const uint waited = state[TG_QUEUE_WAITING + p];
-    const uint ran = state[TG_QUEUE_TAKEN + p];
+  for (uint ring = 0; ring < TG_QUEUE_RINGS; ++ring) {
+    const uint length = was->tails[ring] - was->heads[ring];
+    const uint ran = was->ran[ring];
     deepest += length;
-    published += length - waited;
+    published += length - was->waited[ring];
     taken += ran;
     left += length - ran;
-    if (TG_QUEUE_RINGS > 1 && (ran != 0u || waited == 0u)) {
-      state[TG_QUEUE_SINCE + p] = round + 1u;
+    if (TG_QUEUE_RINGS > 1 && (ran != 0u || was->waited[ring] == 0u)) {
+      state[TG_QUEUE_SINCE + TG_QUEUE_FIRST_RING + ring] = was->round + 1u;
     }
-    state[TG_QUEUE_HEADS + p] = head + ran;
-    state[TG_QUEUE_WAITING + p] = length - ran;
+    state[TG_QUEUE_HEAD(ring)] = was->heads[ring] + ran;
+    state[TG_QUEUE_WAITING + TG_QUEUE_FIRST_RING + ring] = length - ran;
   }
-  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], published_before, published + ahead - again);
-  tg_queue_count_on(&state[TG_QUEUE_EXECUTED], executed_before, done);
-  tg_queue_count_on(&state[TG_QUEUE_REQUEUES], requeues_before, again);
-  tg_queue_count_on(&state[TG_QUEUE_DEDUPED], deduped_before, repeated);
+  tg_queue_count_on(&state[TG_QUEUE_PUBLISHED], was->published, published + was->ahead - was->again);
+  tg_queue_count_on(&state[TG_QUEUE_EXECUTED], was->executed, was->done);
+  tg_queue_count_on(&state[TG_QUEUE_REQUEUES], was->requeues, was->again);
+  tg_queue_count_on(&state[TG_QUEUE_DEDUPED], was->deduped, was->repeated);
   state[TG_QUEUE_DONE] = 0;
   state[TG_QUEUE_AGAIN] = 0;
   state[TG_QUEUE_REPEATED] = 0;
   state[TG_QUEUE_RAN_AHEAD] = 0;
-  state[TG_QUEUE_ROUNDS] = rounds + 1u;
-  state[TG_QUEUE_ROUND] = round + 1u;
-  const uint stalled = done != 0u ? 0u : stalled_before + 1u;
+  state[TG_QUEUE_ROUNDS] = was->rounds + 1u;
+  state[TG_QUEUE_ROUND] = was->round + 1u;
+  const uint stalled = was->done != 0u ? 0u : was->stalled + 1u;
   state[TG_QUEUE_STALLED] = stalled;
-  state[TG_QUEUE_DEEPEST] = max(deepest_before, (uint)min(deepest, 0xfffffffful));
-  state[TG_QUEUE_MOST_KEPT] = max(kept_before, kept);
-  const uint faults = taken + ahead - done - again;
-  state[TG_QUEUE_REMAINING] = remaining + faults;
-  const uint end = failed != 0u                            ? TG_QUEUE_FAILED
-                   : deepest > capacity || kept > capacity ? TG_QUEUE_FULL
-                   : left == 0u                            ? TG_QUEUE_DRAINED
-                   : stalled >= most_stalled               ? TG_QUEUE_NO_PROGRESS
-                                                           : ~0u;
+  state[TG_QUEUE_DEEPEST] = max(was->deepest, (uint)min(deepest, 0xfffffffful));
+  state[TG_QUEUE_MOST_KEPT] = max(was->most_kept, was->kept);
+  const uint faults = taken + was->ahead - was->done - was->again;
+  state[TG_QUEUE_REMAINING] = was->remaining + faults;
+  const uint end = was->failed != 0u                            ? TG_QUEUE_FAILED
+                   : deepest > capacity || was->kept > capacity ? TG_QUEUE_FULL
+                   : left == 0u                                 ? TG_QUEUE_DRAINED
+                   : stalled >= most_stalled                    ? TG_QUEUE_NO_PROGRESS
+                                                                : ~0u;
   if (end == ~0u) {
     tg_queue_take(state, threshold);
   } else {
     state[TG_QUEUE_MORE] = 0;
     state[TG_QUEUE_END] = max(state[TG_QUEUE_END], end); // a failure in one iteration persists
-    state[TG_QUEUE_REMAINING] = remaining + faults + left;
+    state[TG_QUEUE_REMAINING] = was->remaining + faults + left;
     tg_queue_arm(state);
   }
 }
 
 // Runs between two rounds, in one work-item.
 kernel void tidegate_queue_turn(global uint* state, uint threshold, uint most_stalled, uint capacity) {
+  const tg_queue_figures was = tg_queue_read(state);
   state[TG_QUEUE_MORE] = 1;
-  if (state[TG_QUEUE_MODE] != TG_QUEUE_RUNS) {
+  if (was.mode != TG_QUEUE_RUNS) {
     tg_queue_prepared(state, threshold);
   } else {
-    tg_queue_end_round(state, threshold, most_stalled, capacity);
+    tg_queue_end_round(state, &was, threshold, most_stalled, capacity);
   }
 }
 
@@ -429,9 +447,9 @@ kernel void tidegate_queue_check(global uint2* waiting, uint size, uint reversed
   tg_queue_open(&publishing, state, waiting, seen);
   publishing.ring_size = size;
   publishing.room = 0;
-  global uint* const head = &state[TG_QUEUE_HEADS + TG_QUEUE_FIRST_RING];
+  global uint* const head = &state[TG_QUEUE_HEAD(0)];
   global uint* const tail = &state[TG_QUEUE_TAILS + TG_QUEUE_FIRST_RING];
-  global uint* const round = &state[TG_QUEUE_TAKEN + TG_QUEUE_FIRST_RING]; // its items, which keep their room
+  global uint* const round = &state[TG_QUEUE_TAKEN(0)]; // its items, which keep their room
   global uint* const ran = &state[TG_QUEUE_CLAIMS + TG_QUEUE_FIRST_RING];  // of these
   if (state[TG_QUEUE_MODE] != TG_QUEUE_RUNS) {
     for (uint i = 0; i < *tail; ++i) {

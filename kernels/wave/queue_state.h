@@ -3,11 +3,13 @@
 #define TG_QUEUE_PRIORITIES 5 // 0 is the best
 
 enum {
-  TG_QUEUE_FAULT,         // 1 once an item has failed; its setter writes the next two
+  TG_QUEUE_MORE,          // 1 if there is another round
+  TG_QUEUE_MODE,          // values below; this and the next only if ops publish (kernels/wave/publish.cl)
+  TG_QUEUE_ROUND_OF_RING, // of each ring two words, so that a round reads 32 bytes before its items: TG_QUEUE_HEAD, TG_QUEUE_TAKEN
+  TG_QUEUE_FAULT = TG_QUEUE_ROUND_OF_RING + 2 * TG_QUEUE_PRIORITIES, // 1 once an item has failed; its setter writes the next two
   TG_QUEUE_FAULT_PLACE,   // index of the item among the published ones
   TG_QUEUE_FAULT_RESULT,  // what its op returned
   TG_QUEUE_FAULTS,        // items that failed
-  TG_QUEUE_MORE,          // 1 if there is another round
   TG_QUEUE_RUNNING,       // bit p: items of priority p run in this round
   TG_QUEUE_FRESH,         // bit p: no item of priority p has run yet
   TG_QUEUE_ROUND,         // counted from 0
@@ -25,12 +27,9 @@ enum {
   TG_QUEUE_SINCE = TG_QUEUE_REQUEUED + TG_QUEUE_PRIORITIES,    // round since which they wait
 
   // Only if ops publish (kernels/wave/publish.cl):
-  TG_QUEUE_HEADS = TG_QUEUE_SINCE + TG_QUEUE_PRIORITIES,  // of each ring: position of its first item
-  TG_QUEUE_TAILS = TG_QUEUE_HEADS + TG_QUEUE_PRIORITIES,  // position after its last item
-  TG_QUEUE_TAKEN = TG_QUEUE_TAILS + TG_QUEUE_PRIORITIES,  // items that run in this round
-  TG_QUEUE_CLAIMS = TG_QUEUE_TAKEN + TG_QUEUE_PRIORITIES, // chunks of these that were claimed
-  TG_QUEUE_MODE = TG_QUEUE_CLAIMS + TG_QUEUE_PRIORITIES, // values below
-  TG_QUEUE_DONE,        // items that were completed in this round
+  TG_QUEUE_TAILS = TG_QUEUE_SINCE + TG_QUEUE_PRIORITIES,  // by priority: position after the last item of its ring
+  TG_QUEUE_CLAIMS = TG_QUEUE_TAILS + TG_QUEUE_PRIORITIES, // by priority: chunks of the round's items that were claimed
+  TG_QUEUE_DONE = TG_QUEUE_CLAIMS + TG_QUEUE_PRIORITIES, // items that were completed in this round
   TG_QUEUE_AGAIN,       // items that were requeued in this round
   TG_QUEUE_KEPT,        // different items of pure ops
   TG_QUEUE_MOST_KEPT,   // the most of them in any iteration
@@ -47,6 +46,10 @@ enum {
 };
 
 enum { TG_QUEUE_DRAINED, TG_QUEUE_FAILED, TG_QUEUE_NO_PROGRESS, TG_QUEUE_FULL };
+
+// Words of a ring, which is numbered from the first priority in use.
+#define TG_QUEUE_HEAD(ring) (TG_QUEUE_ROUND_OF_RING + 2 * (ring))      // position of its first item
+#define TG_QUEUE_TAKEN(ring) (TG_QUEUE_ROUND_OF_RING + 2 * (ring) + 1) // items that run in this round
 
 // Modes of a queue whose ops publish: its tables are cleared, the given items go into the rings, items run.
 enum { TG_QUEUE_CLEARS, TG_QUEUE_SEEDS, TG_QUEUE_RUNS };
