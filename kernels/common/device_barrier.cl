@@ -15,6 +15,11 @@ typedef uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
 }
+uint tg_arrive(volatile global tg_word* at) {
+  uint before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(at) : "memory");
+  return before;
+}
 void tg_store_release(volatile global tg_word* at, uint value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(at), "r"(value) : "memory");
 }
@@ -36,6 +41,9 @@ void tg_add_many_release(volatile global tg_word* at, uint more) {
 void tg_store_release(volatile global tg_word* at, uint value) {
   atomic_store_explicit(at, value, memory_order_release, memory_scope_device);
 }
+uint tg_arrive(volatile global tg_word* at) {
+  return atomic_fetch_add_explicit(at, 1u, memory_order_acq_rel, memory_scope_device);
+}
 uint tg_load_acquire(volatile global tg_word* at) {
   return atomic_load_explicit(at, memory_order_acquire, memory_scope_device);
 }
@@ -51,6 +59,12 @@ void tg_add_many_release(volatile global tg_word* at, uint more) {
 void tg_store_release(volatile global tg_word* at, uint value) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
   atomic_store_explicit(at, value, memory_order_relaxed, memory_scope_device);
+}
+uint tg_arrive(volatile global tg_word* at) {
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+  const uint before = atomic_fetch_add_explicit(at, 1u, memory_order_relaxed, memory_scope_device);
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
+  return before;
 }
 uint tg_load_relaxed(volatile global tg_word* at) {
   return atomic_load_explicit(at, memory_order_relaxed, memory_scope_device);
@@ -69,6 +83,12 @@ void tg_add_many_release(volatile global tg_word* at, uint more) {
 void tg_store_release(volatile global tg_word* at, uint value) {
   mem_fence(CLK_GLOBAL_MEM_FENCE);
   atomic_xchg(at, value);
+}
+uint tg_arrive(volatile global tg_word* at) {
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  const uint before = atomic_add(at, 1u);
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  return before;
 }
 uint tg_load_relaxed(volatile global tg_word* at) {
   return atomic_add(at, 0u);

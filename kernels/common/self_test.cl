@@ -5,8 +5,9 @@
 #include "common/occupancy.cl"
 
 // Each group writes, all groups meet, and each reads with plain loads what its neighbour wrote; in every
-// other round a group meets only its two neighbours, by their published progress. `data` holds two words per
-// work-item, used in turn; `errors` counts reads of other values.
+// other round a group meets only its two neighbours, by their published progress. In every fourth round the group that
+// arrives last writes a word before the others go on, which all read. `data` holds two words per work-item, used in
+// turn, and the one of every fourth round; `errors` counts reads of other values.
 kernel void litmus(global uint* data, volatile global tg_word* counters, volatile global uint* errors, uint rounds,
                    uint most_polls) {
   local uint gave_up;
@@ -19,17 +20,26 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   const uint group = get_group_id(0);
   const uint neighbour = group + 1 == groups ? 0 : group + 1;
   const uint other = group == 0 ? groups - 1 : group - 1; // reads what this group writes
+  global uint* const word_of_last = data + 2 * groups * lanes;
   uint wrong = 0;
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
     half_of_round[group * lanes + lane] = round * 2654435761u + group * lanes + lane;
-    if (round % 2 == 0) {
-      if (!tg_device_barrier(counters, (round / 2 + 1) * groups, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
+    const uint met = (round / 2 + 1) * groups + round / 4; // arrivals, without the second one of this round
+    if (round % 4 == 0) {
+      if (!tg_device_barrier(counters, met, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
         break;
       }
     } else {
       barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
-      if (lane == 0) {
+      if (lane == 0 && round % 4 == 2) {
+        if (tg_arrive(&counters[TG_ARRIVALS]) + 1 == met) {
+          *word_of_last = half_of_round[neighbour * lanes];
+          tg_add_release(&counters[TG_ARRIVALS]);
+        } else if (!tg_await(counters, TG_ARRIVALS, met + 1, most_polls, 0, (uint3)(round, 0, 0))) {
+          gave_up = 1;
+        }
+      } else if (lane == 0) {
         tg_store_release(&counters[TG_REACHED(group)], round);
         if (!tg_await(counters, TG_REACHED(neighbour), round, most_polls, 0, (uint3)(round, 0, 0)) ||
             !tg_await(counters, TG_REACHED(other), round, most_polls, 0, (uint3)(round, 0, 0))) {
@@ -42,6 +52,10 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
       }
     }
     wrong += half_of_round[neighbour * lanes + lane] != round * 2654435761u + neighbour * lanes + lane;
+    if (round % 4 == 2) { // what the last one read of its neighbour: the first item of some group
+      const uint first = *word_of_last - round * 2654435761u;
+      wrong += first % lanes != 0 || first >= groups * lanes;
+    }
   }
   if (wrong != 0) {
     atomic_add(errors, wrong);

@@ -209,18 +209,16 @@ TG_LEAN_STEP
 #endif
 
 #if TG_HAS_QUEUES
-// Called by one work-item of each group after its last local barrier: all groups arrive, group 0 starts the next round
-// or ends the queue, and its second arrival lets the others go on. Returns false if a wait timed out.
+// Called by one work-item of each group after its last local barrier: all groups arrive, and the last one starts the next
+// round or ends the queue before a further arrival lets the others go on. Returns false if a wait timed out.
 static bool tg_end_round(tg_launch launch, const tg_position* at) {
-  const uint3 place = (uint3)(at->iteration, at->stage, 0);
   const uint all = at->arrivals + launch.arrivals_per_barrier;
-  tg_add_release(&launch.counters[TG_ARRIVALS]);
-  const bool met = tg_await(launch.counters, TG_ARRIVALS, launch.group == 0 ? all : all + 1, launch.most_polls, launch.report, place);
-  if (met && launch.group == 0) {
-    tg_turn_queue(at->stage, launch.arena);
-    tg_add_release(&launch.counters[TG_ARRIVALS]);
+  if (tg_arrive(&launch.counters[TG_ARRIVALS]) + 1 != all) {
+    return tg_await(launch.counters, TG_ARRIVALS, all + 1, launch.most_polls, launch.report, (uint3)(at->iteration, at->stage, 0));
   }
-  return met;
+  tg_turn_queue(at->stage, launch.arena);
+  tg_add_release(&launch.counters[TG_ARRIVALS]);
+  return true;
 }
 #endif
 
@@ -302,7 +300,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       break;
     }
 #if TG_HAS_QUEUES
-    if (tg_is_queue(at.stage)) { // there may be another round: group 0 decides when all have arrived
+    if (tg_is_queue(at.stage)) { // there may be another round: who arrives last decides
       if (get_local_id(0) == 0 && !tg_end_round(launch, &at)) {
         gave_up = 1;
       }

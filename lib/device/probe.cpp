@@ -270,7 +270,7 @@ private:
     const std::size_t counter_words = (2 + std::size_t{groups}) * line_words; // includes one line per group
     const Buffer counters = buffer(counter_words);
     const Buffer errors = buffer(1);
-    const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size);
+    const Buffer data = buffer(std::size_t{2} * groups * scale_.workgroup_size + 1);
     grow(scale_.most_litmus_rounds, [&](std::uint32_t rounds) {
       clear(counters, counter_words);
       return launch(kernel(program, "litmus", data, counters, errors, std::uint32_t{rounds},
