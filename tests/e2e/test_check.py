@@ -6,7 +6,6 @@ import json
 import shutil
 import tempfile
 import unittest
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ class Check(unittest.TestCase):
         self.folder = Path(scratch.name)
 
     def test_nothing_is_told_that_follows(self) -> None:
-        """Every key and value of the examples wrong in turn, of elements of lists three at most: each time only errors of form are told."""
+        """Every key and value of the examples wrong in turn, of elements of lists and named ones the first: each time only errors of form are told."""
         def mistakes(value: Any, named: frozenset[str], path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], str]]:
             """Places below `value` with what is done there; the keys of objects in `named` are free."""
             found: list[tuple[tuple[Any, ...], str]] = []
@@ -54,13 +53,13 @@ class Check(unittest.TestCase):
                 shutil.copytree(path.parent, folder)
             document = json.loads(path.read_text())
             named = frozenset(("buffers", "images", "hits", "ops", "struct") if kind == "wave_program" else ())
-            alike = Counter[Any]()
+            alike = set[Any]()
             lines = []
             for where, change in mistakes(document, named)[::12 if SANITIZED else 1]:
-                kind_of_place = (change, *(0 if isinstance(key, int) else key for key in where))
-                alike[kind_of_place] += 1
-                if alike[kind_of_place] <= 3:
+                kind_of_place = (change, *(0 if isinstance(key, int) or above in named else key for above, key in zip(("", *where), where)))
+                if kind_of_place not in alike:
                     lines.append(changed(document, where, change))
+                alike.add(kind_of_place)
             stream = folder / "wrong.ndjson"
             stream.write_text("\n".join(lines))
             reports = [json.loads(line) for line in run("check", kind, "--stream", str(stream)).stdout.splitlines()]

@@ -6,7 +6,6 @@ Random programs, and what is cut and why, are tested on threads in tests/engine/
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import math
 import os
@@ -140,13 +139,14 @@ class Ranks(Programs):
                 "waves": [{"op": "lean", "global_size": [40, 96], "local_size": [8, 4],
                            "args": [{"buffer": "in", "rows": 3}, {"buffer": "out", "rows": 0}, {"i32": 40}, {"i32": 96}]}],
                 "repeat": 11, "swap": [["in", "out"]]}
-        for name, cases in (("heat", ((3, 2), (2, 5))), ("life", ((4, 3),)), ("jacobi", ((2, 3),)), ("lean", ((2, 1000), (3, 3), (4, 5)))):
+        for name, cases in (("heat", ((3, 2, "auto"), (2, 2, "barrier"), (2, 5, "counters"))), ("life", ((4, 3, "barrier"),)), ("jacobi", ((2, 3, "counters"),)),
+                            ("lean", ((2, 1000, "barrier"), (3, 3, "counters"), (4, 5, "auto")))):
             why = {"life": '"generation" reads "cells" around a torus', "jacobi": '"sweep" combines a buffer in each iteration, and no other wave works further'}.get(name, "")
             program = lean if name == "lean" else self.example(name, None if name == "jacobi" else 23)
             self.file("program.json", json.dumps(program))
             self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
             alone = self.outputs(program)
-            for (ranks, depth), strategy in itertools.product(cases, ("auto", "barrier", "counters")):
+            for ranks, depth, strategy in cases:
                 with self.subTest(name=name, ranks=ranks, depth=depth, strategy=strategy):
                     overlap = depth != 3
                     result = self.mpirun(ranks, "run", "program.json", "--halo-depth", str(depth), "--strategy", strategy, "--set",
@@ -615,7 +615,7 @@ class Ranks(Programs):
           out[i] = in[i] % 5u + (i > 0 ? in[i - 1] % 3u : 0u) + (i < 63u ? in[i + 1] % 3u : 0u);
         }""")
         buffer = {"type": "u32", "shape": [64], "init": {"fill": 1}}
-        for rank, repeat in ((3, 4), (2, 10), (0, 10)):  # in the last wave, and with others waiting for its rows
+        for rank, repeat in ((3, 4), (1, 10)):  # in the last wave, and with others waiting for its rows
             with self.subTest(rank=rank, repeat=repeat):
                 self.file("program.json", json.dumps({
                     "buffers": {"in": {**buffer, "output": "out.npy"}, "out": buffer}, "ops": {"loops": {"source": "loops.cl"}},

@@ -151,7 +151,7 @@ def flaw_of(number: int) -> str | None:
 class RandomGraphs(unittest.TestCase):
     def test_results(self) -> None:
         with ThreadPoolExecutor(2) as pool:
-            for flaw in pool.map(flaw_of, range(COUNT if COUNT > 64 else COUNT // 2)):
+            for flaw in pool.map(flaw_of, range(COUNT if COUNT > 64 else COUNT // 3)):
                 self.assertIsNone(flaw)
 
 

@@ -302,8 +302,9 @@ class Drain(Queues):
                   "  TIDEGATE_PUBLISH(once, in, out, i + 1);\n  return TIDEGATE_DONE;\n}\n")
         self.file("plain.cl", "kernel void plain(global uint* a) { a[get_global_id(0)] += 1; }")
         self.file("none.ndjson", "\n")
-        for ops in (["once"], ["again", "once"], ["more", "once"]):
-            for strategy in ("plain", "launch", "barrier", "counters"):
+        for ops, strategies in ((["once"], ("plain", "barrier")), (["again", "once"], ("launch", "counters")),
+                                (["more", "once"], ("launch", "barrier"))):
+            for strategy in strategies:
                 where: Document = {"items": []} if strategy != "launch" else {"file": "none.ndjson"}
                 document = {"buffers": {"in": buffer(count=8, init={"iota": {}}), "out": buffer(count=8, init={"fill": 5}, output="out.npy")},
                             "ops": {**{op: queue_op("empty.cl") for op in ops}, "plain": {"source": "plain.cl"}},

@@ -179,10 +179,10 @@ class WallTime(Safety):
             self.assertEqual(report["warnings"], [warning])
             path = str(self.folder / "program.json")
             self.assertEqual(result.stderr, f"tidegate: {path}: warning: {warning['message']}\n  at: /until\n  fix: {warning['fix']}\n")
-            as_json = self.run_document(document, "--strategy", strategy, *ONE, "--errors", "json")
-            self.assertEqual([json.loads(line) for line in as_json.stderr.splitlines()], [{"warning": warning, "source": path}])
-            self.assertEqual(self.run_document(document, "--strategy", strategy, *ONE, "--errors", "json", "--quiet").stderr, "")
-        table = self.run_document(document, "--format", "table", *ONE).stdout
+        as_json = self.run_document(document, "--strategy", "launch", *ONE, "--errors", "json")
+        self.assertEqual([json.loads(line) for line in as_json.stderr.splitlines()], [{"warning": warning, "source": path}])
+        self.assertEqual(self.run_document(document, "--strategy", "launch", *ONE, "--errors", "json", "--quiet").stderr, "")
+        table = self.run_document(document, "--strategy", "launch", "--format", "table", *ONE).stdout
         self.assertRegex(table, r'until +NOT REACHED: "y" is \d+, waiting for 0')
 
     def test_an_op_that_never_returns(self) -> None:
