@@ -5,9 +5,13 @@
 #include "core/statistics.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_images.hpp"
+#include "engine/hits.hpp"
 #include "engine/proof.hpp"
+#include "engine/queue_rounds.hpp"
 #include "tune/statistics.hpp"
 #include "work/compiler_macros.hpp"
+#include "work/hits.hpp"
+#include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -71,6 +75,27 @@ std::string way_text(const Configuration& configuration) {
                     engine::tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)]);
   }
   return text;
+}
+
+// The program with longer queues after this error of a run; nothing if it may not grow.
+std::optional<engine::WaveProgram> grown_after(const Error& error, const engine::Job& job,
+                                               const engine::WaveProgram& program) {
+  if (error.code != ErrorCode::publish_queue_full) {
+    return {};
+  }
+  std::vector<engine::QueueReport> queues = engine::queues_before(job);
+  std::size_t at = 0;
+  for (std::size_t wave = 0; wave < job.waves.size(); ++wave) {
+    if (!job.waves[wave].queue) {
+      continue;
+    }
+    if (wave == error.wave) {
+      const std::uint32_t capacity = job.waves[wave].rounds->capacity;
+      queues[at].publishing = engine::PublishingReport{.capacity = capacity, .needed_capacity = capacity + 1};
+    }
+    ++at;
+  }
+  return engine::with_longer_queues(program, queues);
 }
 
 } // namespace
@@ -212,6 +237,14 @@ Result<bool> Workbench::make(const Settings& settings) {
 
 Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_ns) {
   const engine::ArenaRun done = run(configuration, most_ns);
+  if (done.outcome.status == engine::RunStatus::queue_failed) {
+    for (const engine::QueueOutcome& queue : done.queues) {
+      if (queue.failure) {
+        return tl::unexpected(
+            engine::queue_error(configuration.compiled.written, queue.wave, *queue.failure));
+      }
+    }
+  }
   TIDEGATE_CHECK(check_finished(done.outcome.status));
   engine::OutputParity parity =
       engine::compare_outputs(configuration.compiled.written, expected_, done.outputs);
@@ -249,6 +282,31 @@ engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most
 }
 
 Result<void> Workbench::make_first(const Settings& settings) {
+  constexpr int most_runs = 32; // as in a run
+  bool has_room = false;
+  for (int runs = 0; runs < most_runs && !has_room; ++runs) {
+    TIDEGATE_TRY(has_room, make_in_this_room(settings));
+  }
+  if (!has_room) {
+    return failure(ErrorCode::hits_overflow, "a list of hits needs more room in each run",
+                   "give it a larger capacity");
+  }
+  return {};
+}
+
+bool Workbench::give_more_room(std::optional<engine::WaveProgram> larger) {
+  if (!larger) {
+    return false;
+  }
+  program_ = std::move(*larger);
+  reference_.reset();
+  added_ = 0;
+  forget();
+  iterations_ = 0;
+  return true;
+}
+
+Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   TIDEGATE_CHECK(make(settings).map([](bool) {}));
   added_ = 1;
   Configuration& configuration = configurations_.front();
@@ -260,9 +318,22 @@ Result<void> Workbench::make_first(const Settings& settings) {
   reference_.emplace(session_, configuration.compiled.written, configuration.compiled.schedule.storage,
                      first_);
   monitor_.begin(engine::Activity::proving);
-  TIDEGATE_TRY(engine::PlainRun plain, run_plain(configuration));
-  expected_ = std::move(plain.outputs);
-  return prove(configuration, options_.max_wall_time_ns);
+  Result<void> proved;
+  try {
+    TIDEGATE_TRY(engine::PlainRun plain, run_plain(configuration));
+    expected_ = std::move(plain.outputs);
+    if (give_more_room(
+            engine::grown(program_, engine::count_hits(configuration.compiled.written, expected_)))) {
+      return false;
+    }
+    proved = prove(configuration, options_.max_wall_time_ns);
+  } catch (device::Refused& refused) {
+    proved = tl::unexpected(std::move(refused.error));
+  }
+  if (!proved && give_more_room(grown_after(proved.error(), configuration.compiled.written, program_))) {
+    return false;
+  }
+  return proved.map([] { return true; });
 }
 
 // Raises the number of iterations until the next step would exceed `most_plain_ns_`.

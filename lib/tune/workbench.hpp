@@ -149,6 +149,9 @@ public:
 
 private:
   Result<void> make_first(const Settings& settings) override;
+  // Returns false if the program has got more room, and is to be made again.
+  Result<bool> make_in_this_room(const Settings& settings);
+  bool give_more_room(std::optional<engine::WaveProgram> larger);
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
   engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
   void forget() override;
@@ -168,7 +171,7 @@ private:
   Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
   engine::ArenaRun run(Configuration& configuration, std::uint64_t most_ns);
 
-  const engine::WaveProgram& program_;
+  engine::WaveProgram program_; // with the room that its lists and queues grow to in a run
   std::uint64_t most_plain_ns_;
   engine::AnswerMacros answer_macros_;
   std::deque<Configuration> configurations_; // a deque, because builds refer to compiled programs
