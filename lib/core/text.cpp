@@ -58,6 +58,11 @@ char32_t code_point(std::string_view sequence) {
   return value;
 }
 
+bool equal_in_any_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 // Returns the only candidate that starts with the word and an underscore: op_handle for op.
 std::optional<std::string_view> only_beginning(std::string_view word,
                                                std::span<const std::string_view> candidates) {
@@ -80,7 +85,7 @@ std::optional<std::string_view> nearest_name(std::string_view word,
   }
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = equal_in_any_case(word, candidate) ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

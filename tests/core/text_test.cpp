@@ -23,6 +23,7 @@ TEST_CASE("the nearest name is one slip away") {
   CHECK(nearest_name("qeueu_len", names) == "queue_len");  // swapped neighbours, twice
   CHECK(nearest_name("requeue_cuont", names) == "requeue_count");
   CHECK(nearest_name("m", names) == "n");
+  CHECK(nearest_name("QUEUE_LEN", names) == "queue_len");
 }
 
 TEST_CASE("a word that resembles nothing has no nearest name") {
