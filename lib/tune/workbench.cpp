@@ -77,27 +77,6 @@ std::string way_text(const Configuration& configuration) {
   return text;
 }
 
-// The program with longer queues after this error of a run; nothing if it may not grow.
-std::optional<engine::WaveProgram> grown_after(const Error& error, const engine::Job& job,
-                                               const engine::WaveProgram& program) {
-  if (error.code != ErrorCode::publish_queue_full) {
-    return {};
-  }
-  std::vector<engine::QueueReport> queues = engine::queues_before(job);
-  std::size_t at = 0;
-  for (std::size_t wave = 0; wave < job.waves.size(); ++wave) {
-    if (!job.waves[wave].queue) {
-      continue;
-    }
-    if (wave == error.wave) {
-      const std::uint32_t capacity = job.waves[wave].rounds->capacity;
-      queues[at].publishing = engine::PublishingReport{.capacity = capacity, .needed_capacity = capacity + 1};
-    }
-    ++at;
-  }
-  return engine::with_longer_queues(program, queues);
-}
-
 } // namespace
 
 Result<void> check_finished(engine::RunStatus status) {
@@ -330,7 +309,8 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   } catch (device::Refused& refused) {
     proved = tl::unexpected(std::move(refused.error));
   }
-  if (!proved && give_more_room(grown_after(proved.error(), configuration.compiled.written, program_))) {
+  if (!proved &&
+      give_more_room(engine::with_longer_queues(program_, configuration.compiled.written, proved.error()))) {
     return false;
   }
   return proved.map([] { return true; });

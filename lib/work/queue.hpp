@@ -96,6 +96,9 @@ Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& name
 std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
                                               std::span<const QueueReport> queues);
 
+// The same after an error of a run of this job of the program.
+std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const Job& job, const Error& error);
+
 // Reads items from a file. Names ending in .ndjson or .jsonl have one object per line, an item as in a program; empty
 // lines are skipped. Other files have four little-endian u32 per item. Errors: those of resolve_item() and bad_queue,
 // with the line; those of reading.

@@ -1,6 +1,7 @@
 // Publishing of work items in tiles, and their files.
 #include "core/duration.hpp"
 #include "core/files.hpp"
+#include "engine/queue_rounds.hpp"
 #include "work/documents.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
@@ -324,6 +325,26 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program,
     any = true;
   }
   return any ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const Job& job,
+                                              const Error& error) {
+  if (error.code != ErrorCode::publish_queue_full) {
+    return {};
+  }
+  std::vector<QueueReport> queues = queues_before(job);
+  std::size_t at = 0;
+  for (std::size_t wave = 0; wave < job.waves.size(); ++wave) {
+    if (!job.waves[wave].queue) {
+      continue;
+    }
+    if (wave == error.wave) {
+      const std::uint32_t capacity = job.waves[wave].rounds->capacity;
+      queues[at].publishing = PublishingReport{.capacity = capacity, .needed_capacity = capacity + 1};
+    }
+    ++at;
+  }
+  return with_longer_queues(program, queues);
 }
 
 } // namespace tidegate::engine

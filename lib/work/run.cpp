@@ -56,7 +56,11 @@ Result<RunReport> run_once(const WaveProgram& program, const std::string& folder
   auto sources = options.kept_key.empty() ? std::nullopt : source_states(job, start);
   TIDEGATE_TRY(auto prepared, prepare(std::move(job), device, options, monitor));
   auto report = run_prepared(prepared, device, options, monitor, start);
-  if (report && report->status == RunStatus::done && sources) {
+  if (!report) { // of a check, whose error is all that comes back
+    const auto larger = with_longer_queues(program, prepared->compiled.written, report.error());
+    return larger ? run_once(*larger, folder, device, options, monitor) : std::move(report);
+  }
+  if (report->status == RunStatus::done && sources) {
     prepared->sources = std::move(*sources);
     options.kept->keep(options.kept_key, std::move(prepared));
   }

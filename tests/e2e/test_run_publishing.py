@@ -280,6 +280,8 @@ class Ends(Publishing):
                 checked = run("check", "-", input=json.dumps(report))
                 self.assertEqual((checked.rc, checked.stderr), (0, ""))
                 (self.folder / "seen.npy").unlink()
+        checked = self.report_of(self.program("twice", limit, capacity=1, on_full="grow"), "--check-bounds")
+        self.assertEqual((checked["bounds"]["complete"], checked["bounds"]["violations"]), (True, []))
         document = self.program("twice", limit, capacity=1, on_full="grow")
         document["device_memory_budget_bytes"] = 4_900  # `seen` and a ring of 64 items take more
         result = self.run_document(document, "--strategy", "launch")
