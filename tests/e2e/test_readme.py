@@ -84,7 +84,9 @@ class Readme(unittest.TestCase):
                     folder = Path(moved.stdout.strip())
                     continue
                 with self.subTest(command):
-                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, env=env, text=True,
+                    dropped = "POCL_EXTRA_BUILD_FLAGS" if re.search("heat|matrix_chain", command) else ""  # they run longer than they compile
+                    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], cwd=folder, text=True,
+                                          env={name: value for name, value in env.items() if name != dropped},
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE, check=False)
                     self.assertEqual(done.returncode == 0, "error: " not in output, done.stdout)
                     if output:
