@@ -211,8 +211,7 @@ Result<void> prove_blocks(const device::Session& session, const Job& program, co
   const auto run = [&](BlockUse use) -> Result<BufferContents> {
     blocks.use = use;
     TIDEGATE_TRY(const RankRun ran,
-                 run_on_ranks(session, shorter, split, storage, first, ranks,
-                              std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings));
+                 try_on_ranks(session, shorter, split, storage, first, options, monitor, settings));
     BufferContents found{{static_cast<std::byte>(ran.status)}};
     for (const OutputInParts& part : ran.parts) {
       const ByteRange& owned = split.owned[part.buffer][static_cast<std::size_t>(ranks.rank())];

@@ -115,6 +115,7 @@ public:
       begin_blocks();
     }
     start_clock();
+    looked_ = start_;
     run_.trace = RankTrace(trace_spans_);
     const std::uint32_t iterations = run_wave_by_wave(
         program_, order_, storage_,
@@ -579,7 +580,6 @@ private:
 
   // Runs this rank's part of a wave. Returns false to end the program.
   bool step(std::uint32_t wave, std::uint32_t iteration) {
-    constexpr std::uint64_t launches_between_looks = 64;
     monitor_.iterations = iteration;
     if (failed_ || run_.status != RunStatus::done) {
       return false;
@@ -614,7 +614,7 @@ private:
       if (const auto ended = end_exchange(inner_ended); !ended) {
         failed_ = ended.error();
       }
-      if (failed_ || run_.status != RunStatus::done) {
+      if (failed_ || run_.status != RunStatus::done || out_of_time()) {
         return false;
       }
     }
@@ -641,11 +641,21 @@ private:
       failed_ = combined.error();
       return false;
     }
-    if (++launches_ % launches_between_looks == 0) {
-      finish_waves();
-      return run_.status == RunStatus::done && !out_of_time();
-    }
-    return true;
+    return ++launches_ < launches_until_look_ || look();
+  }
+
+  // Waits for the device and looks at the clock, after more launches each time while these are short. Returns false to end the
+  // program.
+  bool look() {
+    constexpr std::uint64_t most_launches = 64;
+    constexpr std::uint64_t often_ns = 100'000'000;
+    finish_waves();
+    const auto now = Clock::now();
+    launches_until_look_ =
+        elapsed_ns(looked_, now) > often_ns ? 1 : std::min(2 * launches_until_look_, most_launches);
+    looked_ = now;
+    launches_ = 0;
+    return run_.status == RunStatus::done && !out_of_time();
   }
 
   // Reads the value that `until` tests. Rank 0 decides for all: kernels that do not repeat their results could have
@@ -736,7 +746,9 @@ private:
   bool overlapped_ = false; // some did
   std::vector<device::Buffer> memory_;
   PlainWaves* waves_ = nullptr; // while it runs
-  std::uint64_t launches_ = 0;
+  std::uint64_t launches_ = 0;  // since the last look
+  std::uint64_t launches_until_look_ = 1;
+  Clock::time_point looked_;
   std::optional<Error> failed_;
 
   std::uint32_t first_repeated_ = 0; // wave of an iteration
@@ -773,6 +785,25 @@ std::uint32_t least_measured(std::uint32_t halo_depth) {
 std::uint32_t deepest_halo(const Job& program, const RankSettings& settings) {
   const bool measured = program.iterations >= least_measured(0);
   return settings.halo_depth != 0 ? settings.halo_depth : measured ? depths.back() : 1;
+}
+
+Result<RankRun> try_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
+                             const std::vector<std::vector<std::uint32_t>>& storage,
+                             const HostContents& first, const RunOptions& options, Monitor& monitor,
+                             const RankSettings& settings) {
+  auto run = run_on_ranks(session, program, split, storage, first, *options.ranks,
+                          std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings);
+  if (run && run->status == RunStatus::interrupted) {
+    return failure(ErrorCode::interrupted, "interrupted", "run it again");
+  }
+  if (run && run->status == RunStatus::deadline) {
+    return failure(ErrorCode::wall_time_exceeded,
+                   fmt::format("the wall time of {} is over before the first {} are tried",
+                               seconds_text(options.max_wall_time_ns),
+                               plural(program.iterations, "iteration")),
+                   "give --max-wall-time more, or the program less to do; no output was written");
+  }
+  return run;
 }
 
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,

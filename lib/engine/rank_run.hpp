@@ -134,9 +134,19 @@ Result<RankRun> run_on_ranks(const device::Session& session, const Job& program,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
                              Monitor& monitor, const RankSettings& settings = {});
 
+// The same for iterations ahead of the run. Errors, too: interrupted; wall_time_exceeded, as a rank that ends early must not
+// go on to what all ranks do together.
+Result<RankRun> try_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
+                             const std::vector<std::vector<std::uint32_t>>& storage,
+                             const HostContents& first, const RunOptions& options, Monitor& monitor,
+                             const RankSettings& settings);
+
 // Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
 // Errors: as Ranks::wait().
 Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks);
+
+// Returns those of this rank alone, of a run that ended early.
+RanksReport report_rank(const ranks::Traffic& traffic, RankReport own, const ranks::Ranks& ranks);
 
 // As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -62,8 +62,7 @@ Result<RankWeights> rehearse(const device::Session& session, Job program, JobSpl
   TIDEGATE_TRY(const HostContents first,
                first_contents_of(session, program, split, static_cast<std::uint32_t>(ranks.rank())));
   TIDEGATE_TRY(const RankRun run,
-               run_on_ranks(session, program, split, storage, first, ranks,
-                            std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings));
+               try_on_ranks(session, program, split, storage, first, options, monitor, settings));
   std::vector<std::uint64_t> work_ns(split.ranks);
   work_ns[static_cast<std::size_t>(ranks.rank())] =
       run.dispatch_ns - std::min(run.dispatch_ns, run.traffic.waiting_ns);
