@@ -332,9 +332,13 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
   if (!report) {
     return tl::unexpected(std::move(report.error()));
   }
-  if (settings.ranks && settings.ranks->rank() != 0) { // rank 0 reports
-    return report->error ? tl::unexpected(at_program(*report->error, settings))
-                         : Result<ExitCode>(ExitCode::done);
+  if (settings.ranks && settings.ranks->rank() != 0) {
+    if (!report->error) {
+      return ExitCode::done; // rank 0 reports
+    }
+    report->error = after_first_rank(std::move(*report->error)); // which this rank may have alone
+    return InterruptWatch::interrupted() ? exit_code(*report->error)
+                                         : write_report(std::move(*report), settings);
   }
   TIDEGATE_CHECK(write_timings(*report, settings));
   std::optional<Error> failed = not_converged(*report, settings);

@@ -301,8 +301,12 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
   if (!report.ranks) {
     return;
   }
-  rows.push_back({"  ranks", fmt::format("{}, the slowest is {}; {} sent in {}", report.ranks->ranks.size(),
-                                         report.ranks->slowest, bytes_text(report.ranks->bytes_sent),
+  rows.push_back({"  ranks", fmt::format("{}; {} sent in {}",
+                                         report.ranks->ranks.size() == 1
+                                             ? "one alone reports, as the run ended early"
+                                             : fmt::format("{}, the slowest is {}",
+                                                           report.ranks->ranks.size(), report.ranks->slowest),
+                                         bytes_text(report.ranks->bytes_sent),
                                          plural(report.ranks->messages, "message"))});
   if (report.ranks->strategy) {
     rows.push_back(

@@ -350,7 +350,7 @@ constexpr Field rank_buffer_fields[] = {
 TIDEGATE_RECORD(RankBufferReport, rank_buffer_fields);
 
 constexpr Field ranks_fields[] = {
-    required<&RanksReport::ranks>("each of them"),
+    required<&RanksReport::ranks>("each of them; of a run that ended early the one alone that reports"),
     required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
     required<&RanksReport::bytes_sent>("by all ranks"),
     required<&RanksReport::messages>("of all ranks"),

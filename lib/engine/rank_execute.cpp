@@ -64,16 +64,17 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
   return report;
 }
 
-// The report of all ranks, for rank 0.
+// The report of all ranks, for rank 0; of a run that ended early, when ranks may be anywhere, of this rank alone.
 Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
                                  const std::string& device, ranks::Ranks& ranks) {
-  TIDEGATE_TRY(RanksReport report, report_ranks(run.traffic,
-                                                RankReport{.host = {},
-                                                           .device = device,
-                                                           .dispatch_ns = run.dispatch_ns,
-                                                           .edges = {},
-                                                           .device_bytes = run.device_bytes},
-                                                ranks));
+  RankReport own{.host = {},
+                 .device = device,
+                 .dispatch_ns = run.dispatch_ns,
+                 .edges = {},
+                 .device_bytes = run.device_bytes};
+  TIDEGATE_TRY(RanksReport report, run.status == RunStatus::done
+                                       ? report_ranks(run.traffic, std::move(own), ranks)
+                                       : report_rank(run.traffic, std::move(own), ranks));
   report.halo_depth = run.halo_depth;
   report.halo_overlap = run.halo_overlap;
   report.halo_reason = run.halo_reason;
@@ -245,18 +246,18 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   executed.run.calls = outcome.calls;
   executed.run.publish_ns = executed.run.upload_ns = run.upload_ns;
   executed.run.read_back_ns = run.read_back_ns;
-  if (run.status != RunStatus::done) {
-    return executed;
-  }
-  if (program.until) {
-    executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
-  }
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
   executed.ranks->weights = weights.source;
   executed.ranks->strategy = run.block_iterations != 0 && run.blocks ? blocks.strategy : Strategy::plain;
   executed.ranks->strategy_reason = blocks_reason(blocks, run);
   for (RankReport& rank : executed.ranks->ranks) {
     rank.weight = weights.parts[rank.rank];
+  }
+  if (run.status != RunStatus::done) {
+    return executed;
+  }
+  if (program.until) {
+    executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
   }
   if (trace_spans != 0) {
     std::vector<std::string> names;
@@ -295,6 +296,18 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
 }
 
 } // namespace
+
+RanksReport report_rank(const ranks::Traffic& traffic, RankReport own, const ranks::Ranks& ranks) {
+  own.rank = static_cast<std::uint32_t>(ranks.rank());
+  own.host = ranks::host_name();
+  own.waiting_ns = traffic.waiting_ns;
+  own.bytes_sent = traffic.bytes_sent;
+  own.messages = traffic.messages;
+  return {.ranks = {std::move(own)},
+          .slowest = static_cast<std::uint32_t>(ranks.rank()),
+          .bytes_sent = traffic.bytes_sent,
+          .messages = traffic.messages};
+}
 
 Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks) {
   constexpr std::uint64_t none = ~std::uint64_t{0};

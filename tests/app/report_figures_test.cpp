@@ -460,7 +460,7 @@ TEST_CASE("a report of several ranks with one figure changed") {
               {"/ranks/ranks: the sum of weights is 9997, and there are 10000",
                [](Run& run) { run.report.ranks->ranks.front().weight = 4997; }},
               {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
-               [](Run& run) { run.report.ranks->ranks.erase(run.report.ranks->ranks.begin()); }},
+               [](Run& run) { run.report.ranks->ranks.front().rank = 1; }},
               {"/ranks/waves/0/reason: a wave that does not run in parts has a reason, and no other has one",
                [](Run& run) { run.report.ranks->waves.front().runs_on = engine::RunsOn::one; }},
               {"/ranks/bytes_sent: bytes_sent of buffers is 9, and bytes_sent only 8",
@@ -469,4 +469,10 @@ TEST_CASE("a report of several ranks with one figure changed") {
                [](Run& run) { run.report.ranks->buffers.front().split = false; }},
               {"/ranks/buffers/0/in_parts: in_parts and reason differ on whether each rank has a part alone",
                [](Run& run) { run.report.ranks->buffers.front().in_parts = false; }}});
+  auto& one_alone = *sound.report.ranks; // reports a run that ended early
+  one_alone.ranks.erase(one_alone.ranks.begin());
+  one_alone.bytes_sent = 4;
+  one_alone.messages = 1;
+  check_all<Run>(sound, {{"/ranks/slowest: slowest is 0, and by dispatch_ns and waiting_ns it is 1",
+                          [](Run& run) { run.report.ranks->slowest = 0; }}});
 }

@@ -635,6 +635,39 @@ class Ranks(Programs):
                 self.assertEqual((report["status"], report["error"]["message"]), ("deadline", said))
                 self.assertFalse((self.folder / "out.npy").exists())
 
+    def test_a_rank_whose_launches_take_long_reports_the_wall_time(self) -> None:
+        self.file("slow.cl", """kernel void slow(global const uint* in, global uint* out) {
+          const uint i = get_global_id(0);
+          uint v = in[i];
+          for (uint k = 0; k < (i >= 32u && i < 48u ? 100000u : 1u); ++k) v = v * 3u + k;
+          out[i] = v + (i > 0 ? in[i - 1] % 3u : 0u);
+        }""")
+        buffer = {"type": "u32", "shape": [64], "init": {"fill": 1}}
+        for swap, limit, args, said in (([["in", "out"]], "2s", (), "the wall time of 2 s is over: "), ([], "2s", (), "the wall time of 2 s is over: "),
+                                        ([["in", "out"]], "1ms", ("--set", "rank-weights=measured"),
+                                         "the wall time of 0.001 s is over before the first 16 iterations are tried")):
+            with self.subTest(swap=swap, args=args):  # with others waiting for its rows, and alone
+                self.file("program.json", json.dumps({
+                    "buffers": {"in": {**buffer, "output": "in.npy"}, "out": {**buffer, "output": "out.npy"}}, "ops": {"slow": {"source": "slow.cl"}},
+                    "waves": [{"op": "slow", "global_size": [64], "local_size": [8],
+                               "args": [{"buffer": "in", "rows": 1}, {"buffer": "out", "rows": 0}]}], "repeat": 10**7, "swap": swap}))
+                (self.folder / "report.json").unlink(missing_ok=True)
+                result = self.mpirun(4, "run", "program.json", "-o", "report.json", "--halo-depth", "1", "--max-wall-time", limit, *args)
+                self.check(result, 1)
+                errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
+                self.assertEqual(len(errors), 1, result.stderr)
+                self.assertIn(said, errors[0])
+                self.assertEqual([path.name for path in self.folder.glob("*.npy")], [])
+                if not args:
+                    report = parse((self.folder / "report.json").read_text())
+                    self.assertEqual(report["status"], "deadline")
+                    self.assertEqual(report["ranks"]["waves"][0]["runs_on"], "parts")
+                    (rank,) = report["ranks"]["ranks"]
+                    self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
+                    if rank["rank"] != 0:
+                        self.assertTrue(report["error"]["message"].startswith(f'rank {rank["rank"]} of 4: '))
+                    self.check(self.mpirun(1, "check", "report.json"), 0)
+
     def test_an_algorithm_that_loops_is_reported_by_its_rank_alone(self) -> None:
         self.file("path.txt", "".join(f"{v} {v + 1}\n" for v in range(4000)))
         self.file("hops.cl", """uint at_source(uint vertex, uint index) { return 0u; }
