@@ -613,9 +613,13 @@ TEST_CASE("iterations between two exchanges make the same bytes in one persisten
     CAPTURE(size);
     CAPTURE(depth);
     CAPTURE(overlap);
-    const Together plain = run_together(*compiled.program, size, depth, {}, overlap, memory);
+    std::vector<std::uint32_t> weights = equal(size);
+    for (std::uint32_t& weight : weights) {
+      weight = numbers.chance(50) ? 1 : 1 + numbers.below(9);
+    }
+    const Together plain = run_together(*compiled.program, size, depth, weights, overlap, memory);
     const Together together =
-        run_together(*compiled.program, size, depth, {}, overlap, memory, BlockUse::always);
+        run_together(*compiled.program, size, depth, weights, overlap, memory, BlockUse::always);
     REQUIRE(compare_outputs(compiled.program->written, run_alone(*compiled.program),
                             together.runs.front().outputs)
                 .equal);
