@@ -139,7 +139,7 @@ void check_graph(const traversal::FrontierReport& report, Sums& sums) {
                  static_cast<std::uint64_t>(std::min(share, 1.0) * policy::full_scale_bps));
     }
   }
-  if (report.ranks) { // each has the edges of its vertices
+  if (report.ranks && report.status == engine::RunStatus::done) { // each has the edges of its vertices
     std::uint64_t edges = 0;
     for (const engine::RankReport& rank : report.ranks->ranks) {
       edges += rank.edges.value_or(0);

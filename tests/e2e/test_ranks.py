@@ -668,6 +668,16 @@ class Ranks(Programs):
                         self.assertTrue(report["error"]["message"].startswith(f'rank {rank["rank"]} of 4: '))
                     self.check(self.mpirun(1, "check", "report.json"), 0)
 
+    def test_a_traversal_that_ends_early_has_the_numbers_of_the_rank_that_reports(self) -> None:
+        self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 900, "height": 9}}}, "algorithm": "bfs", "sources": [0]}))
+        result = self.mpirun(3, "run", "graph.json", "-o", "report.json", "--max-wall-time", "1us", "--set", "verify-first=no")
+        self.check(result, 1)
+        report = parse((self.folder / "report.json").read_text())
+        self.assertEqual(report["status"], "deadline")
+        (rank,) = report["ranks"]["ranks"]
+        self.assertLess(rank["edges"], report["graph"]["edges"])
+        self.check(self.mpirun(1, "check", "report.json"), 0)
+
     def test_an_algorithm_that_loops_is_reported_by_its_rank_alone(self) -> None:
         self.file("path.txt", "".join(f"{v} {v + 1}\n" for v in range(4000)))
         self.file("hops.cl", """uint at_source(uint vertex, uint index) { return 0u; }

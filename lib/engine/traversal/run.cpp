@@ -432,16 +432,16 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
   engine::report_calls(report.telemetry, session->calls()->since(calls_before), run.outcome.calls);
   const double rank_change = run.outcome.rank_change;
   report_outcome(program, run.outcome, groups, options, report);
+  const engine::RankReport numbers{.host = {},
+                                   .device = device.name,
+                                   .dispatch_ns = report.dispatch_ns,
+                                   .edges = part.shape().edges,
+                                   .device_bytes = report.memory.bytes};
   if (report.status != RunStatus::done) {
+    report.ranks = engine::report_rank(run.traffic, numbers, ranks);
     return {};
   }
-  TIDEGATE_TRY(report.ranks, engine::report_ranks(run.traffic,
-                                                  {.host = {},
-                                                   .device = device.name,
-                                                   .dispatch_ns = report.dispatch_ns,
-                                                   .edges = part.shape().edges,
-                                                   .device_bytes = report.memory.bytes},
-                                                  ranks));
+  TIDEGATE_TRY(report.ranks, engine::report_ranks(run.traffic, numbers, ranks));
   report.replay = replay(choices, report.waves);
   if (run.trace.on()) {
     std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
