@@ -689,7 +689,10 @@ class Ranks(Programs):
         errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
         self.assertEqual(len(errors), 1, result.stderr)
         self.assertIn("rank 2 of 4: the wall time of 5 s is over", errors[0])
-        self.assertTrue(parse((self.folder / "report.json").read_text())["error"]["message"].startswith("rank 2 of 4: "))
+        report = parse((self.folder / "report.json").read_text())
+        self.assertTrue(report["error"]["message"].startswith("rank 2 of 4: "))
+        self.assertEqual([rank["rank"] for rank in report["ranks"]["ranks"]], [2])
+        self.check(self.mpirun(1, "check", "report.json"), 0)
         self.assertFalse((self.folder / "hops.raw").exists())
 
     def test_one_rank_with_an_error_ends_all(self) -> None:

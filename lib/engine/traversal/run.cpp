@@ -695,6 +695,15 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
   const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
     engine::report_silence(known, monitor, interrupted, options, false);
     known.items_processed = known.published_items = monitor.items;
+    if (part) {
+      known.ranks = engine::report_rank({},
+                                        {.host = {},
+                                         .device = device->name,
+                                         .dispatch_ns = known.dispatch_ns,
+                                         .edges = part->shape().edges,
+                                         .device_bytes = known.memory.bytes},
+                                        *options.ranks);
+    }
     options.traversal.abandon(known);
   });
   try {
