@@ -297,7 +297,7 @@ private:
     add(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}" fill-opacity="0.4" stroke="{}"/>)",
         from, upper, across, high, picture_colours[i % picture_colours.size()],
         picture_colours[i % picture_colours.size()]);
-    // As much of the name and the size as there is room for.
+    // The label is as much of the name and the size as there is room for.
     const auto fits = [across](std::string_view label) {
       return static_cast<double>(character_count(label)) * character < across - 4;
     };

@@ -6,7 +6,6 @@
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
 #include "core/files.hpp"
-#include "core/kept_files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/isolation.hpp"

@@ -18,7 +18,7 @@
 namespace tidegate::app {
 namespace {
 
-// Makes the answer once more, of the output.
+// Recomputes the answer from the output file, and compares.
 void check_answer(const traversal::FrontierReport& report, const std::string& file, Sums& sums) {
   for (const engine::WrittenFile& written : report.files_written) {
     const auto array = written.what == "parents" ? std::nullopt : read_output(written, file);
@@ -158,7 +158,7 @@ void check_graph(const traversal::FrontierReport& report, Sums& sums) {
   }
 }
 
-// Checks that a result was judged, and as it says.
+// Checks that the result was verified as the report claims, and that its answer fits the graph.
 void check_result(const traversal::FrontierReport& report, Sums& sums) {
   if (report.verification) {
     sums.has(!report.verification->checks.empty(), "/verification/checks", "checks that verified the result");

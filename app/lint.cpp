@@ -5,7 +5,6 @@
 #include "app/run.hpp"
 #include "core/files.hpp"
 #include "engine/compile.hpp"
-#include "engine/groups.hpp"
 #include "engine/schedule.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/own.hpp"

@@ -1,5 +1,5 @@
 #include "app/plan.hpp"
-#include "engine/groups.hpp"
+#include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>

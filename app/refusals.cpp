@@ -13,7 +13,7 @@
 namespace tidegate::app {
 namespace {
 
-// Where an option has no effect.
+// Cases in which an option has no effect.
 enum Limit : unsigned {
   needs_end = 1,   // unless the program runs to its end
   needs_times = 2, // without --compare

@@ -29,6 +29,7 @@
 #include <utility>
 
 namespace tidegate::app {
+
 void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
                           std::uint64_t resident_bytes, Sums& sums) {
   const auto at = [](std::string_view field) { return fmt::format("/recommendation/{}", field); };
@@ -73,7 +74,7 @@ void check_recommendation(const policy::LaunchRecommendation& given, std::option
 
 namespace {
 
-// Checks bounds of what was counted, and the sections that a run always writes.
+// Checks the times of --compare: minimum, median and maximum follow from the rounds, ratio and verdict from both.
 void check_comparison(const engine::ReportHead& report, Sums& sums) {
   if (!report.comparison) {
     return;
@@ -117,6 +118,7 @@ void check_comparison(const engine::ReportHead& report, Sums& sums) {
             "/comparison/verdict", "the verdict is not that of the interval");
 }
 
+// Checks bounds of what was counted, and the sections that a run always writes.
 void check_telemetry(const engine::ReportHead& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
   for (const auto& [field, bps] : {std::pair("occupancy_proxy_bps", telemetry.occupancy_proxy_bps),
@@ -568,7 +570,7 @@ void check_outputs(const engine::RunReport& report, Sums& sums) {
   }
 }
 
-// Checks the items that derive from rules by the rules of the groups.
+// Checks `lineage_items` against the rules of each group (`region_lineage`).
 void check_lineage(const engine::RunReport& report, const planning::BarrierGroups& groups, Sums& sums) {
   const auto has_none = [](std::uint32_t rules) { return rules == 0; };
   const bool any = !std::ranges::all_of(report.region_lineage, has_none);
@@ -591,7 +593,7 @@ void check_lineage(const engine::RunReport& report, const planning::BarrierGroup
   }
 }
 
-// Checks the recommendation by the evidence of promotion, which describes what ran: the counts decide.
+// Recomputes the recommendation from the counts in the promotion evidence.
 void check_promotion(const engine::RunReport& report, const policy::PromotionEvidence& ran,
                      std::uint64_t resident_bytes, Sums& sums) {
   const policy::LaunchRecommendation& given = report.recommendation;

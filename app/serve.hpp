@@ -27,7 +27,7 @@ namespace tidegate::app {
 // The reader hands on whatever complete lines it has as soon as input pauses, so a person or a program that
 // writes one line and waits gets its answer.
 
-// Where the answer to one line goes.
+// The answer to one line, and what is known of the request.
 struct LineReply {
   std::string& text;                   // takes the answer, without a newline
   std::uint64_t line = 0;              // its number in the stream, 1-based

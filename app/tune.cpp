@@ -9,7 +9,6 @@
 #include "app/terminal.hpp"
 #include "core/duration.hpp"
 #include "core/files.hpp"
-#include "core/kept_files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
@@ -457,8 +456,7 @@ std::string tuning_table(const tuning::TuningReport& report, bool colour) {
                       printable(out.value), printable(out.reason));
     }
   }
-  return text + fmt::format("  {} in {:.1f} s\n", plural(report.runs, "run"),
-                            static_cast<double>(report.elapsed_ns) / 1e9);
+  return text + fmt::format("  {} in {}\n", plural(report.runs, "run"), seconds_text(report.elapsed_ns));
 }
 
 } // namespace

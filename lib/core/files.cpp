@@ -5,6 +5,7 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
+#define XXH_INLINE_ALL
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -567,6 +569,21 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
                  fmt::format("{} {} outside the program's folder, {}", path,
                              plain ? "is" : fmt::format("leads to {},", file.string()), home.string()),
                  "keep what the program needs in its folder, or give --allow-outside");
+}
+
+std::string hash_of(std::string_view text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+bool keep_file(const std::filesystem::path& path, std::string_view contents) {
+  if (path.empty()) {
+    return false;
+  }
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  auto output = Output::open(path.string());
+  return output && output->write(contents) && output->commit();
 }
 
 } // namespace tidegate

@@ -129,7 +129,7 @@ struct NpyArray {
   std::vector<std::byte> bytes;        // row-major, in this machine's byte order
 };
 
-// How the elements of an array lie in its file.
+// The layout of an array's elements in its file.
 struct NpyHead {
   ElementType type = ElementType::f32;
   bool big_endian = false;

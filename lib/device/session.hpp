@@ -92,7 +92,7 @@ struct EventTimes {
   std::uint64_t ended = 0;
 };
 
-// How kernels use an image.
+// The accesses of kernels to an image.
 struct ImageUse {
   bool reads = false;
   bool writes = false;

@@ -1,7 +1,6 @@
 #include "engine/compile.hpp"
 
 #include "core/duration.hpp"
-#include "engine/groups.hpp"
 #include "engine/job.hpp"
 #include "engine/job_checks.hpp"
 #include "engine/schedule.hpp"
@@ -421,7 +420,7 @@ Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const 
   return {};
 }
 
-// With waves as windows, or ops in cases of their own, where that was asked for or the policy says so.
+// Asks the policy, then compiles with windows of waves and separate cases of hot ops if the options or the policy say so.
 Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, std::uint64_t budget_bytes,
                                          const device::DeviceInfo* device, const CompileOptions& options) {
   const auto began = Clock::now();

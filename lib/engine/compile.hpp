@@ -3,7 +3,6 @@
 #pragma once
 #include "engine/cost_model.hpp"
 #include "engine/generate.hpp"
-#include "engine/groups.hpp"
 #include "engine/job.hpp"
 #include "engine/launch_tables.hpp"
 #include "engine/memory_layout.hpp"

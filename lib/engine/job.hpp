@@ -34,7 +34,7 @@ struct ProgramQueue;
 enum class Access : std::uint8_t { read, write, read_write };
 inline constexpr std::array<std::string_view, 3> access_names{"read", "write", "read_write"};
 
-// When a wave runs: once before the iterations, in each iteration, or once after them.
+// A wave runs once before the iterations, in each iteration, or once after them.
 enum class Section : std::uint8_t { before, each, after };
 inline constexpr std::array<std::string_view, 3> section_names{"before", "each", "after"};
 
@@ -45,7 +45,7 @@ struct Warning {
   std::string pointer; // into the program
 };
 
-// How two contents differ whose elements are in no order.
+// The difference of two contents whose elements are in no order.
 struct UnorderedDifference {
   std::uint64_t elements = 0; // that only one of them has
   std::uint64_t first = 0;    // index of the first of them, sorted
@@ -133,7 +133,7 @@ struct RowReach {
   std::uint64_t wraps = 0;  // rows of a torus, whose first follow the last; 0: none
 };
 
-// How a kernel changes elements of a buffer that all its work-groups share, so that ranks can combine theirs.
+// A kernel changes elements of a buffer that all its work-groups share only so; then ranks can combine theirs.
 enum class Combine : std::uint8_t { sum, min, max };
 inline constexpr std::array<std::string_view, 3> combine_names{"sum", "min", "max"};
 

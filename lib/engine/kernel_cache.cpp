@@ -1,7 +1,6 @@
 #include "engine/kernel_cache.hpp"
 
 #include "core/files.hpp"
-#include "core/kept_files.hpp"
 #include "engine/device_memory.hpp"
 #include <tidegate/core/text.hpp>
 

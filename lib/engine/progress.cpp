@@ -1,4 +1,4 @@
-// How far a run came, in items. An item is the work of one lane: a work-item of a wave, or an item of a queue.
+// Counts the items that a run has completed. An item is the work of one lane: a work-item of a wave, or an item of a queue.
 #include "engine/report.hpp"
 
 #include <algorithm>

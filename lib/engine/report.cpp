@@ -75,7 +75,7 @@ Warning convergence_warning(const RunReport& report) {
           .pointer = "/until"};
 }
 
-// How the ending of a wave program reads.
+// Words the end of a wave program.
 Ending ending_of(const RunReport& report) {
   Ending ending{.left = what_is_left(report),
                 .fix = report.until && !report.until->reached

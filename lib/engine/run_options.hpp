@@ -29,7 +29,7 @@ struct TraversalOptions {
   std::optional<std::uint32_t> group_size;     // work-items of a work-group
   std::optional<std::uint32_t> alone_vertices; // largest frontier that one group processes alone
   std::filesystem::path checked; // exists once a run of the program was correct; empty: not stored
-  // As RunOptions::abandon.
+  // See RunOptions::abandon.
   std::function<void(const traversal::FrontierReport&)> abandon;
 };
 

@@ -144,7 +144,7 @@ struct ExpectedReport {
   std::optional<Difference> worst; // the one that is nearest to them or farthest outside, if any differs
 };
 
-// How a run under stress differs from plain launches in the program's order.
+// Kinds of runs under stress, by their difference from plain launches in the program's order.
 enum class StressKind : std::uint8_t {
   wave_order, // plain launches of the waves in another order that the dependencies allow
   launch,     // the strategies, with tiles in another order and late work-groups
@@ -358,7 +358,7 @@ struct FallbackReport {
   std::string reason;
 };
 
-// Where the weights of ranks come from.
+// Sources of the weights of ranks.
 enum class WeightSource : std::uint8_t { equal, stated, measured };
 inline constexpr std::array<std::string_view, 3> weight_source_names{"equal", "stated", "measured"};
 
@@ -518,7 +518,7 @@ struct ReportHead {
   Strategy strategy = Strategy::launch;
   std::string strategy_reason;
   std::optional<device::MemoryOrdering> ordering; // persistent launches only
-  // How a wave program's open launch plan was chosen, or a traversal's first result was checked.
+  // The choice of a wave program's open launch plan, or the check of a traversal's first result.
   std::optional<FirstRun> first_run;
   std::optional<bool> converged; // `until` was reached, or ranks changed less than their tolerance
   std::vector<Warning> warnings;

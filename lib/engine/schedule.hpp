@@ -1,5 +1,5 @@
-// The launches of a program: its groups of waves become stages; waves that cannot share a launch are launched
-// alone, as the user wrote them.
+// The launches of a program: barriers divide its waves into groups, which become stages; waves that cannot share a launch are
+// launched alone, as the user wrote them.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/job.hpp"
@@ -85,5 +85,13 @@ Result<Schedule> make_schedule(const Job& program, const OutlinedOps& ops,
 // section, and every dependency leads from an earlier stage to a later one. Returns the first violation as a
 // sentence, or an empty string.
 std::string schedule_violation(const Job& program, const Schedule& schedule);
+
+// Returns the given plan after checking it against the program, otherwise a layered plan under the budget
+// (bytes; 0: none). Errors: invalid_plan, and those of the planner with their place in the program.
+Result<planning::MemoryPlan> group_waves(const Job& program, std::uint64_t budget_bytes,
+                                         const std::optional<planning::MemoryPlan>& given);
+
+// Reports a cycle of dependencies as group_waves() does. Also works for programs with invalid waves.
+Result<void> check_order(const Job& program);
 
 } // namespace tidegate::engine

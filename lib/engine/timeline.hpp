@@ -80,7 +80,7 @@ struct Timeline {
   [[nodiscard]] std::uint64_t span_count() const; // measured spans
 };
 
-// Where the time of a traced run went. A row is a wave, or several that ran as one task.
+// The time of a wave in a traced run, or of several waves that ran as one task.
 struct WaveTime {
   std::string waves; // for people, joined by " + "
   std::uint64_t executions = 0;

@@ -1,4 +1,4 @@
-// Where graphs come from: files in five formats, and generators.
+// Loads graphs from files in five formats, or generates them.
 //
 //   Matrix Market  %%MatrixMarket matrix coordinate real general / 3 3 2 / 1 2 0.5 / …   vertices from 1
 //   DIMACS .gr     p sp 3 2 / a 1 2 7 / …                                                vertices from 1

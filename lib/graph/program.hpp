@@ -45,7 +45,7 @@ using policy::SwitchRule;
 enum class ProgramWeights : std::uint8_t { u32, f32 };
 inline constexpr std::array<std::string_view, 2> program_weights_names{"u32", "f32"};
 
-// How sources, and the vertices of a report, are counted: by their places in the outputs, from 0, or as the file counts.
+// Sources, and the vertices of a report, are counted by their places in the outputs, from 0, or as the file counts.
 enum class VertexIds : std::uint8_t { position, file };
 inline constexpr std::array<std::string_view, 2> vertex_ids_names{"position", "file"};
 

@@ -74,7 +74,7 @@ Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order = RowO
 // Returns the rows of the reversed edges.
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order = RowOrder::by_neighbour);
 
-// How processes that build the parts of one graph together reach each other: all call the same functions in the same order.
+// Exchanges messages between processes that build the parts of one graph: all call the same functions in the same order.
 // Errors: of the messages.
 struct PartExchange {
   using Parcels = std::vector<std::vector<std::uint32_t>>; // by part

@@ -21,7 +21,7 @@
 
 namespace tidegate::opencl_c {
 
-// How an atomic function changes an element, whatever the order of the calls.
+// The change of an element by an atomic function, which does not depend on the order of the calls.
 enum class Reduction : std::uint8_t { sum, min, max };
 
 // One occurrence of a pointer in the body.
@@ -144,7 +144,7 @@ WatchedUnit watch_accesses(const TranslationUnit& unit,
 //   kernel void k(global float* a, ulong tg_begin0) {
 //     a = (global void*)((uintptr_t)a - (uintptr_t)tg_begin0); a[get_global_id(0)] = 0; }
 
-// Why the kernel may notice that this pointer was moved, or cannot move it; empty if it only accesses elements.
+// Returns why the kernel may notice that this pointer was moved, or cannot move it; empty if it only accesses elements.
 std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter);
 
 using MovedPointers = std::map<std::string, std::set<std::size_t>>; // parameters by kernel

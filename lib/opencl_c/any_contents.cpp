@@ -1,5 +1,5 @@
-// Whether a kernel may run on contents that no run of its program has: what a rank computes next to the rows that it needs
-// may mix iterations.
+// Decides whether a kernel may run on contents that no run of its program has: what a rank computes next to the rows that it
+// needs may mix iterations.
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
 

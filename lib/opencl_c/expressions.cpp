@@ -46,7 +46,7 @@ Known of_number(const std::optional<Linear>& number, Known otherwise = {}) {
   return number ? Known{.kind = Known::Kind::number, .number = *number} : otherwise;
 }
 
-// What a comparison of an id with a number says.
+// Returns what a comparison of an id with a number proves.
 Known compared(std::string_view name, const Linear& left, const Linear& right) {
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> turned{
       {{"<", ">"}, {"<=", ">="}, {">", "<"}, {">=", "<="}, {"==", "=="}, {"!=", "!="}}};

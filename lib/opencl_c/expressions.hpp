@@ -109,7 +109,7 @@ protected:
     return result;
   }
 
-  // Where the ids are at this point of the body.
+  // Returns the ranges of the ids at this point of the body.
   [[nodiscard]] IdRanges ids() const;
   void skip_brackets();
   // True at a keyword that starts or qualifies a type, and at the name of a type.

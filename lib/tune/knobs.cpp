@@ -1,5 +1,6 @@
 #include "tune/knobs.hpp"
 
+#include "core/duration.hpp"
 #include "engine/job_checks.hpp"
 #include <tidegate/policy/tuning.hpp>
 
@@ -18,10 +19,6 @@ using engine::Strategy;
 using policy::PromotionRoute;
 
 constexpr std::uint32_t u32_max = std::numeric_limits<std::uint32_t>::max();
-
-std::string slice_text(std::uint64_t ns) {
-  return fmt::format("{} ms", ns / 1'000'000);
-}
 
 std::uint32_t largest_open_group(const CompiledProgram& compiled, const engine::WaveProgram& program) {
   std::uint32_t size = 0;
@@ -124,7 +121,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   case Knob::work_items_per_unit: return fmt::format("{}", compiled.tuning.work_items_per_unit);
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::mapping: return name_in(engine::tile_mapping_names, compiled.synchronization.mapping);
-  case Knob::slice: return slice_text(compiled.tuning.slice_ns);
+  case Knob::slice: return short_time_text(static_cast<double>(compiled.tuning.slice_ns));
   default: return "-"; // knobs of frontier programs
   }
   return {};
@@ -248,7 +245,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     constexpr double shortest_ns = 50e6;
     if (persistent && incumbent.dispatch_ns > shortest_ns) {
       for (const std::uint64_t ns : {50'000'000, 100'000'000, 150'000'000, 190'000'000}) {
-        found.add(slice_text(ns)).tuning.slice_ns = ns;
+        found.add(short_time_text(static_cast<double>(ns))).tuning.slice_ns = ns;
       }
     }
     break;

@@ -112,23 +112,6 @@ ProgramArgument iteration_argument(std::uint32_t first) {
   return argument;
 }
 
-// Returns the op that counts flags.
-Result<std::uint32_t> counting_op(ProgramOps& ops) {
-  constexpr std::string_view kernel = "count_flags";
-  for (std::uint32_t op = 0; op < ops.ops.size(); ++op) {
-    if (ops.ops[op].name == kernel && !ops.unit(op).built_in.empty()) {
-      return op;
-    }
-  }
-  TIDEGATE_TRY(ProgramUnit unit, built_in_unit("wave/count_flags.cl"));
-  const auto found = std::ranges::find(unit.unit.functions, kernel, &opencl_c::Function::name);
-  ops.ops.push_back({.name = std::string(kernel),
-                     .unit = static_cast<std::uint32_t>(ops.units.size()),
-                     .function = static_cast<std::uint32_t>(found - unit.unit.functions.begin())});
-  ops.units.push_back(std::move(unit));
-  return static_cast<std::uint32_t>(ops.ops.size() - 1);
-}
-
 // The share of the program's budget that its buffers take; 0 without a budget.
 std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memory) {
   const std::uint64_t budget = input.program.device_memory_budget_bytes;
@@ -236,7 +219,7 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   wave.arguments[own + 3] = plain_argument(active.blocks, Access::read);
 
   ProgramWave count{.title = fmt::format("the count of {}", in_quotes(flags)), .users_kernel = false};
-  TIDEGATE_TRY(count.op, counting_op(ops));
+  TIDEGATE_TRY(count.op, built_in_op(ops, "wave/count_flags.cl", "count_flags"));
   constexpr std::uint32_t lanes = 64;
   const std::uint32_t groups = (tiles + lanes * TG_ACTIVE_ITEM - 1) / (lanes * TG_ACTIVE_ITEM);
   count.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};

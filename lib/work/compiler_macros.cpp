@@ -1,7 +1,6 @@
 #include "work/compiler_macros.hpp"
 
 #include "core/files.hpp"
-#include "core/kept_files.hpp"
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "opencl_c/constant_expression.hpp"

@@ -2,8 +2,8 @@
 // keeps its name and is unsound; its own parts are checked if they do not depend on the missing ones.
 #include "work/resolve.hpp"
 
-#include "engine/groups.hpp"
 #include "engine/job.hpp"
+#include "engine/schedule.hpp"
 #include "work/hits.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>

@@ -77,7 +77,6 @@ struct ProgramOps {
   NameIndex op_index;
   std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops; // no value: unsound
   std::uint64_t publish_ns = 0;                                         // of all queues
-  std::optional<std::uint32_t> transfers; // index of the first of transfer_kernels, once a wave needs them
 
   [[nodiscard]] const ProgramUnit& unit(std::uint32_t op) const { return units[ops[op].unit]; }
   [[nodiscard]] const opencl_c::Function& function(std::uint32_t op) const {
@@ -172,10 +171,8 @@ Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function
 
 // Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
 
-inline constexpr std::array<std::string_view, 2> transfer_kernels{"fill_bytes", "copy_bytes"};
-
-// Reads one of tidegate's sources; it depends on no macro of a device.
-Result<ProgramUnit> built_in_unit(const char* file);
+// Returns the op of a kernel under kernels/, whose file is added with all its kernels when the first wave needs one.
+Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel);
 
 // Refuses a range or arguments of a fill, copy or queue wave. Error: invalid_program.
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);

@@ -308,18 +308,7 @@ Result<ProgramWave> transfer_wave(const ResolveInput& input, const ProgramMemory
   if (!wave) {
     return wave;
   }
-  if (!ops.transfers) {
-    TIDEGATE_TRY(auto unit, built_in_unit("wave/transfers.cl"));
-    ops.transfers = static_cast<std::uint32_t>(ops.ops.size());
-    for (const std::string_view kernel : transfer_kernels) {
-      const auto found = std::ranges::find(unit.unit.functions, kernel, &opencl_c::Function::name);
-      ops.ops.push_back({.name = std::string(kernel),
-                         .unit = static_cast<std::uint32_t>(ops.units.size()),
-                         .function = static_cast<std::uint32_t>(found - unit.unit.functions.begin())});
-    }
-    ops.units.push_back(std::move(unit));
-  }
-  wave->op = *ops.transfers + (spec.copy ? 1 : 0);
+  TIDEGATE_TRY(wave->op, built_in_op(ops, "wave/transfers.cl", spec.copy ? "copy_bytes" : "fill_bytes"));
   return wave;
 }
 

@@ -125,7 +125,12 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
 
 } // namespace
 
-Result<ProgramUnit> built_in_unit(const char* file) {
+Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {
+  for (std::uint32_t op = 0; op < ops.ops.size(); ++op) {
+    if (ops.ops[op].name == kernel && !ops.unit(op).built_in.empty()) {
+      return op;
+    }
+  }
   const std::string path = fmt::format("tidegate/kernels/{}", file);
   const opencl_c::PreprocessorOptions options{
       .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [file](const std::string&) {
@@ -133,11 +138,19 @@ Result<ProgramUnit> built_in_unit(const char* file) {
       }};
   TIDEGATE_TRY(opencl_c::TranslationUnit unit,
                opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
-  return ProgramUnit{.path = path,
-                     .options = "",
-                     .parsed_options = {},
-                     .unit = std::move(unit),
-                     .built_in = device::kernel_source(file)};
+  for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
+    if (unit.functions[i].is_kernel) {
+      ops.ops.push_back({.name = unit.functions[i].name,
+                         .unit = static_cast<std::uint32_t>(ops.units.size()),
+                         .function = i});
+    }
+  }
+  ops.units.push_back({.path = path,
+                       .options = "",
+                       .parsed_options = {},
+                       .unit = std::move(unit),
+                       .built_in = device::kernel_source(file)});
+  return built_in_op(ops, file, kernel);
 }
 
 Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer) {

@@ -1,5 +1,5 @@
 // How work is shared out on a device: what its type suggests, its profile says and a person asks for.
-#include "engine/traversal/kernel.hpp"
+#include "engine/traversal/resident.hpp"
 
 #include <doctest/doctest.h>
 

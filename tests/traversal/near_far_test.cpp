@@ -1,4 +1,4 @@
-#include "engine/traversal/kernel.hpp"
+#include "engine/traversal/resident.hpp"
 #include <tidegate/graph/graph.hpp>
 
 #include <doctest/doctest.h>

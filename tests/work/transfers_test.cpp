@@ -94,12 +94,13 @@ TEST_CASE("transfers that are refused") {
 }
 
 TEST_CASE("their kernels are in our own source") {
-  const auto unit = built_in_unit("wave/transfers.cl");
-  REQUIRE_MESSAGE(unit, describe(unit.error()));
-  CHECK_FALSE(unit->built_in.empty());
-  for (const std::string_view kernel : transfer_kernels) {
-    const opencl_c::Function* const found = unit->unit.definition(kernel);
-    REQUIRE(found != nullptr);
-    CHECK(found->is_kernel);
+  ProgramOps ops;
+  for (const std::string_view kernel : {"copy_bytes", "fill_bytes"}) {
+    const auto op = built_in_op(ops, "wave/transfers.cl", kernel);
+    REQUIRE_MESSAGE(op, describe(op.error()));
+    CHECK(ops.ops[*op].name == kernel);
+    CHECK(ops.function(*op).name == kernel);
+    CHECK_FALSE(ops.unit(*op).built_in.empty());
   }
+  CHECK(ops.units.size() == 1);
 }

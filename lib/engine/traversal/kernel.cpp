@@ -1,7 +1,6 @@
-#include "engine/traversal/kernel.hpp"
-
 #include "device/kernels.hpp"
 #include "engine/traversal/own.hpp"
+#include "engine/traversal/resident.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
-#include "engine/traversal/outcome.hpp"
-
 #include "core/duration.hpp"
 #include "engine/report.hpp"
+#include "engine/traversal/setup.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
