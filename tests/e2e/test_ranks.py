@@ -20,7 +20,7 @@ from pathlib import Path
 
 from support import EXAMPLES, PATIENCE, Document, Result, binary, parse
 import test_run_queues
-from test_run import Programs, environment, npy
+from test_run import FAILING_DRIVER, Programs, environment, npy
 
 SEED = int(os.environ.get("TIDEGATE_SEED") or random.randrange(10**6))
 STENCILS = """
@@ -84,6 +84,20 @@ class Ranks(Programs):
 
     def mpirun(self, ranks: int, *args: str) -> Result:
         return self.ended(self.start(ranks, binary(), *args))
+
+    def rank_2(self, first: str) -> None:
+        """Writes ./own, which runs the program after this command on rank 2."""
+        self.file("own", "#!/bin/bash\n"
+                  f'[ "$OMPI_COMM_WORLD_RANK" = 2 ] && {first}\nexec {binary()} run program.json --set verify-first=no\n').chmod(0o755)
+
+    def only_rank_2_fails(self, why: str) -> None:
+        given = set(self.folder.iterdir())
+        result = self.ended(self.start(3, "./own"))
+        self.check(result, 4)
+        errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
+        self.assertEqual(len(errors), 1, result.stderr)
+        self.assertRegex(errors[0], f"error: rank 2 of 3: .*{why}")
+        self.assertEqual(set(self.folder.iterdir()), given)
 
     def example(self, name: str, repeat: int | None = None) -> Document:
         for file in (EXAMPLES / "programs" / name).iterdir():
@@ -719,6 +733,21 @@ class Ranks(Programs):
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertIn("cannot write schema.json: File too large", result.stderr)
         self.assertFalse((self.folder / "schema.json").exists())
+
+    def test_a_disk_that_is_full_for_one_rank_ends_all(self) -> None:
+        """Its files may have 8 MiB, and in the file of 12 MiB its rows come after these."""
+        self.file("rows.cl", "kernel void rows(global uint* out) { const uint i = get_global_id(0); out[i] = 3u * i; }")
+        self.file("program.json", json.dumps({
+            "buffers": {"out": {"type": "u32", "shape": [3 << 20], "output": "out.npy"}}, "ops": {"rows": {"source": "rows.cl"}},
+            "waves": [{"op": "rows", "global_size": [3 << 20], "local_size": [256], "args": [{"buffer": "out", "rows": 0}]}]}))
+        self.rank_2("ulimit -f 8192")
+        self.only_rank_2_fails("cannot write out.npy: File too large")
+
+    @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+    def test_a_device_that_one_rank_loses_ends_all(self) -> None:
+        self.example("heat", 200)
+        self.rank_2(f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50")
+        self.only_rank_2_fails("CL_OUT_OF_RESOURCES")
 
     def test_a_search_that_stays_on_a_rank_sends_nothing(self) -> None:
         edges = "".join(f"{v} {v + 1} {v % 3 + 1}\n" for v in range(4000))  # a path, in this direction alone
