@@ -46,7 +46,7 @@ function showFigures({report}) {
 }
 
 const TIMES = [["planning", "queue_plan_ns"], ["reading the graph", "load_ns"], ["building kernels", "build_ns"], ["filling memory", "queue_publish_ns"],
-  ["filling memory", "upload_ns"], ["dispatch", "backend_dispatch_ns"], ["reading back", "read_back_ns"], ["checking", "verify_ns"]];
+  ["dispatch", "backend_dispatch_ns"], ["reading back", "read_back_ns"], ["checking", "verify_ns"]];
 
 // The rows of the table that terminals show, and how the wall time divides.
 function showHow({report, rows}) {

@@ -267,6 +267,7 @@ class Page(Programs):
         for wave in waves:
             self.assertIn(f"wave {wave['wave']}: {wave['vertices']} vertices", elements.texts["frontier-body"])
         self.assertIn("bfs of 512 vertices", elements.texts["lead"])
+        self.assertEqual(elements.texts["how-body"].count("filling memory"), 1)  # no time is shown twice: upload_ns is a part
         self.assertNotIn("plan-body", elements.texts)
 
     def test_contrast(self) -> None:
