@@ -56,9 +56,14 @@ static std::string replaced_drivers() {
   return {};
 }
 
+struct TakenDevice {
+  device::DeviceInfo device;
+  bool first = true; // of the ranks that share the device
+};
+
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
-static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const device::DeviceList& list,
-                                                 std::string_view selectors) {
+static Result<TakenDevice> device_of_rank(RunSettings& settings, const device::DeviceList& list,
+                                          std::string_view selectors) {
   TIDEGATE_TRY(const auto devices, rank_devices(list, selectors));
   const auto& place = settings.ranks->place();
   const auto local = static_cast<std::size_t>(place.local_size);
@@ -77,7 +82,8 @@ static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const de
                            place.size, drivers),
         .pointer = {}};
   }
-  return device_of(devices, place);
+  return TakenDevice{.device = device_of(devices, place),
+                     .first = static_cast<std::size_t>(place.local_rank) < devices.size()};
 }
 
 Result<device::DeviceInfo> find_device(RunSettings& settings) {
@@ -85,22 +91,33 @@ Result<device::DeviceInfo> find_device(RunSettings& settings) {
   const char* const usual = std::getenv("TIDEGATE_DEVICE");
   const bool by_environment = settings.selector.empty() && usual != nullptr;
   const std::string selector = by_environment ? usual : settings.selector;
-  const auto found = settings.ranks
-                         ? device_of_rank(settings, list, selector)
-                         : device::select_device(list, selector).map([](const auto* one) { return *one; });
+  const auto found = settings.ranks ? device_of_rank(settings, list, selector)
+                                    : device::select_device(list, selector).map([](const auto* one) {
+                                        return TakenDevice{.device = *one};
+                                      });
   if (!found) {
     Error error = found.error();
     error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
     return tl::unexpected(std::move(error));
   }
-  device::DeviceInfo device = *found;
-  if (!settings.options.compile.dry_run) {
-    TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options, device), [&] {
-      if (progress_style(settings) != ProgressStyle::none) {
-        fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
-                   printable(device.name));
-      }
-    }));
+  device::DeviceInfo device = found->device;
+  if (settings.options.compile.dry_run) {
+    return device;
+  }
+  // Self-tests of several ranks on a device would take the cores from each other, and their work-groups wait for each other:
+  // its first rank runs one, and then the others take the result.
+  for (const bool turn : {true, false}) {
+    if (found->first == turn) {
+      TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options, device), [&] {
+        if (progress_style(settings) != ProgressStyle::none) {
+          fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
+                     printable(device.name));
+        }
+      }));
+    }
+    if (turn && settings.ranks) {
+      TIDEGATE_CHECK(settings.ranks->barrier());
+    }
   }
   return device;
 }

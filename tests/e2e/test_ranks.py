@@ -85,12 +85,12 @@ class Ranks(Programs):
     def mpirun(self, ranks: int, *args: str) -> Result:
         return self.ended(self.start(ranks, binary(), *args))
 
-    def rank_2(self, first: str) -> None:
-        """Writes ./own, which runs the program after this command on rank 2."""
-        self.file("own", "#!/bin/bash\n"
-                  f'[ "$OMPI_COMM_WORLD_RANK" = 2 ] && {first}\nexec {binary()} run program.json --set verify-first=no\n').chmod(0o755)
+    def own_command(self, first: str, *args: str) -> None:
+        """Writes ./own, which runs the program after this line of bash on each rank."""
+        self.file("own", f"#!/bin/bash\n{first}\nexec {binary()} run program.json --set verify-first=no {' '.join(args)}\n").chmod(0o755)
 
-    def only_rank_2_fails(self, why: str) -> None:
+    def only_rank_2_fails(self, command: str, why: str) -> None:
+        self.own_command(f'[ "$OMPI_COMM_WORLD_RANK" = 2 ] && {command}')
         given = set(self.folder.iterdir())
         result = self.ended(self.start(3, "./own"))
         self.check(result, 4)
@@ -740,14 +740,12 @@ class Ranks(Programs):
         self.file("program.json", json.dumps({
             "buffers": {"out": {"type": "u32", "shape": [3 << 20], "output": "out.npy"}}, "ops": {"rows": {"source": "rows.cl"}},
             "waves": [{"op": "rows", "global_size": [3 << 20], "local_size": [256], "args": [{"buffer": "out", "rows": 0}]}]}))
-        self.rank_2("ulimit -f 8192")
-        self.only_rank_2_fails("cannot write out.npy: File too large")
+        self.only_rank_2_fails("ulimit -f 8192", "cannot write out.npy: File too large")
 
     @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
     def test_a_device_that_one_rank_loses_ends_all(self) -> None:
         self.example("heat", 200)
-        self.rank_2(f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50")
-        self.only_rank_2_fails("CL_OUT_OF_RESOURCES")
+        self.only_rank_2_fails(f"export OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_FAILING_CALL=clEnqueueNDRangeKernel:50", "CL_OUT_OF_RESOURCES")
 
     def test_a_search_that_stays_on_a_rank_sends_nothing(self) -> None:
         edges = "".join(f"{v} {v + 1} {v % 3 + 1}\n" for v in range(4000))  # a path, in this direction alone
@@ -858,6 +856,17 @@ class Ranks(Programs):
         self.assertEqual([rank["rank"] for rank in ranks], [0, 1, 2])
         listed = self.mpirun(2, "devices", "--device", "cpu,cpu")
         self.assertEqual(len({rank["index"] for rank in parse(listed.stdout)["ranks"]}), 1)
+
+    @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+    def test_one_of_the_ranks_that_share_a_device_tests_it(self) -> None:
+        self.example("heat", 6)
+        self.own_command(f"export XDG_CACHE_HOME=$PWD/cache OPENCL_LAYERS={FAILING_DRIVER} TIDEGATE_LOGGED_CALLS=calls_$OMPI_COMM_WORLD_RANK",
+                         "--strategy", "barrier", "--halo-depth", "2")
+        result = self.ended(self.start(3, "./own"))
+        self.check(result, 0)
+        ranks = parse(result.stdout)["ranks"]
+        self.assertEqual((ranks["strategy"], ranks["strategy_reason"]), ("barrier", "requested"))
+        self.assertEqual(["launch litmus" in (self.folder / f"calls_{rank}").read_text() for rank in range(3)], [True, False, False])
 
     def test_other_commands_answer_once(self) -> None:
         self.assertRegex(self.mpirun(3, "--version").stdout, r"\Atidegate [\d.]+\n\Z")
