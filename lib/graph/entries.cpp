@@ -183,6 +183,7 @@ Error to_error(const EntryFault& fault, const EntryRules& rules, const char* lin
 
 struct BlockEntries {
   std::uint64_t index = 0;
+  std::uint64_t begin = 0; // TextBlock::begin
   std::uint64_t lines = 0;
   EdgeChunk chunk;
   std::optional<Vertex> last_vertex;
@@ -586,14 +587,15 @@ void merge(ValueRange& all, const ValueRange& more) {
   all.negative += more.negative;
 }
 
-// Adds what other processes have found in their parts of the file.
-Result<void> add_other_parts(Entries& entries, const BuildOptions& options) {
+// Adds what other processes have found in their parts of the file; `lines` are in the own part alone.
+Result<void> add_other_parts(Entries& entries, std::uint64_t lines, const BuildOptions& options) {
   struct Found {
-    std::uint64_t count, vertices, real;
+    std::uint64_t lines, count, vertices, real;
     ValueRange values;
   };
   static_assert(std::is_trivially_copyable_v<Found> && sizeof(Found) % sizeof(std::uint32_t) == 0);
-  const Found own{.count = entries.count,
+  const Found own{.lines = lines,
+                  .count = entries.count,
                   .vertices = entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0,
                   .real = entries.real ? 1U : 0U,
                   .values = entries.values};
@@ -606,6 +608,7 @@ Result<void> add_other_parts(Entries& entries, const BuildOptions& options) {
     }
     Found found{};
     std::memcpy(static_cast<void*>(&found), all[part].data(), sizeof found);
+    entries.lines += found.lines;
     entries.count += found.count;
     if (found.vertices != 0) {
       entries.last_vertex =
@@ -624,12 +627,14 @@ Result<void> add_other_parts(Entries& entries, const BuildOptions& options) {
 
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, const BuildOptions& options) {
+  // Rows and their vertices are counted from the begin of the file.
+  const bool own_part = options.parts > 1 && !rules.rows && blocks.take_part(options.part, options.parts);
   ScannedBlocks scanned(rules.most_entries);
   const auto scanned_if_taken = [&](std::string_view text, std::uint64_t row, std::uint64_t index) {
     BlockEntries block;
     if (takes_chunk(options, index)) {
       block = scan(text, rules, row);
-    } else {
+    } else if (!own_part) {
       block.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
     }
     block.index = index;
@@ -653,14 +658,15 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
         rows += count_rows(block.text(), rules);
         counting.unlock();
       }
-      BlockEntries found{.index = block.index + 1}; // `first` has index 0
+      BlockEntries found{.index = block.index, .begin = block.begin}; // above 0, the index of `first`
       if (!more) {
         found.error = more.error();
         if (found.error->code == ErrorCode::bad_graph) {
           found.error->line = 1; // the line after all scanned ones
         }
       } else if (*more) {
-        found = scanned_if_taken(block.text(), row, block.index + 1);
+        found = scanned_if_taken(block.text(), row, block.index);
+        found.begin = block.begin;
       } else {
         return;
       }
@@ -671,6 +677,9 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
   for (BlockEntries& block : scanned.take()) {
     if (block.error) {
       if (block.error->line) {
+        if (own_part && block.index != 0) {
+          TIDEGATE_TRY(entries.lines, blocks.lines_before(block.begin));
+        }
         *block.error->line += entries.lines;
       }
       if (block.not_as_first) {
@@ -686,7 +695,7 @@ Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::ui
     entries.chunks.push_back(std::move(block.chunk));
   }
   if (options.parts > 1) {
-    TIDEGATE_CHECK(add_other_parts(entries, options));
+    TIDEGATE_CHECK(add_other_parts(entries, own_part ? entries.lines - lines_before : 0, options));
   }
   return entries;
 }

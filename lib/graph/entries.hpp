@@ -34,11 +34,13 @@ struct TextBlock {
   static constexpr std::size_t padding = 8; // readable bytes after the text
 
   std::uint64_t index = 0; // in file order
+  std::uint64_t begin =
+      0; // place in the file, or of the newline before a line that is too long; with take_part() alone
   std::size_t size = 0;
   std::size_t capacity = 0; // without the padding
   std::unique_ptr<char[]> buffer;
 
-  // Whole lines, the last one always with a newline. Empty at the end of the file.
+  // Whole lines, the last one always with a newline. Empty at the end of the file, and where no line begins in a part.
   [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
 };
 
@@ -58,6 +60,13 @@ public:
 
   // Returns true once the whole file has been handed out.
   [[nodiscard]] bool ended() const;
+
+  // From here on next() reads only the blocks whose index is `part` modulo `parts`: lines that begin in equal pieces of the
+  // file. Returns false, and changes nothing, if the file is compressed, is not a regular one, or has been handed out.
+  bool take_part(std::uint32_t part, std::uint32_t parts);
+
+  // Counts the newlines before a place in a file of which it took a part, and reads them for that. Errors: cannot_read.
+  Result<std::uint64_t> lines_before(std::uint64_t place);
 
   // Reads the next lines into `block`; false at the end of the file. Thread-safe. Errors: cannot_read;
   // bad_graph for damaged gzip data and for a line that is too long.
@@ -101,7 +110,7 @@ struct Entries {
 };
 
 // Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks; of several
-// parts those that takes_chunk() selects; other numbers than the chunks are those of all parts. Errors: bad_graph with line and
+// parts those that takes_chunk() selects, without reading the others of a plain file of entries; other numbers than the chunks are those of all parts. Errors: bad_graph with line and
 // column, those of TextBlocks, and of the exchange.
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, const BuildOptions& options);

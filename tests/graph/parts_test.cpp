@@ -3,6 +3,9 @@
 #include "parts.hpp"
 #include <tidegate/graph/serial.hpp>
 
+#include <fmt/ranges.h>
+
+#include <random>
 #include <set>
 
 using namespace tidegate;
@@ -103,5 +106,36 @@ TEST_CASE("files of all formats are read in parts") {
         }
       }
     }
+  }
+}
+
+TEST_CASE("a fault in a part of a file is reported with its line, as by one process") {
+  const TemporaryFolder folder;
+  std::mt19937 random(11);
+  for (std::uint32_t round = 0; round < 80; ++round) {
+    std::vector<std::string> lines;
+    for (std::uint32_t i = 0; i < 400; ++i) {
+      lines.push_back(i % 50 == 3 ? "# note" : fmt::format("{} {}", random() % 900, random() % 90));
+    }
+    lines[1 + random() % 399] = round == 0 ? std::string(3U << 20U, '1') : "1 flaw";
+    const std::string path = folder.write("list.txt", fmt::format("{}\n", fmt::join(lines, "\n")));
+    LoadOptions options{.build = {.threads = 2}, .block_bytes = 64U << round % 4};
+    const auto whole = load_graph(path, options);
+    REQUIRE_FALSE(whole);
+    const PartExchange exchange{.add_up = {}, .exchange = [](const auto&) {
+                                  return failure(ErrorCode::interrupted, "another part has the fault", "");
+                                }};
+    options.build.exchange = &exchange;
+    options.build.parts = 2 + round % 3;
+    int faults = 0;
+    for (options.build.part = 0; options.build.part < options.build.parts; ++options.build.part) {
+      const auto part = load_graph(path, options);
+      REQUIRE_FALSE(part);
+      if (part.error().code == ErrorCode::bad_graph) {
+        CHECK(describe(part.error()) == describe(whole.error()));
+        ++faults;
+      }
+    }
+    CHECK((round == 0 ? faults > 0 : faults == 1));
   }
 }
