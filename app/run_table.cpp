@@ -118,10 +118,9 @@ std::string stress_text(const engine::StressReport& stress) {
 
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
   rows.push_back(
-      {"  bounds",
-       fmt::format("{} looked at, {} past buffers{}", launches_text(bounds.checked_waves),
-                   bounds.violations.empty() ? "nothing was written" : "WRITTEN",
-                   bounds.simulator.empty() ? "; Oclgrind, which finds reads too, is not installed" : "")});
+      {"  bounds", fmt::format("{} looked at, {} past buffers{}", launches_text(bounds.checked_waves),
+                               bounds.violations.empty() ? "nothing was written" : "WRITTEN",
+                               bounds.simulator.empty() ? "; without Oclgrind, which finds reads too" : "")});
   for (const engine::BoundsViolation& violation : bounds.violations) {
     rows.push_back({"", fmt::format("{} wrote {}, in iteration {}", violation.wave,
                                     engine::place_text(violation), violation.iteration)});

@@ -55,7 +55,8 @@ std::string read_to_end(int fd) {
 
 } // namespace
 
-Result<std::string> filter(const std::vector<std::string>& command, std::string_view input) {
+Result<std::string> filter(const std::vector<std::string>& command, std::string_view input,
+                           const std::string& errors) {
   const std::string& program = command.front();
   ::signal(SIGCHLD, SIG_DFL); // if a parent left it ignored, waitpid() could not return the status
   TIDEGATE_TRY(auto file, as_file(program, input));
@@ -75,6 +76,11 @@ Result<std::string> filter(const std::vector<std::string>& command, std::string_
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, file.get(), STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+  if (!errors.empty()) {
+    constexpr mode_t read_and_write_for_owner = 0600;
+    ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                       read_and_write_for_owner);
+  }
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   sigset_t defaults; // this process may ignore SIGPIPE, the child should not

@@ -32,15 +32,16 @@ enum class Activity : std::uint8_t {
   proving,
   verifying,
   comparing,
+  simulating,
   writing
 };
-inline constexpr std::array<std::string_view, 11> activity_names{
+inline constexpr std::array<std::string_view, 12> activity_names{
     "asking the device",        "loading the graph",
     "compiling the program",    "building kernels",
     "filling device memory",    "running the waves",
     "reading the outputs back", "running the plain launches that the outputs are compared with",
     "verifying the result",     "timing both ways",
-    "writing the outputs"};
+    "running Oclgrind",         "writing the outputs"};
 
 // Building has a separate limit: the wall time applies to the waves only.
 inline constexpr std::chrono::minutes build_limit{10};

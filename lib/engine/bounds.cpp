@@ -263,11 +263,11 @@ std::vector<SimulatorFinding> parse_simulator_log(std::string_view log) {
   return findings;
 }
 
-Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtime, const std::string& folder,
-                                                       const std::vector<std::string>& command,
-                                                       std::string_view input) {
+Result<SimulatorRun> run_in_simulator(const std::string& runtime, const std::string& folder,
+                                      const std::vector<std::string>& command, std::string_view input) {
   const ScratchFolder scratch;
   const std::string log = (scratch.path / "log").string();
+  const std::string errors = (scratch.path / "errors").string();
   TIDEGATE_CHECK(write_file(scratch.path / "oclgrind.icd", runtime + '\n'));
   std::vector<std::string> whole{"setpriv", // ends it with this process
                                  "--pdeathsig=KILL",
@@ -276,19 +276,28 @@ Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtim
                                  "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
                                  "OCL_ICD_FILENAMES=",
                                  "OCLGRIND_LOG=" + log,
+                                 "OCLGRIND_BUILD_OPTIONS=-cl-opt-disable",
                                  "OCLGRIND_UNINITIALIZED=0",
                                  "OCLGRIND_DATA_RACES=0"};
   whole.insert(whole.end(), command.begin(), command.end());
-  const auto ran = filter(whole, input);
-  constexpr std::size_t most = std::size_t{64} << 20U;
-  const auto text = read_all(log, most);
-  auto findings = text ? parse_simulator_log(*text) : std::vector<SimulatorFinding>();
-  if (!ran && findings.empty()) {
-    return failure(
-        ran.error().code, "Oclgrind did not run the program to its end: " + ran.error().message,
-        "see what it says on standard error; it interprets kernels, so --max-wall-time may have to be longer");
+  const auto text_of = [](const std::string& file) {
+    constexpr std::size_t most = std::size_t{64} << 20U;
+    return read_all(file, most).value_or("");
+  };
+  const auto ran = filter(whole, input, errors);
+  std::string said = text_of(errors);
+  SimulatorRun run;
+  run.findings = parse_simulator_log(text_of(log));
+  run.complete = ran || (said.find("[wall_time_exceeded]") == std::string::npos &&
+                         said.find("[interrupted]") == std::string::npos);
+  if (!ran && run.complete && run.findings.empty()) {
+    return tl::unexpected(
+        Error{.code = ran.error().code,
+              .message = "Oclgrind did not run the program to its end: " + ran.error().message,
+              .fix = "correct what it reports, or check without Oclgrind (TIDEGATE_OCLGRIND=)",
+              .log = std::move(said)});
   }
-  return findings;
+  return run;
 }
 
 } // namespace tidegate::engine

@@ -36,11 +36,17 @@ std::string find_simulator();
 // Returns the findings in Oclgrind's log, one for each kernel, line and kind of access.
 std::vector<SimulatorFinding> parse_simulator_log(std::string_view log);
 
+struct SimulatorRun {
+  std::vector<SimulatorFinding> findings;
+  bool complete = true; // false if the command's wall time or an interrupt ended it
+};
+
 // Runs `command` (this tool with --check-bounds) in `folder` under the simulator with this runtime and with
-// `input` as standard input.
-Result<std::vector<SimulatorFinding>> run_in_simulator(const std::string& runtime, const std::string& folder,
-                                                       const std::vector<std::string>& command,
-                                                       std::string_view input);
+// `input` as standard input. Kernels are not optimised there: that takes about twice as long, but accesses keep
+// their lines, and the optimiser makes functions that the simulator lacks (llvm.usub.sat.i32 of
+// a > b ? a - b : 0). Errors: program_failed, with what the command wrote to standard error.
+Result<SimulatorRun> run_in_simulator(const std::string& runtime, const std::string& folder,
+                                      const std::vector<std::string>& command, std::string_view input);
 
 // A halo between two waves that access the same memory, one of them writing: there tile t of `after` touches
 // only elements of tiles t - halo … t + halo of `before`. `before` runs earlier, in the same or a previous

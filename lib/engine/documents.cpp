@@ -244,9 +244,10 @@ TIDEGATE_RECORD(SimulatorFinding, finding_fields);
 constexpr Field bounds_fields[] = {
     required<&BoundsReport::guard_bytes>("guard on each side of each buffer; 0 in Oclgrind"),
     required<&BoundsReport::checked_waves>("launches after which the guards were checked"),
-    required<&BoundsReport::complete>("whether the program finished in time, or reached a violation"),
+    required<&BoundsReport::complete>(
+        "whether the program finished in time, or reached a violation; in Oclgrind, too"),
     required<&BoundsReport::violations>("writes of the last wave outside buffers"),
-    required<&BoundsReport::simulator>("Oclgrind's runtime; empty if it is not installed"),
+    required<&BoundsReport::simulator>("Oclgrind's runtime, if it ran the program; otherwise empty"),
     required<&BoundsReport::findings>("findings of Oclgrind, one for each kernel, line and kind"),
 };
 TIDEGATE_RECORD(BoundsReport, bounds_fields);

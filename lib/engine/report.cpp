@@ -174,9 +174,11 @@ Error bounds_error(const BoundsReport& bounds) {
   }
   if (!bounds.findings.empty()) {
     const SimulatorFinding& finding = bounds.findings.front();
-    error.message +=
-        fmt::format("{}Oclgrind: {} in the kernel {}, at {}:{}", error.message.empty() ? "" : "; ",
-                    finding.message, in_quotes(finding.kernel), finding.file, finding.line);
+    error.message += fmt::format("{}Oclgrind: {} in the kernel {}", error.message.empty() ? "" : "; ",
+                                 finding.message, in_quotes(finding.kernel));
+    if (finding.line != 0) {
+      error.message += fmt::format(", at {}:{}", finding.file, finding.line);
+    }
   }
   return error;
 }
@@ -631,6 +633,14 @@ RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& 
   RunReport report =
       report_of_check(compiled, device, options, wall_time_ns, bounds.complete,
                       broken ? std::optional(bounds_error(bounds)) : std::nullopt, RunStatus::out_of_bounds);
+  if (!broken && !bounds.complete && !bounds.simulator.empty()) {
+    report_ending(report,
+                  {.left = "Oclgrind, which interprets kernels, has not run the whole program",
+                   .fix = "give --max-wall-time more, or the program less to do, or check without Oclgrind "
+                          "(TIDEGATE_OCLGRIND=)",
+                   .where = {}},
+                  options, false);
+  }
   report.bounds = bounds;
   return report;
 }

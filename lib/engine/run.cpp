@@ -94,11 +94,21 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   });
   if (options.check_bounds) {
     TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
-    const std::string simulator = is_simulator(*device) ? "" : find_simulator();
-    if (!simulator.empty()) {
+    const std::string simulator = is_simulator(*device) || !bounds.complete ? "" : find_simulator();
+    if (simulator.empty()) {
+      return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
+    }
+    monitor.begin(Activity::simulating);
+    monitor.deadline = Monitor::Clock::time_point::max(); // the command has the same wall time and a watchdog
+    auto simulated =
+        run_in_simulator(simulator, compiled.written.folder, options.this_command, options.program_text);
+    if (!simulated && bounds.violations.empty()) {
+      return tl::unexpected(std::move(simulated.error()));
+    }
+    if (simulated) {
       bounds.simulator = simulator;
-      TIDEGATE_TRY(bounds.findings, run_in_simulator(simulator, compiled.written.folder, options.this_command,
-                                                     options.program_text));
+      bounds.complete = simulated->complete;
+      bounds.findings = std::move(simulated->findings);
     }
     return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }

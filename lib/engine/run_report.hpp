@@ -233,7 +233,7 @@ struct SimulatorFinding {
 struct BoundsReport {
   std::uint64_t guard_bytes = 0;   // on each side of each buffer; 0 in the simulator
   std::uint64_t checked_waves = 0; // launches after which the guards were checked
-  bool complete = true;            // the program finished in time, or reached a violation
+  bool complete = true; // the program finished in time, or reached a violation; in the simulator, too
   std::vector<BoundsViolation> violations;
   std::string simulator; // runtime of the simulator that also ran it; empty without one
   std::vector<SimulatorFinding> findings;

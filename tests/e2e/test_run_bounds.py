@@ -15,6 +15,14 @@ OPS = """kernel void shifted(global int* a, int by) {
 kernel void reads(global const int* a, global int* b, int by) {
   b[get_global_id(0)] = a[get_global_id(0) + by];
 }
+kernel void below(global const uint* a, global uint* b, uint by) {
+  uint x = a[get_global_id(0)];
+  b[get_global_id(0) + by] = x > by ? x - by : 0;
+}
+kernel void spins(global int* a, int times) {
+  for (int i = 0; i < times; ++i)
+    a[get_global_id(0)] = a[get_global_id(0)] * 3 + i;
+}
 """
 COUNT = 64
 WITHOUT = {"TIDEGATE_OCLGRIND": ""}
@@ -73,6 +81,34 @@ class Bounds(Programs):
         self.assertTrue(finding["message"].startswith("Invalid read of size 4"), finding)
         self.assertRegex(told, r'Oclgrind: Invalid read of size 4 at .* in the kernel "reads", at \S*ops.cl:6')
         self.assertEqual(self.checked(program(0), 0, env={})[0]["bounds"]["simulator"], str(OCLGRIND))
+
+    def test_a_function_that_oclgrind_lacks(self) -> None:
+        """clang's optimiser makes llvm.usub.sat.i32 of a difference that stops at 0."""
+        if not OCLGRIND.exists():
+            self.skipTest("Oclgrind is not installed")
+        for by, rc in ((0, 0), (1, 1)):
+            document = program(0)
+            document["buffers"] = {name: {**buffer, "type": "u32"} for name, buffer in document["buffers"].items()}
+            document["ops"] = {"below": {"source": "ops.cl"}}
+            document["waves"] = [{"op": "below", "global_size": [COUNT], "local_size": [8],
+                                  "args": [{"buffer": "a"}, {"buffer": "b"}, {"u32": by}]}]
+            report, _ = self.checked(document, rc, env={})
+            self.assertEqual(report["bounds"]["simulator"], str(OCLGRIND))
+            self.assertEqual([finding["line"] for finding in report["bounds"]["findings"]], [10] * by)
+
+    def test_the_wall_time_ends_oclgrind(self) -> None:
+        if not OCLGRIND.exists():
+            self.skipTest("Oclgrind is not installed")
+        document = program(0)
+        document["ops"] = {"spins": {"source": "ops.cl"}}
+        document["waves"] = [{"op": "spins", "global_size": [COUNT], "local_size": [8],
+                              "args": [{"buffer": "a"}, {"i32": 300000}]}]
+        report, told = self.checked(document, 1, "--max-wall-time", "3s", env={})
+        self.assertEqual((report["status"], report["bounds"]["complete"], report["bounds"]["checked_waves"]),
+                         ("deadline", False, 1))
+        self.assertEqual(report["error"]["message"], "the wall time of 3 s is over: Oclgrind, which interprets kernels, "
+                                                     "has not run the whole program")
+        self.assertEqual(told.count("error:"), 1, told)
 
     def test_a_crash_names_the_option(self) -> None:
         """What crashes the driver is told with the option that finds it."""
