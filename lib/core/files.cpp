@@ -548,7 +548,11 @@ std::filesystem::path cache_folder() {
 }
 
 std::string path_in(const std::string& folder, const std::string& file) {
-  return folder == "." ? file : (std::filesystem::path(folder) / file).string();
+  if (file.empty()) {
+    return file; // and not the folder
+  }
+  const std::string path = folder == "." ? file : (std::filesystem::path(folder) / file).string();
+  return path == standard_stream ? "./" + path : path;
 }
 
 Result<void> check_scope(const std::string& path, const std::string& folder, PathScope scope) {

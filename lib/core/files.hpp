@@ -111,7 +111,8 @@ std::filesystem::path canonical_path(const std::string& path);
 // Returns true if `path` is in `folder` or a subfolder; both must be canonical.
 bool is_inside(const std::filesystem::path& path, const std::filesystem::path& folder);
 
-// Resolves a path of a program document against its folder. Never returns "-", which means a standard stream.
+// Resolves a path of a program document against its folder; an empty one stays empty. Never returns "-", which
+// means a standard stream.
 std::string path_in(const std::string& folder, const std::string& file);
 
 // Names the contents of a regular file by its size, its times and where it is on the disk; empty for other files, and for

@@ -1,12 +1,12 @@
 // Checks frontier programs, and loads or generates their graphs.
 #include "graph/program.hpp"
 
+#include "core/files.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -139,12 +139,6 @@ Result<void> check_rank_settings(const PageRankSettings& settings) {
   return errors.result();
 }
 
-// Resolves a path of the document against its folder; the result is never "-", which would name a standard
-// stream.
-std::string in_folder(const std::string& folder, const std::string& file) {
-  return (std::filesystem::path(folder.empty() ? "." : folder) / file).string();
-}
-
 } // namespace
 
 Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread) {
@@ -211,18 +205,18 @@ Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertice
 FileUses files_of(const FrontierProgram& program, const std::string& folder) {
   FileUses files;
   if (program.graph.file) {
-    files.inputs.push_back({in_folder(folder, *program.graph.file), "the graph", "/graph/file"});
+    files.inputs.push_back({path_in(folder, *program.graph.file), "the graph", "/graph/file"});
   }
   if (program.own) {
-    files.inputs.push_back({in_folder(folder, program.own->source), "the algorithm", "/algorithm/source"});
+    files.inputs.push_back({path_in(folder, program.own->source), "the algorithm", "/algorithm/source"});
     if (program.own->initial) {
       files.inputs.push_back(
-          {in_folder(folder, *program.own->initial), "the initial values", "/algorithm/initial"});
+          {path_in(folder, *program.own->initial), "the initial values", "/algorithm/initial"});
     }
   }
   for (const OutputOf& output : outputs) {
     if (const auto& path = program.outputs.*output.path) {
-      files.outputs.push_back({in_folder(folder, *path), fmt::format("the output {}", output.name),
+      files.outputs.push_back({path_in(folder, *path), fmt::format("the output {}", output.name),
                                fmt::format("/outputs/{}", output.name)});
     }
   }
@@ -242,7 +236,7 @@ LoadOptions load_options(const FrontierProgram& program) {
 
 Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string& folder,
                                const LoadOptions& options) {
-  auto loaded = program.graph.file ? load_graph(in_folder(folder, *program.graph.file), options)
+  auto loaded = program.graph.file ? load_graph(path_in(folder, *program.graph.file), options)
                                    : generate_graph(*program.graph.generate, options).map([](Graph&& graph) {
                                        return LoadedGraph{.graph = std::move(graph)};
                                      });

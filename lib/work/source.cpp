@@ -87,6 +87,10 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     preprocessor.include_folders.push_back((std::filesystem::path(folder) / include).string());
   }
   const std::string path = path_in(folder, spec.source);
+  if (path.empty()) {
+    return failure(ErrorCode::invalid_program, "the name of the source is empty",
+                   "name the OpenCL C file, relative to the program's folder", pointer + "/source");
+  }
   // A virtual file in the same folder includes the user's file between the frame's texts.
   const bool framed = !frame.before.empty() || !frame.after.empty();
   const std::string whole = framed ? path + ": framed" : path;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import shutil
@@ -51,11 +52,11 @@ class Files(Programs):
         self.assertTrue(error["fix"])
         self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}, before)
 
-    def here(self, *args: str) -> Result:
+    def here(self, *args: str, folder: str = ".") -> Result:
         before = os.getcwd()
-        os.chdir(self.folder)
+        os.chdir(self.folder / folder)
         try:
-            return run(*args)
+            return run(*args, env=environment())
         finally:
             os.chdir(before)
 
@@ -280,6 +281,30 @@ class Outside(Files):
                     self.assertEqual((allowed.rc, allowed.stderr), (0, ""))
             place[key] = sound
         self.assertEqual(self.result_of("--dry-run").rc, 0)
+
+    def test_a_name_of_the_document_is_neither_empty_nor_a_stream(self) -> None:
+        wave = copy.deepcopy(self.document)
+        wave["buffers"]["b"]["expect"] = {"file": "a.bin"}
+        graph = {"graph": {"file": "a.mtx"}, "sources": [0], "outputs": {"values": "values.npy"}, "algorithm":
+                 {"source": "own.cl", "value": "u32", "merge": "min", "initial": "initial.npy"}}
+        for document, pointer in ((wave, "/ops/twice/source"), (wave, "/buffers/a/init/file"), (wave, "/buffers/b/output"),
+                                  (wave, "/buffers/b/expect/file"), (graph, "/graph/file"), (graph, "/algorithm/source"),
+                                  (graph, "/algorithm/initial"), (graph, "/outputs/values")):
+            self.document = copy.deepcopy(document)
+            *places, key = pointer[1:].split("/")
+            functools.reduce(lambda part, place: part[place], places, self.document)[key] = ""
+            result = self.result_of("--errors", "json")
+            error = json.loads(result.stderr.splitlines()[0])
+            self.assertEqual((result.rc, error["code"], error.get("pointer"), "line" in error),
+                             (3, "invalid_program", pointer, True), error)
+            self.assertRegex(error["message"], "the name of (a file|the source) is empty")
+            here = self.here("run", "program.json", "--errors", "json", folder="home")
+            self.assertEqual((here.rc, json.loads(here.stderr.splitlines()[0])["message"]), (3, error["message"]))
+        self.document = copy.deepcopy(PROGRAM)
+        self.document["buffers"]["b"]["output"] = "-"
+        (self.folder / "home" / "program.json").write_text(json.dumps(self.document))
+        self.assertEqual(self.here("run", "program.json", folder="home").rc, 0)
+        self.assertEqual((self.folder / "home" / "-").stat().st_size, 32)
 
     def test_includes(self) -> None:
         for text, options in (('#include "link/inner.h"\n', ""), ('#include "../outside/inner.h"\n', ""),
