@@ -250,13 +250,12 @@ Launched launched() {
 
 namespace {
 
-// The module lies next to the binary in a build tree, and in its folder of libraries where it is installed.
-std::filesystem::path module_path() {
+// The module is in the tool's folder of libraries where it is installed, and next to the binary in a build tree.
+std::array<std::filesystem::path, 2> module_paths() {
   constexpr const char* name = "libtidegate_mpi.so";
   std::error_code unreadable;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", unreadable).parent_path();
-  const auto installed = folder / TIDEGATE_MODULE_FOLDER / name;
-  return std::filesystem::exists(installed, unreadable) ? installed : folder / name;
+  return {(folder / TIDEGATE_MODULE_FOLDER / name).lexically_normal(), folder / name};
 }
 
 } // namespace
@@ -268,19 +267,25 @@ Result<std::unique_ptr<Ranks>> begin() {
   // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI does not
   // look at it. Outputs have no name until they are whole, so a killed rank leaves no file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const auto paths = module_paths();
+  std::error_code unknown;
+  const auto path =
+      std::ranges::find_if(paths, [&](const auto& each) { return std::filesystem::exists(each, unknown); });
+  if (path == paths.end()) {
+    return failure(ErrorCode::missing_program,
+                   fmt::format("several processes were started, and the module for MPI is missing: there is "
+                               "neither {} nor {}",
+                               paths[0].string(), paths[1].string()),
+                   "put it there (-DTIDEGATE_MPI=ON builds it), or start one process");
+  }
   // Open MPI loads modules that expect its symbols among those of the process.
-  void* const module = ::dlopen(module_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const module = ::dlopen(path->c_str(), RTLD_NOW | RTLD_GLOBAL);
   using Begin = Transport*();
   auto* const make =
       module == nullptr ? nullptr : reinterpret_cast<Begin*>(::dlsym(module, "tidegate_begin_mpi"));
   if (make == nullptr) {
-    std::error_code unknown;
-    const bool built = std::filesystem::exists(module_path(), unknown);
-    return failure(ErrorCode::missing_program,
-                   built ? fmt::format("MPI cannot be loaded: {}", ::dlerror())
-                         : "several processes were started, and this tidegate was built without MPI",
-                   built ? "install the MPI library that tidegate was built with"
-                         : "build it with -DTIDEGATE_MPI=ON, or start one process");
+    return failure(ErrorCode::missing_program, fmt::format("MPI cannot be loaded: {}", ::dlerror()),
+                   "install the MPI library that tidegate was built with");
   }
   return std::make_unique<Ranks>(std::unique_ptr<Transport>(make()));
 }

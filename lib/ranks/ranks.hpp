@@ -103,7 +103,7 @@ struct Launched {
 Launched launched();
 
 // Loads the module with MPI and begins, if the launcher started several processes; otherwise returns null. Error:
-// missing_program if tidegate was built without MPI or the module cannot be loaded.
+// missing_program if the module is missing or cannot be loaded.
 Result<std::unique_ptr<Ranks>> begin();
 
 // Ranks in one process, for tests: each is used by its own thread. After abort() of one it and all waits of the others

@@ -838,6 +838,8 @@ class Ranks(Programs):
         shutil.copy(binary(), self.folder / "tidegate")
         result = self.ended(self.start(2, "./tidegate", "run", "program.json"))
         self.check(result, 4)
+        self.assertIn(f"the module for MPI is missing: there is neither {self.folder.parent}/", result.stderr)
+        self.assertIn(f"/libtidegate_mpi.so nor {self.folder}/libtidegate_mpi.so", result.stderr)
         self.assertIn("-DTIDEGATE_MPI=ON", result.stderr)
 
     def test_drivers_that_mpirun_has_replaced_are_named(self) -> None:
