@@ -95,8 +95,12 @@ Error at_program(Error error, const RunSettings& settings) {
     place_in_command(error, settings);
     return error;
   }
-  if (settings.changed) { // lines of the text are not those of the file
-    error.source = error.source.value_or(display_name(settings.program));
+  if (settings.changed) {
+    if (!error.source) { // lines of the text are not those of the file
+      error.source = display_name(settings.program);
+      error.line.reset();
+      error.column.reset();
+    }
     return error;
   }
   return at_document(std::move(error), settings.program, settings.text, settings.written);

@@ -71,7 +71,9 @@ void add(StreamSummary& total, const StreamSummary& part) {
 void append_error(Block& block, Error error, std::uint64_t line, std::optional<Identifier> id = {}) {
   ++block.summary.failed;
   block.summary.exit_code = worst(block.summary.exit_code, exit_code(error));
-  error.line.reset(); // StreamError::line has the line in the stream
+  if (!error.source) { // StreamError::line has the line in the stream
+    error.line.reset();
+  }
   const StreamError document{.id = std::move(id), .error = std::move(error), .line = line};
   documents::encode(DocumentOf<StreamError>::document, &document, Style::compact, block.answers);
 }

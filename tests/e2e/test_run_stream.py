@@ -85,6 +85,22 @@ class RunStream(unittest.TestCase):
         self.assertEqual(values[0], [value + 2 for value in values[1]])
         self.assertEqual([answer["error"]["code"] for answer in answers[2:]], ["invalid_usage", "wrong_type"])
 
+    def test_an_error_of_the_program_has_its_line_there(self) -> None:
+        """And none if the request has changed the program."""
+        text = json.dumps(PROGRAM, indent=1)
+        lines = text.splitlines()
+        (self.folder / "good.json").write_text(text)
+        (self.folder / "bad.json").write_text(text.replace('"u32"', '"u33"', 1))
+        bad = next(i for i, line in enumerate(lines, 1) if '"u32"' in line)
+        requests = [{"program": str(self.folder / "bad.json")},
+                    {"program": str(self.folder / "good.json"), "set": {"/buffers/x/type": "u33"}}, {"program": 1}]
+        answers = self.ask(str(self.folder / "good.json"), *requests)
+        self.assertEqual([(answer["line"], answer["error"].get("line"), "column" in answer["error"],
+                           answer["error"].get("source", "").rpartition("/")[2], answer["error"]["pointer"])
+                          for answer in answers],
+                         [(1, bad, True, "bad.json", "/buffers/x/type"), (2, None, False, "good.json", "/buffers/x/type"),
+                          (3, None, True, "", "/program")])
+
     def ask(self, program: str, *requests: dict[str, object], options: tuple[str, ...] = ("--strategy", "launch")) -> list[dict[str, object]]:
         result = run("run", "--stream", "--device", "cpu", *options, program, input="".join(json.dumps(request) + "\n" for request in requests))
         return [json.loads(line) for line in result.stdout.splitlines()]
