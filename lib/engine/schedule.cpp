@@ -2,6 +2,7 @@
 #include "engine/schedule.hpp"
 
 #include "engine/kernel_objects.hpp"
+#include "opencl_c/call_graph.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -84,6 +85,38 @@ private:
   std::map<std::uint32_t, std::vector<KernelObject>> calls_;
 };
 
+// A persistent kernel ends the rounds of all its queues by one function: with several calls under a condition, PoCL (3.1)
+// lets every work-item run them. Queues whose ops publish have other ones, by the priorities in use.
+class OneTurn {
+public:
+  OneTurn(const Job& program, Strategy strategy) : program_(program), wanted_(is_persistent(strategy)) {}
+
+  // Returns why a wave cannot share a launch; otherwise its function is that of later queues, too.
+  std::string obstacle(std::uint32_t wave) {
+    if (!wanted_ || !program_.waves[wave].in_rounds()) {
+      return {};
+    }
+    const std::uint32_t op = turn_op(program_.waves[wave]);
+    const opencl_c::TranslationUnit& unit = program_.units[program_.ops[op].unit].unit;
+    std::string text;
+    for (const std::string& name : opencl_c::CallGraph(unit).reachable({program_.function(op).name})) {
+      if (const opencl_c::Function* const function = unit.definition(name)) {
+        text += opencl_c::text_of(unit, {.begin = function->begin, .end = function->end});
+      }
+    }
+    text_ = text_.value_or(text);
+    return *text_ == text
+               ? std::string()
+               : "its queue has other priorities or pure ops than an earlier one, or only one of them publishes "
+                 "items, and a launch ends the rounds of all queues alike";
+  }
+
+private:
+  const Job& program_;
+  const bool wanted_;
+  std::optional<std::string> text_;
+};
+
 // Adds the stages of the groups. Waves that cannot share a launch get separate stages after the others of
 // their group.
 void add_stages(const Job& program, const OutlinedOps& ops, const planning::BarrierGroups& groups,
@@ -91,6 +124,7 @@ void add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
                 Schedule& schedule) {
   ImageConflicts images(program, schedule.storage, limits.objects);
   SingleCalls calls(program, ops, limits.one_call_with_barriers);
+  OneTurn turn(program, strategy);
   bool launch_ends = false; // before the next shared stage
   const auto end_launch = [&](std::uint32_t wave, std::string reason) {
     if (is_persistent(strategy)) {
@@ -132,6 +166,9 @@ void add_stages(const Job& program, const OutlinedOps& ops, const planning::Barr
       }
       if (reason.empty() && !has_launch) {
         reason = calls.obstacle(wave, schedule.storage);
+      }
+      if (reason.empty()) {
+        reason = turn.obstacle(wave);
       }
       if (!reason.empty()) {
         schedule.fallbacks.push_back({.wave = wave, .reason = std::move(reason)});

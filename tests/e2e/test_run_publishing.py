@@ -289,6 +289,30 @@ class Ends(Publishing):
         self.assertIn("[arena_over_capacity]", result.stderr)
         self.assertFalse((self.folder / "seen.npy").exists())
 
+    def test_queues_that_end_their_rounds_in_other_ways(self) -> None:
+        """A persistent kernel has one function that ends rounds: queues that need another run alone. Each of these adds 1 to all elements, or
+        enough for the next multiple of 4."""
+        for op, publish in (("twice", "TIDEGATE_PUBLISH("), ("spread", "TIDEGATE_PUBLISH_AT(i % 3, ")):
+            self.file(f"{op}.cl", f"uint {op}(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {{\n"
+                      f"  seen[i] += 1;\n  for (uint c = 2 * i + 1; c < 2 * i + 3 && c < limit[0]; ++c) {publish}{op}, limit, seen, c);\n"
+                      "  return TIDEGATE_DONE;\n}\n")
+        self.file("late.cl", "uint late(global const uint* limit, global uint* seen, uint i) {\n"
+                  "  return atomic_inc(&seen[i]) % 4 == 3 ? TIDEGATE_DONE : TIDEGATE_REQUEUE;\n}\n")
+        for strategy, ops in (("barrier", ("twice", "twice", "late", "spread")), ("counters", ("late", "spread", "twice"))):
+            with self.subTest(strategy=strategy):
+                waves = [{"queue": {"ops": [op], "buffers": ["limit", "seen"],
+                                    "items": objects([(0, 0, 1, i) for i in range(15 if op == "late" else 1)])}} for op in ops]
+                expected = 0
+                for op in 2 * ops:
+                    expected = (expected // 4 + 1) * 4 if op == "late" else expected + 1
+                report = self.report_of({"ops": {op: queue_op(f"{op}.cl") for op in ops}, "waves": waves, "repeat": 2,
+                                         "buffers": {"limit": buffer(count=1, init={"fill": 15}),
+                                                     "seen": buffer(count=15, init={"fill": 0}, output="seen.npy")}},
+                                        "--strategy", strategy)
+                self.assertEqual(self.output("seen.npy"), [expected] * 15)
+                self.assertEqual(len(report["fallbacks"]), 2, report["fallbacks"])
+                (self.folder / "seen.npy").unlink()
+
     def test_runs_ahead(self) -> None:
         """A chain of 999 items takes 999 rounds; run ahead, a round runs 1 + 64 of it."""
         self.file("queue.cl", "uint chain(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
