@@ -5,6 +5,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/kernel_arguments.hpp"
 #include "engine/launch_tables.hpp"
+#include "policy/topology.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -64,15 +65,24 @@ BuiltProgram build(const device::Session& session, const device::DeviceInfo& dev
   return built;
 }
 
+std::uint32_t wanted_workers(const CompiledProgram& compiled, std::uint32_t resident) {
+  const std::uint32_t stated = compiled.tuning.workers;
+  return best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.mapping,
+                      compiled.model, resident, stated == 0 ? std::nullopt : std::optional(stated));
+}
+
 std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident) {
-  const std::uint32_t wanted = compiled.tuning.workers;
-  const std::uint32_t workers =
-      best_workers(compiled.load, compiled.strategy.strategy, compiled.synchronization.mapping,
-                   compiled.model, resident, wanted == 0 ? std::nullopt : std::optional(wanted));
-  const policy::LaunchRecommendation& recommended = compiled.recommendation.launch;
-  return recommended.topology == policy::Topology::memory_constrained
-             ? std::clamp(recommended.worker_groups, 1U, workers)
-             : workers;
+  const std::uint32_t wanted = wanted_workers(compiled, resident);
+  if (compiled.recommendation.launch.topology != policy::Topology::memory_constrained) {
+    return wanted;
+  }
+  policy::LaunchRequest request;
+  request.requested_worker_groups = wanted;
+  request.resident_device_bytes = compiled.recommendation.topology_evidence.resident_device_bytes;
+  request.device_memory_budget_bytes = compiled.budget_bytes;
+  const auto shed = policy::shed_workers(compiled.program.policy, policy::infer_missing_signals(request),
+                                         policy::Topology::memory_constrained);
+  return shed ? std::max(shed->worker_groups, 1U) : wanted;
 }
 
 engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency) {

@@ -29,8 +29,10 @@ struct BuiltProgram {
 BuiltProgram build(const device::Session& session, const device::DeviceInfo& device,
                    const CompiledProgram& compiled, const std::filesystem::path& folder);
 
-// Returns the number of groups to launch if `resident` can run concurrently: the cost model's choice, limited
-// by the policy where memory is tight.
+// Returns the number of groups that the cost model launches if `resident` can run concurrently.
+std::uint32_t wanted_workers(const CompiledProgram& compiled, std::uint32_t resident);
+
+// Returns the number of groups to launch: those, without what the policy sheds where memory is tight.
 std::uint32_t workers_for(const CompiledProgram& compiled, std::uint32_t resident);
 
 engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residency& residency);

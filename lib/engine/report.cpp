@@ -525,21 +525,19 @@ std::string geometry_reason(const CompiledProgram& compiled, const Residency& re
   if (residency.resident == 0) {
     return "every launch has the work-groups of its waves";
   }
-  const policy::LaunchRecommendation& policy = compiled.recommendation.launch;
   const std::vector<std::uint32_t>& tiles = compiled.schedule.tiles_per_pack;
   const std::uint32_t side_by_side = tiles.empty() ? 1 : std::ranges::max(tiles);
   const bool all = residency.workers == residency.resident;
+  const bool shed = !asked_for && residency.workers < wanted_workers(compiled, residency.resident);
   return fmt::format("{}; {} of {} resident work-groups: {}",
                      side_by_side > 1 ? fmt::format("{} tiles side by side in a work-group", side_by_side)
                                       : "work-groups as large as the largest of the program",
                      residency.workers, residency.resident,
                      asked_for                      ? "--workers"
+                     : shed                         ? "the policy leaves fewer, as memory is short"
                      : compiled.tuning.workers != 0 ? "the fastest that were measured"
                      : all                          ? "each has several tiles"
-                     : policy.topology == policy::Topology::memory_constrained &&
-                             residency.workers == policy.worker_groups
-                         ? "the policy's number, as memory is short"
-                         : "more would have too few tiles, by the cost model");
+                                                    : "more would have too few tiles, by the cost model");
 }
 
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,

@@ -27,6 +27,7 @@ from typing import Any
 
 import jsonschema
 
+from reference_policy import effective_request, full_policy, full_request, shed_workers
 from support import PATIENCE, SANITIZED, Document, Result, binary, parse, run
 
 CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f",
@@ -890,6 +891,24 @@ class Memory(Small):
         refused = self.run_document(document, "--dry-run", "--set", "promote=none", "--errors", "json")
         error = json.loads(refused.stderr)
         self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
+
+    def test_a_short_budget_leaves_fewer_work_groups(self) -> None:
+        """A persistent launch has as many as the policy leaves of those that it has with room."""
+        count = 2**20
+        document = program({"a": buffer(count=count, init=IOTA), "z": buffer(count=count, output="z.bin")},
+                           wave("plus", "a", "z", 1, size=count, local=64))
+        wide = self.report_of(document, "--strategy", "barrier")
+        resident = wide["evidence"]["topology"]["resident_device_bytes"]
+        for share in (8700, 9500):
+            document["device_memory_budget_bytes"] = resident * 10000 // share + 1
+            tight = self.report_of(document, "--strategy", "barrier")
+            request = effective_request(full_request({
+                "queue_len": 1, "max_workgroup_size_x": 64, "requested_worker_groups": wide["effective_geometry"]["worker_groups"],
+                "resident_device_bytes": resident, "device_memory_budget_bytes": document["device_memory_budget_bytes"]}))
+            left = shed_workers("memory_constrained", request, full_policy(None))
+            self.assertEqual((tight["recommendation"]["topology"], tight["effective_geometry"]["worker_groups"]), ("memory_constrained", left))
+            self.assertEqual("as memory is short" in tight["geometry_reason"], left < wide["effective_geometry"]["worker_groups"])
+            self.assertEqual(self.output("z.bin"), list(range(1, count + 1)))
 
     def test_what_is_written_in_part_is_kept(self) -> None:
         """A wave with the access "write" writes half of what was filled before the loop; a later wave has memory to share."""
