@@ -4,10 +4,15 @@
 #include "core/interrupt.hpp"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <span>
@@ -50,12 +55,35 @@ Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, co
   return all;
 }
 
+namespace {
+
+// Returns true in the first process of a job on this host that calls it: it takes a name, which ends with the process.
+bool is_first_of_job() {
+  const char* const job = std::getenv("PMIX_NAMESPACE");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = fmt::format("tidegate-error-{}", job == nullptr ? "" : job);
+  const int taken = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (job == nullptr || taken < 0 || name.size() >= sizeof address.sun_path) {
+    return true;
+  }
+  name.copy(address.sun_path + 1, name.size()); // after a zero: no file
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return ::bind(taken, reinterpret_cast<const sockaddr*>(&address), size) == 0 || errno != EADDRINUSE;
+}
+
+} // namespace
+
 Error after_first_rank(Error error, std::chrono::milliseconds first) {
   constexpr std::chrono::milliseconds each{50}; // later for each further rank
   const ranks::Launched launched = ranks::launched();
   if (launched.rank != 0 &&
       error.code != ErrorCode::driver_crash) { // mpirun kills within a second of a crash
     std::this_thread::sleep_for(first + each * std::min(launched.rank, 20));
+  }
+  static const bool is_first = is_first_of_job();
+  if (!is_first && error.code != ErrorCode::driver_crash) { // another rank has an error, and ends all of them
+    std::this_thread::sleep_for(std::chrono::seconds(2));
   }
   error.message = fmt::format("rank {} of {}: {}", launched.rank, launched.size, error.message);
   return error;
