@@ -190,8 +190,11 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
   const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
   const std::string why = question.asked_for ? "requested" : question.why;
   if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering)) {
-    refuse_persistent(candidates, "the device has not passed the self-test: no memory ordering between "
-                                  "work-groups is proved, so nothing may wait inside a launch");
+    refuse_persistent(
+        candidates, unknown ? "the device's self-test has not run here, and nothing may wait inside a launch "
+                              "before: a persistent --strategy or `tidegate devices --probe` runs it"
+                            : "the device has not passed the self-test: no memory ordering between "
+                              "work-groups is proved, so nothing may wait inside a launch");
     const bool launches = wanted && !is_persistent(*wanted);
     const auto refused = std::ranges::find_if(candidates, is_persistent_one);
     return take(launches ? least(candidates, of(*wanted)) : 0, launches ? why : refused->refused);

@@ -127,6 +127,11 @@ TEST_CASE("explicit choices, and choices that are refused") {
   CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
   const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
   CHECK(choice({.tuning = measured}).strategy == Strategy::launch);
+  device::DeviceInfo untested = device;
+  untested.profile.reset();
+  const StrategyChoice early = choose_strategy({.device = &untested}, candidates_of(chain_of(100)));
+  CHECK(early.strategy == Strategy::launch);
+  CHECK(early.reason.starts_with("the device's self-test has not run here"));
   device.profile->ordering = device::MemoryOrdering::ptx;
   CHECK(choice({.tuning = measured}).strategy == Strategy::counters);
   CHECK(choice({.tuning = measured, .why = "so it was measured"}).reason == "so it was measured");
