@@ -158,7 +158,7 @@ function showAgain(data) {
         element("span", {class: "soft"}, `, ${bytes(file.bytes)}`)])));
 }
 
-// Waves and buffers in words, below the pictures of the plan and of the arena, and the memory beside the budget.
+// Writes waves and buffers in words, below the pictures of the plan and of the arena, and the memory next to the budget.
 
 const MOST_ROWS = 500;
 const OUTSIDE_THE_ARENA = {image: "an image", registers: "in registers"};

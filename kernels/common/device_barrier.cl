@@ -15,6 +15,7 @@ typedef uint tg_word;
 void tg_add_release(volatile global tg_word* at) {
   asm volatile("red.release.gpu.global.add.u32 [%0], 1;" : : "l"(at) : "memory");
 }
+// Adds 1, as a release and an acquire; returns the value before, so that who arrives last knows it.
 uint tg_arrive(volatile global tg_word* at) {
   uint before;
   asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(at) : "memory");

@@ -338,7 +338,7 @@ void tg_queue_count_on(global uint* counter, uint2 before, uint more) {
   counter[1] = before.y + (before.x + more < more ? 1u : 0u);
 }
 
-// What the turn between two rounds reads.
+// Figures that the turn between two rounds reads.
 typedef struct {
   uint mode, done, again, kept, round, failed, repeated, ahead, rounds, stalled, deepest, most_kept, remaining;
   uint2 published, executed, requeues, deduped;

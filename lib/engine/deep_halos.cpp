@@ -1,4 +1,4 @@
-// What each rank runs of a job that is split, and what ranks exchange before a wave: deep halos, and the account of what is
+// Decides what each rank runs of a job that is split, and what ranks exchange before a wave: deep halos, and the account of what is
 // fresh.
 #include "engine/split.hpp"
 #include "opencl_c/accesses.hpp"
