@@ -268,17 +268,19 @@ Result<SimulatorRun> run_in_simulator(const std::string& runtime, const std::str
   const ScratchFolder scratch;
   const std::string log = (scratch.path / "log").string();
   const std::string errors = (scratch.path / "errors").string();
+  const char* const given_options = std::getenv("OCLGRIND_BUILD_OPTIONS");
   TIDEGATE_CHECK(write_file(scratch.path / "oclgrind.icd", runtime + '\n'));
-  std::vector<std::string> whole{"setpriv", // ends it with this process
-                                 "--pdeathsig=KILL",
-                                 "env",
-                                 "--chdir=" + folder,
-                                 "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
-                                 "OCL_ICD_FILENAMES=",
-                                 "OCLGRIND_LOG=" + log,
-                                 "OCLGRIND_BUILD_OPTIONS=-cl-opt-disable",
-                                 "OCLGRIND_UNINITIALIZED=0",
-                                 "OCLGRIND_DATA_RACES=0"};
+  std::vector<std::string> whole{
+      "setpriv", // ends it with this process
+      "--pdeathsig=KILL",
+      "env",
+      "--chdir=" + folder,
+      "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
+      "OCL_ICD_FILENAMES=",
+      "OCLGRIND_LOG=" + log,
+      fmt::format("OCLGRIND_BUILD_OPTIONS={} -cl-opt-disable", given_options == nullptr ? "" : given_options),
+      "OCLGRIND_UNINITIALIZED=0",
+      "OCLGRIND_DATA_RACES=0"};
   whole.insert(whole.end(), command.begin(), command.end());
   const auto text_of = [](const std::string& file) {
     constexpr std::size_t most = std::size_t{64} << 20U;

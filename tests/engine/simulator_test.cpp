@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <string>
+#include <vector>
+
 using namespace tidegate::engine;
 
 TEST_CASE("one finding for each kernel, line and kind") {
@@ -39,4 +43,13 @@ Work-group divergence detected (barrier):
   CHECK(findings[2].line == 0);
   CHECK(parse_simulator_log("").empty());
   CHECK(parse_simulator_log("\tKernel: k\n\n").empty());
+}
+
+TEST_CASE("the simulator adds to the user's build options") {
+  ::setenv("OCLGRIND_BUILD_OPTIONS", "-DSIZE=8", 1);
+  const std::vector<std::string> command{"sh", "-c", "echo \"$OCLGRIND_BUILD_OPTIONS\" >&2; exit 1"};
+  const auto run = run_in_simulator("none.so", "/", command, "");
+  ::unsetenv("OCLGRIND_BUILD_OPTIONS");
+  REQUIRE(!run);
+  CHECK(run.error().log == "-DSIZE=8 -cl-opt-disable\n");
 }
