@@ -211,11 +211,12 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
 std::string recommendation_table(const LaunchRecommendationDocument& document, bool colour) {
   const policy::LaunchRecommendation& answer = document.recommendation;
   const policy::LaunchGeometry& geometry = answer.geometry;
-  std::string text = bold(fmt::format("{} in {} mode, {} work-groups of {}, queue {}", name(answer.topology),
-                                      name(answer.execution_mode), geometry.dispatch_grid[0],
-                                      geometry.workgroup_size_x, name(answer.pressure)),
-                          colour) +
-                     "\n\n";
+  std::string text =
+      bold(fmt::format("{} in {} mode, {} of {}, queue {}", name(answer.topology),
+                       name(answer.execution_mode), plural(geometry.dispatch_grid[0], "work-group"),
+                       geometry.workgroup_size_x, name(answer.pressure)),
+           colour) +
+      "\n\n";
   std::vector<std::vector<std::string>> rows;
   for (const policy::TraceStep& step : *document.explanation) {
     rows.push_back({step.step, step.outcome, step.because});

@@ -130,7 +130,7 @@ function showPolicy(data) {
   const launch = report.recommendation;
   fill(document.getElementById("policy-body"),
     element("p", {style: "margin:0"}, element("strong", {}, launch.topology), ` in ${launch.execution_mode} mode, `
-      + `${launch.geometry.dispatch_grid[0]} work-groups of ${launch.geometry.workgroup_size_x}, queue ${launch.pressure}`,
+      + `${plural(launch.geometry.dispatch_grid[0], "work-group")} of ${launch.geometry.workgroup_size_x}, queue ${launch.pressure}`,
     element("span", {class: "soft"}, `; evidence of the topology ${complete.topology ? "complete" : "incomplete"}, `
       + `of the promotion ${complete.promotion ? "complete" : "incomplete"}`)),
     element("details", {}, element("summary", {}, "Decisions"),
