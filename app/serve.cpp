@@ -267,6 +267,20 @@ Error read_failure(int code) {
           .fix = "name a readable file, or pipe the stream in"};
 }
 
+// Returns true if the input begins as one document that is written over several lines: "{", then a key.
+bool is_indented(std::string_view text) {
+  constexpr std::string_view blank = " \t\r\n";
+  text = without_byte_order_mark(text);
+  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
+  const std::size_t end = text.find('\n');
+  if (!text.starts_with('{') || end == std::string_view::npos ||
+      text.substr(1, end - 1).find_first_not_of(blank) != std::string_view::npos) {
+    return false;
+  }
+  const std::size_t next = text.find_first_not_of(blank, end);
+  return next != std::string_view::npos && text[next] == '"';
+}
+
 // Cuts the input into blocks of whole lines.
 Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline& pipeline, Pace pace) {
   std::string pending; // text that is not handed on yet
@@ -281,6 +295,11 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
     }
     pending.resize(old_size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     const bool at_end = got == 0;
+    if (next_line == 1 && is_indented(pending)) {
+      return failure(ErrorCode::invalid_usage,
+                     "the input is one document over several lines, and --stream reads one from each line",
+                     "leave --stream out, or write each document on one line, as `jq -c .` does");
+    }
     const std::size_t last_newline =
         got > 0 ? std::string_view(pending).substr(old_size).rfind('\n') : std::string::npos;
     std::size_t whole = last_newline == std::string::npos ? 0 : old_size + last_newline + 1;
