@@ -507,7 +507,9 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::bytes_moved>("sum of both"),
     required<&Telemetry::resident_allocations>("buffers and images that the run had on the device"),
     required<&Telemetry::kernel_launches>("kernel launches of the dispatch"),
-    required<&Telemetry::filling_launches>("kernel launches before, that prepared device memory"),
+    required<&Telemetry::filling_launches>(
+        "kernel launches outside of the dispatch: those that prepare device memory, and of a program's own "
+        "algorithm those that check its laws and its result"),
     required<&Telemetry::recorded_launches>("launches of these that were enqueued as command buffers"),
     required<&Telemetry::sync_points>(
         "calls in which the host waited for the device: every wait, and every read or write "

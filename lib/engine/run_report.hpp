@@ -487,7 +487,7 @@ struct Telemetry {
   std::uint64_t bytes_moved = 0;
   std::uint64_t resident_allocations = 0;
   std::uint64_t kernel_launches = 0;   // of the dispatch
-  std::uint64_t filling_launches = 0;  // before it, to fill device memory
+  std::uint64_t filling_launches = 0;  // outside of it, to fill device memory or to check results there
   std::uint64_t recorded_launches = 0; // part of these, enqueued as a command buffer
   std::uint64_t sync_points = 0;
   std::uint64_t occupancy_proxy_bps = 0;

@@ -1,7 +1,7 @@
 """The counts of reports, held to account by a layer between tidegate and the driver (tests/failing_driver) that logs every call.
 
 A stream answers a request for the second time with all kernels built, so each call between two answers belongs to the run. The
-kernel launches, waits and bytes of the log are those of the report, and so are the blocks of memory at the last launch.
+kernel launches, waits and bytes of the log are those of the report, and so are the blocks of memory, as many as there were at a launch.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from test_run import FAILING_DRIVER, environment, pocl_cache
 N = 1024
 KERNELS = """kernel void advance(global const uint* x, global uint* y) { y[get_global_id(0)] = x[get_global_id(0)] + 1u; }
 kernel void left(global const uint* x, global uint* none) { if (get_global_id(0) == 0) none[0] = x[0] < 9u; }
+kernel void spread(global uint* x, global uchar* wake) {
+  x[get_global_id(0)] += 1u;
+  if (get_local_id(0) == 0 && get_group_id(0) + 1 < get_num_groups(0)) wake[get_group_id(0) + 1] = 1;
+}
 """
 WAVES = {"buffers": {"x": {"type": "u32", "count": N, "init": {"fill": 1}}, "y": {"type": "u32", "count": N, "output": "y.raw"},
                      "none": {"type": "u32", "count": 1, "output": "none.raw"}},
@@ -47,8 +51,44 @@ IMAGE_OP = """kernel void flip(read_only image2d_t a, write_only image2d_t b) {
   write_imageui(b, at, 255u - read_imageui(a, at));
 }
 """
+PUBLISHING = {"buffers": {"in": {"type": "u32", "count": 1}, "out": {"type": "u32", "count": ITEMS, "output": "out.raw"}},
+              "ops": {"tree": {"source": "tree.cl", "queue": True}},
+              "waves": [{"queue": {"ops": ["tree"], "buffers": ["in", "out"], "capacity": 200,
+                                   "items": [{"op": "tree", "input": "in", "output": "out", "param": 1}]}}]}
+PUBLISHING_OP = f"""uint tree(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {{
+  out[i - 1] = in[0] + i;
+  for (uint child = 2 * i; child <= 2 * i + 1; ++child) {{
+    if (child <= {ITEMS}u) {{
+      TIDEGATE_PUBLISH(tree, in, out, child);
+    }}
+  }}
+  return TIDEGATE_DONE;
+}}
+"""
+TILES, STEPS = 16, 6
+ACTIVE = {"buffers": {"x": {"type": "u32", "count": N, "output": "x.raw"}, "flags": {"type": "u8", "count": TILES, "init": {"fill": 1}},
+                      "wake": {"type": "u8", "count": TILES}},
+          "ops": {"spread": {"source": "ops.cl"}},
+          "waves": [{"fill": {"buffer": "wake"}},
+                    {"op": "spread", "global_size": [N], "local_size": [N // TILES], "active": {"buffer": "flags"},
+                     "args": [{"buffer": "x"}, {"buffer": "wake"}]}],
+          "repeat": STEPS, "swap": [["flags", "wake"]]}
+MOVES = {"buffers": {"x": {"type": "u32", "count": N, "init": {"random": {"seed": 2}}}, "y": {"type": "u32", "count": N, "output": "y.raw"},
+                     "z": {"type": "u32", "count": N, "output": "z.npy"}},
+         "ops": {"advance": {"source": "ops.cl"}},
+         "waves": [{"fill": {"buffer": "z", "value": 7}},
+                   {"op": "advance", "global_size": [N], "local_size": [64], "args": [{"buffer": "x"}, {"buffer": "y"}]},
+                   {"phase": "after", "copy": {"from": "y", "count": N // 2, "to": "z", "to_offset": N // 4}}],
+         "repeat": 3, "swap": [["x", "y"]]}
+OWN = {"graph": {"generate": {"grid": {"width": 30, "height": 20, "seed": 1, "max_weight": 100}}},
+       "algorithm": {"source": "widest.cl", "value": "u32", "merge": "max"}, "sources": [0], "outputs": {"values": "widths.npy"}}
+OWN_SOURCE = """uint at_source(uint vertex, uint index) { return 0xffffffffu; }
+uint along(uint width, uint weight) { return min(width, weight); }
+"""
 GRAPH = {"graph": {"generate": {"grid": {"width": 30, "height": 20}}}, "algorithm": "bfs", "sources": [0], "rules": [1, 3],
          "outputs": {"levels": "levels.npy"}}
+PROGRAMS = {"waves": WAVES, "queue": QUEUE, "image": IMAGE, "graph": GRAPH,
+            "publishing": PUBLISHING, "active": ACTIVE, "moves": MOVES, "own": OWN}
 
 
 @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
@@ -57,9 +97,10 @@ class Telemetry(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = Path(temporary.name)
-        for name, text in (("ops.cl", KERNELS), ("queue.cl", QUEUE_OP), ("image.cl", IMAGE_OP)):
+        for name, text in (("ops.cl", KERNELS), ("queue.cl", QUEUE_OP), ("image.cl", IMAGE_OP), ("tree.cl", PUBLISHING_OP),
+                           ("widest.cl", OWN_SOURCE)):
             (self.folder / name).write_text(text)
-        for name, program in (("waves", WAVES), ("queue", QUEUE), ("image", IMAGE), ("graph", GRAPH)):
+        for name, program in PROGRAMS.items():
             (self.folder / f"{name}.json").write_text(json.dumps(program))
         items = [value for i in range(ITEMS) for value in (0, 0, 1, i)]
         (self.folder / "items.raw").write_bytes(b"".join(value.to_bytes(4, "little") for value in items))
@@ -111,7 +152,7 @@ class Telemetry(unittest.TestCase):
                     counted["wait"] += int(rest[1])
                 elif what in counted:
                     counted[what] += 1
-                    blocks = len([count for count in references.values() if count > 0]) if what == "launch" else blocks
+                    blocks = max(blocks, len([count for count in references.values() if count > 0])) if what == "launch" else blocks
             if number % 2 == 0:
                 continue
             told = report["telemetry"]
@@ -124,9 +165,10 @@ class Telemetry(unittest.TestCase):
         return reports
 
     def test_all_kinds_of_programs(self) -> None:
-        waves, queue, image, graph = ({"program": str(self.folder / f"{name}.json")} for name in ("waves", "queue", "image", "graph"))
+        requests = [{"program": str(self.folder / f"{name}.json")} for name in PROGRAMS]
         for strategy in ("launch", "barrier"):
-            of_waves, of_queue, of_image, of_graph = self.hold([waves, queue, image, graph], "--strategy", strategy)
+            reports = dict(zip(PROGRAMS, self.hold(requests, "--strategy", strategy)))
+            of_waves, of_queue, of_image, of_graph = (reports[name] for name in ("waves", "queue", "image", "graph"))
             # 1 + 8 is 9: the first wave derives from rule 2, and so does the second one.
             self.assertEqual((of_waves["iterations"], of_waves["items_processed"], of_waves["items_in_all"]),
                              (8, 8 * (N + 64), 20 * (N + 64)))
@@ -136,7 +178,14 @@ class Telemetry(unittest.TestCase):
             self.assertEqual((of_image["items_processed"], of_image["region_lineage"]), (40 * 24, []))
             self.assertEqual((of_graph["items_processed"], of_graph["published_items"], of_graph["items_remaining"]), (600, 600, 0))
             self.assertEqual((of_graph["region_lineage"], of_graph["lineage_items"]), ([10], 600))
-        self.hold([waves], "--strategy", "plain")
+            published = reports["publishing"]["queues"][0]
+            self.assertEqual((published["items_processed"], published["publishing"]["published_items"]), (ITEMS, ITEMS - 1))
+            front = sum(TILES - step for step in range(STEPS))  # one tile less in each step
+            self.assertEqual([wave["active_tiles"] for wave in reports["active"]["active"]], [front])
+            self.assertEqual(reports["active"]["telemetry"]["frontier_density_bps"], 10000 * front // (TILES * STEPS))
+            self.assertEqual(reports["own"]["verification"]["checks"], ["laws", "fix_point"])
+        for more in (("--strategy", "counters"), ("--strategy", "plain"), ("--strategy", "barrier", "--by-wave")):
+            self.hold([request for request, program in zip(requests, PROGRAMS.values()) if more[-1] == "--by-wave" or "graph" not in program], *more)
         self.assertEqual((of_graph["items_in_all"], of_graph["execution_mode"]), (600, "jit"))
         self.assertEqual(set(of_graph["effective_geometry"]), set(of_waves["effective_geometry"]))
         self.assertEqual(json.loads(run("priority", "drain", input=json.dumps(of_graph)).stdout)["reason"], "none")

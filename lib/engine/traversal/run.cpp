@@ -241,23 +241,22 @@ engine::FirstRun plan_first_check(const graphs::FrontierProgram& program, const 
   return first;
 }
 
+// Passes the result of a program's own algorithm along all edges once more, on the device: a part of every run.
+void check_fix_point(OwnChecks& own, const TraversalResults& results, FrontierReport& report) {
+  const auto start = Clock::now();
+  std::uint64_t reached = 0;
+  report.verification = Verification{.checks = {"laws", "fix_point"},
+                                     .error = own.check_fix_point(results.values, reached),
+                                     .allowed_change = {}};
+  report.verification->right = !report.verification->error;
+  report.answer = Answer{.reached = reached};
+  report.verify_ns = elapsed_ns(start);
+}
+
 // Checks the result as the program's first run or --verify wants it.
 void check_result(const graphs::FrontierProgram& program, KeptGraph& kept, TraversalResults& results,
                   engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
                   engine::Monitor& monitor, FrontierReport& report) {
-  if (own != nullptr) { // costs a pass over the edges
-    const auto start = Clock::now();
-    std::uint64_t reached = 0;
-    report.verification = Verification{.checks = {"laws", "fix_point"},
-                                       .error = own->check_fix_point(results.values, reached),
-                                       .allowed_change = {}};
-    report.verification->right = !report.verification->error;
-    report.answer->reached = reached;
-    report.verify_ns = elapsed_ns(start);
-    if (report.verification->error) {
-      return;
-    }
-  }
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
@@ -349,9 +348,13 @@ Result<void> check_own_use(const graphs::FrontierProgram& program, const device:
 bool is_right(const graphs::FrontierProgram& asked, KeptGraph& kept, TraversalResults& results,
               engine::FirstRun first, OwnChecks* own, const engine::RunOptions& options,
               engine::Monitor& monitor, FrontierReport& report) {
-  report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, results,
-                            report.graph.first_id);
-  check_result(asked, kept, results, std::move(first), own, options, monitor, report);
+  if (own == nullptr) {
+    report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, results,
+                              report.graph.first_id);
+  }
+  if (own == nullptr || report.verification->right) {
+    check_result(asked, kept, results, std::move(first), own, options, monitor, report);
+  }
   if (report.replay->first_difference || (report.verification && !report.verification->right)) {
     report.status = RunStatus::outputs_differ;
     report.error = differing(report);
@@ -489,6 +492,8 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
     own.emplace(*session, program, *own_code, resident, shape,
                 build_own_checks(*session, device, *own_code, shape, options.cache_folder));
     TIDEGATE_CHECK(own->check_laws());
+    check_fix_point(*own, run.results, report);
+    engine::report_calls(report.telemetry, session->calls()->since(calls_before), run.outcome.calls);
     first = plan_first_check(asked, kept, options, report.waves.size());
   }
   if (!is_right(asked, kept, run.results, std::move(first), own ? &*own : nullptr, options, monitor,
@@ -603,6 +608,9 @@ Result<void> execute(const graphs::FrontierProgram& program, const graphs::Front
   TraversalResults results = read_back(session, resident, shape);
   report.read_back_ns = elapsed_ns(start);
   report.telemetry.readback_buffers = results.parents.empty() ? 1 : 2;
+  if (own) {
+    check_fix_point(*own, results, report);
+  }
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), dispatched);
   results.rank_change = outcome.rank_change;
   results.wide = shape.value_words == 2;
