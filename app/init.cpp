@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -86,11 +87,17 @@ Result<void> keep_program(const InitSettings& settings) {
                  "name another file, or give --force to replace it");
 }
 
-// Prints the placeholders to standard error; the program runs with them.
+// Prints the placeholders to standard error.
 void print_notes(const engine::WaveProgram& program, const std::string& output) {
-  std::string text = fmt::format("tidegate: {} runs as it is; to fill in:\n",
-                                 output == standard_stream ? "the program" : display_name(output));
-  for (const engine::DraftNote& note : engine::notes_of(program)) {
+  const std::vector<engine::DraftNote> notes = engine::notes_of(program);
+  const bool known = std::ranges::none_of(
+      notes, [](const engine::DraftNote& note) { return note.text.ends_with(engine::unknown_indices); });
+  std::string text = fmt::format(
+      "tidegate: {} {}; to fill in:\n", output == standard_stream ? "the program" : display_name(output),
+      known ? "runs as it is"
+            : "is a draft, and `tidegate run --check-bounds` says if its buffers are "
+              "too small");
+  for (const engine::DraftNote& note : notes) {
     text += fmt::format("  {}: {}\n", printable(note.pointer), printable(note.text));
   }
   std::fputs(text.c_str(), stderr);
@@ -127,7 +134,7 @@ CommandModel init_command() {
           "TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT become ops of a queue")},
       .examples = {{"A first program, with the list of its placeholders:",
                     "tidegate init examples/programs/heat/heat.cl"},
-                   {"It runs as it is:",
+                   {"Fill it in, and run it:",
                     "tidegate init examples/programs/heat/heat.cl -o first.json && tidegate run first.json"}},
       .run = [settings] { return run_init(*settings); }};
 }

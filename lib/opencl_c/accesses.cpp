@@ -57,11 +57,20 @@ public:
   [[nodiscard]] std::vector<std::optional<RowElements>> rows() const {
     std::vector<std::optional<RowElements>> rows(found_.size());
     for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (found_[i].understood && !touched_[i].anywhere && touched_[i].rows.per_id > 0) {
+      if (found_[i].understood && !touched_[i].anywhere && touched_[i].in_rows &&
+          touched_[i].rows.per_id > 0) {
         rows[i] = touched_[i].rows;
       }
     }
     return rows;
+  }
+  [[nodiscard]] std::vector<Reach> reach() const {
+    std::vector<Reach> reach(found_.size());
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      reach[i] = {.last = touched_[i].last,
+                  .known = found_[i].understood && !touched_[i].anywhere && touched_[i].first >= 0};
+    }
+    return reach;
   }
 
 private:
@@ -374,6 +383,13 @@ std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Functio
                                       std::optional<std::size_t> id) {
   return kernel.body ? BodyReader(unit, kernel, id, nullptr).run(is_known(unit, kernel))
                      : std::vector<PointerUses>(kernel.parameters.size());
+}
+
+std::vector<Reach> reach_of(const TranslationUnit& unit, const Function& kernel,
+                            const KernelSetting& setting) {
+  BodyReader reader(unit, kernel, {}, &setting);
+  reader.run(is_known(unit, kernel));
+  return reader.reach();
 }
 
 std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,

@@ -93,6 +93,16 @@ struct RowElements {
 std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,
                                                      const KernelSetting& setting);
 
+// How far a launch reaches through a pointer.
+struct Reach {
+  std::int64_t last = -1; // the greatest element that is known of; -1: none is
+  bool known = false;     // no access is outside of elements 0 to `last`
+};
+
+// By parameter. Knows what row_elements() does. The kernel has a body.
+std::vector<Reach> reach_of(const TranslationUnit& unit, const Function& kernel,
+                            const KernelSetting& setting);
+
 // By parameter: the reduction that every use of a pointer is; empty if some use is anything else.
 std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
 

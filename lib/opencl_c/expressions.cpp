@@ -568,7 +568,14 @@ void ExpressionReader::touch(const Known& pointer, const std::optional<Linear>& 
   Touched& touched = touched_[pointer.parameter];
   const IdRanges at = ids();
   const auto element = subscript && setting_ != nullptr ? sum(pointer.number, *subscript, at) : std::nullopt;
-  touched.anywhere = touched.anywhere || !element || !add_rows(touched.rows, *element, at);
+  if (!element) {
+    touched.anywhere = true;
+    return;
+  }
+  const auto [first, last] = range_of(*element, at);
+  touched.first = std::min(touched.first, first);
+  touched.last = std::max(touched.last, last);
+  touched.in_rows = touched.in_rows && add_rows(touched.rows, *element, at);
 }
 
 bool ExpressionReader::add_rows(RowElements& rows, Linear element, IdRanges at) const {

@@ -59,7 +59,10 @@ protected:
 
   struct Touched {
     RowElements rows;
-    bool anywhere = false; // it may touch any element
+    bool in_rows = true;    // `rows` has every element that it touches
+    bool anywhere = false;  // it may touch any element
+    std::int64_t first = 0; // the least and the greatest element that are known
+    std::int64_t last = -1;
   };
 
   class Deeper { // bounds the recursion

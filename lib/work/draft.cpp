@@ -56,7 +56,11 @@ Sizes sizes_of(const DraftKernel& kernel);
 // Work-group sizes, powers of two, that fit the kernel's local arrays; nothing if any size will do.
 std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kernel, std::uint64_t extent);
 
-// Value for a parameter: the extent for counts, zeros in structures, otherwise 1.
+// Number for a scalar: the extent for counts, otherwise 1.
+std::uint64_t draft_number(const DraftKernel& kernel, std::size_t index, ElementType type,
+                           std::uint64_t extent);
+
+// Value for a parameter: draft_number(), or zeros in structures.
 ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint64_t extent);
 
 // Image for a parameter, without contents, in a format that the kernel's body can read.
@@ -162,7 +166,9 @@ struct Memory {
   bool written = false;
   bool atomic = false;
   std::optional<ElementType> element;
-  std::string assumed; // explanation where no element type fits the pointee
+  std::string assumed;              // explanation where no element type fits the pointee
+  std::uint64_t least_elements = 0; // that kernels are known to need
+  bool all_known = true;            // and they need no others
 };
 
 // Const pointers are only read.
@@ -304,6 +310,7 @@ private:
       const std::size_t memory =
           memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]);
       const std::string& name = memory_[memory].name;
+      memory_[memory].all_known = false;
       const auto found = std::ranges::find(queue.buffers, name);
       const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
       if (found == queue.buffers.end()) {
@@ -339,12 +346,34 @@ private:
     for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
       group_items *= size;
     }
+    const std::vector<opencl_c::Reach> reach =
+        opencl_c::reach_of(*kernel.unit, *kernel.function, setting_of(kernel, wave.global_size));
     for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
       TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, i, group_items));
+      if (argument.buffer) {
+        Memory& memory = *std::ranges::find(memory_, *argument.buffer, &Memory::name);
+        memory.least_elements =
+            std::max(memory.least_elements, static_cast<std::uint64_t>(reach[i].last + 1));
+        memory.all_known = memory.all_known && reach[i].known;
+      }
       wave.args.push_back(std::move(argument));
     }
     program_.waves.push_back(std::move(wave));
     return {};
+  }
+
+  [[nodiscard]] opencl_c::KernelSetting setting_of(const DraftKernel& kernel,
+                                                   const std::vector<std::uint64_t>& global_size) const {
+    opencl_c::KernelSetting setting{.dimensions = static_cast<std::uint32_t>(global_size.size())};
+    std::ranges::copy(global_size, setting.size.begin());
+    for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
+      const Parameter& parameter = kernel.function->parameters[i];
+      if (is_integer(parameter)) {
+        setting.values[i] = static_cast<std::int64_t>(
+            draft_number(kernel, i, *element_type_of(parameter.type), sizes_.extent));
+      }
+    }
+    return setting;
   }
 
   Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, std::size_t index,
@@ -439,11 +468,12 @@ private:
   void add_buffers() {
     for (const Memory& memory : memory_) {
       BufferSpec buffer{.type = memory.element.value_or(ElementType::u8)};
-      buffer.count = items_ * (memory.element ? memory.width : memory.element_bytes);
+      buffer.count =
+          std::max(items_, memory.least_elements) * (memory.element ? memory.width : memory.element_bytes);
       buffer.init = draft_contents(memory, buffer.count, least_extent_);
       buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
-      buffer.note =
-          memory.assumed.empty() ? "placeholder: count, init" : "placeholder: count, init; " + memory.assumed;
+      buffer.note = fmt::format("placeholder: count, init{}{}{}", memory.assumed.empty() ? "" : "; ",
+                                memory.assumed, memory.all_known ? "" : unknown_indices);
       program_.buffers.emplace_back(memory.name, std::move(buffer));
     }
   }
@@ -591,6 +621,17 @@ void set_numbers(ArgumentSpec& argument, ElementType type, std::vector<Number> n
 
 } // namespace
 
+std::uint64_t draft_number(const DraftKernel& kernel, std::size_t index, ElementType type,
+                           std::uint64_t extent) {
+  if (!is_count(kernel, index)) {
+    return 1;
+  }
+  const std::uint64_t most = type == ElementType::i8   ? std::numeric_limits<std::int8_t>::max()
+                             : type == ElementType::u8 ? std::numeric_limits<std::uint8_t>::max()
+                                                       : extent;
+  return std::min(extent, most);
+}
+
 ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint64_t extent) {
   const Parameter& parameter = kernel.function->parameters[index];
   ArgumentSpec argument;
@@ -608,13 +649,11 @@ ArgumentSpec draft_value(const DraftKernel& kernel, std::size_t index, std::uint
     argument.note = parameter.name + ": placeholder";
   } else {
     const auto type = *opencl_c::arithmetic_type(layout->name);
-    const bool count = is_count(kernel, index);
     const ElementType element = *element_type_of(type.scalar);
-    const std::uint64_t most = element == ElementType::i8 ? std::numeric_limits<std::int8_t>::max()
-                                                          : std::numeric_limits<std::uint8_t>::max();
-    const std::uint64_t value = count ? (element_bytes(element) == 1 ? std::min(extent, most) : extent) : 1;
+    const std::uint64_t value = draft_number(kernel, index, element, extent);
     set_numbers(argument, element, std::vector<Number>(type.width, Number(value)));
-    argument.note = parameter.name + (count ? ": placeholder, the extent of the range" : ": placeholder");
+    argument.note = parameter.name +
+                    (is_count(kernel, index) ? ": placeholder, the extent of the range" : ": placeholder");
   }
   return argument;
 }

@@ -1,4 +1,5 @@
-// Drafts a first program for given kernels: it runs unchanged, and a note marks each placeholder value.
+// Drafts a first program for given kernels, and a note marks each placeholder value. It runs unchanged where all indices are
+// known; others are taken to stay within what the same extents make.
 //
 // Every kernel gets an NDRange with the same number of work-items in each dimension, and scalars that look
 // like counts get that number. A buffer has as many elements as a kernel can reach that way:
@@ -6,6 +7,7 @@
 //   out[i] = in[i]                          extent 1024, 1024 elements
 //   out[y * width + x], or row * n + k      extent 64, 64 * 64 elements
 //   out[(z * height + y) * width + x]       extent 16, 16 * 16 * 16 elements
+//   ptr[row] and ptr[row + 1]               extent 1024, 1025 elements
 //
 // Pointers of the same name and type share one buffer, so one kernel reads what another wrote. A function
 // with the signature of a queue op becomes one, with buffers found in the same way and a few items.
@@ -15,6 +17,7 @@
 #include <tidegate/core/error.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
@@ -35,6 +38,7 @@ struct DraftNote {
   std::string pointer;
   std::string text;
 };
+inline constexpr std::string_view unknown_indices = "; not all indices are known"; // ends notes of buffers
 std::vector<DraftNote> notes_of(const WaveProgram& program);
 
 } // namespace tidegate::engine

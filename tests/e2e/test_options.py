@@ -96,7 +96,7 @@ class Documents(unittest.TestCase):
                         continue  # run by other tests, and slow
                     done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], cwd=folder, env=env, capture_output=True,
                                           text=True, check=False)
-                    told = "runs as it is" in done.stderr if command == "init" else done.stderr == ""
+                    told = "; to fill in:" in done.stderr if command == "init" else done.stderr == ""
                     self.assertEqual((done.returncode, told), (0, True), line)
 
     def test_help_is_grouped_by_what_one_wants(self) -> None:

@@ -123,6 +123,32 @@ TEST_CASE("rows and planes have room for all that an index can be") {
   CHECK(buffer(planes, "a").count == 4096);
 }
 
+TEST_CASE("buffers have the elements past the extent that constant offsets reach") {
+  const WaveProgram csr = draft({"kernel void spmv(int rows, global const int* ptr, global const int* cols,\n"
+                                 "                 global const float* x, global float* y) {\n"
+                                 "  int row = get_global_id(0);\n"
+                                 "  if (row < rows) {\n"
+                                 "    float sum = 0;\n"
+                                 "    for (int k = ptr[row]; k < ptr[row + 1]; ++k) sum += x[cols[k]];\n"
+                                 "    y[row] = sum;\n"
+                                 "  }\n"
+                                 "}\n"});
+  CHECK(buffer(csr, "ptr").count == 1025);
+  CHECK(buffer(csr, "ptr").note == "placeholder: count, init");
+  CHECK(buffer(csr, "y").count == 1024);
+  CHECK(buffer(csr, "x").count == 1024);
+  CHECK(buffer(csr, "x").note->ends_with(unknown_indices));
+
+  const WaveProgram stencil = draft({"kernel void k(global const float4* a, global float* b, int n) {\n"
+                                     "  const int i = get_global_id(0);\n"
+                                     "  if (i < n - 2) b[i] = a[i + 2].x;\n"
+                                     "  b[i] += a[i + 3].y + a[i - 1].z;\n"
+                                     "}\n"});
+  CHECK(buffer(stencil, "a").count == 4 * 1027);
+  CHECK(buffer(stencil, "a").note->ends_with(unknown_indices)); // element -1
+  CHECK(buffer(stencil, "b").count == 1024);
+}
+
 TEST_CASE("work-groups have the size that the kernel requires or has room for") {
   CHECK(draft({"kernel __attribute__((reqd_work_group_size(8, 4, 1))) void k(global int* a) {\n"
                "  a[get_global_id(1) * 8 + get_global_id(0)] = 1; }"})
