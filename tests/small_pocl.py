@@ -10,6 +10,7 @@ the time for a persistent kernel. Without Debian's PoCL, all drivers stay as the
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import re
 import shutil
@@ -35,26 +36,38 @@ __attribute__((constructor)) static void choose(void) {
 """
 
 
-def names_in_sources() -> set[str]:
-    files = (path for folder in SOURCES for path in (REPOSITORY / folder).rglob("*") if path.suffix in {".c", ".cl", ".cpp", ".h", ".py"})
-    return {name for path in files for name in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
+class Sources:
+    """The words of each kernel, and those of all files that may put kernels together."""
+
+    def __init__(self) -> None:
+        self.kernels: list[set[str]] = []
+        self.others: set[str] = set()
+        for path in (path for folder in SOURCES for path in (REPOSITORY / folder).rglob("*")):
+            if path.suffix in {".c", ".cl", ".cpp", ".h", ".py"}:
+                words = set(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+                self.kernels.append(words) if path.suffix in {".c", ".cl"} else self.others.update(words)
+
+    @functools.cache
+    def name(self, words: frozenset[str]) -> bool:
+        return words <= self.others or any(words <= kernel for kernel in self.kernels)
 
 
-def is_named(function: str, names: set[str]) -> bool:
-    """True for functions of PoCL itself, and for built-ins whose name and vector types are words of the sources."""
+def is_named(function: str, sources: Sources) -> bool:
+    """True for functions of PoCL itself, and for built-ins whose name and vector types are words of one source. Those of SLEEF are
+    called by built-ins alone."""
     mangled = re.match(r"_Z(\d+)(.*)", function)
     if mangled is None:
-        return True
+        return not function.startswith("Sleef_")
     vectors = {ELEMENTS[element] + width for width, element in re.findall(r"Dv(\d+)_(Dh|[a-z])", function)}
-    return {mangled[2][:int(mangled[1])].removeprefix("_cl_"), *vectors} <= names
+    return sources.name(frozenset({mangled[2][:int(mangled[1])].removeprefix("_cl_"), *vectors}))
 
 
-def write_smaller_header(header: Path, smaller: Path, names: set[str]) -> None:
-    smaller.write_text(DECLARATION.sub(lambda found: found[0] if {found[1], *VECTOR.findall(found[0])} <= names else "",
+def write_smaller_header(header: Path, smaller: Path, sources: Sources) -> None:
+    smaller.write_text(DECLARATION.sub(lambda found: found[0] if sources.name(frozenset({found[1], *VECTOR.findall(found[0])})) else "",
                                        header.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-def write_smaller_library(library: Path, smaller: Path, names: set[str], llvm: ctypes.CDLL) -> None:
+def write_smaller_library(library: Path, smaller: Path, sources: Sources, llvm: ctypes.CDLL) -> None:
     def pointer(function: str, *args: object) -> ctypes.c_void_p:
         call = getattr(llvm, function)
         call.restype = ctypes.c_void_p
@@ -69,7 +82,7 @@ def write_smaller_library(library: Path, smaller: Path, names: set[str], llvm: c
     function = pointer("LLVMGetFirstFunction", module)
     while function:
         name = llvm.LLVMGetValueName2(function, ctypes.byref(length)).decode()
-        if not llvm.LLVMIsDeclaration(function) and not is_named(name, names):
+        if not llvm.LLVMIsDeclaration(function) and not is_named(name, sources):
             llvm.LLVMSetLinkage(function, INTERNAL_LINKAGE)
         function = pointer("LLVMGetNextFunction", function)
     if (llvm.LLVMRunPasses(module, b"globaldce", None, pointer("LLVMCreatePassBuilderOptions"))
@@ -96,9 +109,9 @@ def make_driver(icd: Path, folder: Path) -> None:
     for path in [*data.glob("*.bc"), *data.glob("include/*")]:
         if path != used and path.name != "opencl-c.h":
             (smaller / path.relative_to(data)).symlink_to(path)
-    names = names_in_sources()
-    write_smaller_header(data / "include" / "opencl-c.h", smaller / "include" / "opencl-c.h", names)
-    write_smaller_library(used, smaller / used.name, names, ctypes.CDLL(str(loaded("libLLVM-"))))
+    sources = Sources()
+    write_smaller_header(data / "include" / "opencl-c.h", smaller / "include" / "opencl-c.h", sources)
+    write_smaller_library(used, smaller / used.name, sources, ctypes.CDLL(str(loaded("libLLVM-"))))
     (folder / "vendors" / icd.name).write_text(f"{folder}/lib/arch/{driver.name}\n")
     choose_fast_code(icd, folder / "lib" / "arch", driver)
 
