@@ -157,9 +157,6 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
     tg_run_tile(entry.code, entry.descriptor, TG_LEAN ? tile : tile - entry.first_tile, at->iteration, launch.arena,
                 launch.words, launch.dynamic, launch.locals TG_LIST_ARGUMENT TG_OBJECT_ARGUMENTS TG_GATE_ARGUMENT);
 #if TG_GATES
-    if (gate.closed && *launch.gave_up != 0) {
-      return false;
-    }
     gate.closed = false;
 #endif
   }
@@ -182,7 +179,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   at->turn = 0;
   barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
   const ulong ended = tg_now();
-  if (get_local_id(0) == 0) {
+  if (get_local_id(0) == 0 && (!TG_GATES || *launch.gave_up == 0)) { // a group that gave up inside of a kernel never arrives
     if (task.flags & TG_ANNOUNCED) {
       tg_store_release(&launch.counters[TG_REACHED(launch.group)], at->iteration * launch.steps + at->stage + 1);
     }
@@ -193,7 +190,7 @@ __attribute__((always_inline)) static bool tg_step(tg_launch launch, tg_task tas
   tg_record(&at->recorder, asked, began, ended, at->iteration, at->stage, walk);
   at->arrivals += task.flags & TG_ARRIVES ? launch.arrivals_per_barrier : 0;
   at->wait = TG_AS_LISTED;
-  return true;
+  return !TG_GATES || *launch.gave_up == 0;
 #endif
 }
 
