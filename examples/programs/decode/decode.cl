@@ -126,9 +126,24 @@ float rotated(global const float* head, float2 turn, uint d) {
 #define KEY_LINE (PARTS + 1) // in local memory
 
 // A head of keys and values, SPLIT positions of it: the query heads that share it attend to them. The work-group that has
-// the newest position keeps its key and value for the tokens to come.
+// the newest position keeps its key and value for the tokens to come. These are few work-groups, and memory would idle: the
+// others read weights that `feed` needs soon, so that they are in the cache of the device. `unused` keeps the compiler from
+// leaving that out.
 kernel void attend(global const float* projected, global const float2* rotation, global float* keys, global float* values,
-                   global float* parts, global float2* weights, uint position) {
+                   global float* parts, global float2* weights, uint position, global const uint4* gate, global const uint4* up,
+                   global uint* unused) {
+  if (get_group_id(0) >= KV_HEADS * SPLITS) {
+    const uint first = ((get_group_id(0) - KV_HEADS * SPLITS) * FEED_ROWS + 4) * ROW; // a work-group of `feed` asks for four rows itself
+    uint4 read = 0;
+#pragma unroll
+    for (uint i = get_local_id(0); i < 4 * ROW; i += LANES) {
+      read ^= gate[first + i] ^ up[first + i];
+    }
+    if ((read.x ^ read.y ^ read.z ^ read.w) == 0x9e3779b9u) {
+      unused[get_local_id(0)] = read.x;
+    }
+    return;
+  }
   local float4 key[SPLIT * KEY_LINE];
   local float4 value[SPLIT * PARTS];
   local float4 query[SHARE * PARTS];
