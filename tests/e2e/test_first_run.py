@@ -95,7 +95,7 @@ class FirstRun(Programs):
         self.assertTrue(tried(256, 100, "--set", "measure-budget=60s"))
         self.assertFalse(tried(256, 100, "--workers", "2"))
         if device()["compute_units"] > 1:
-            self.assertFalse(tried(1 << 20, 1))
+            self.assertFalse(tried(1 << 18, 1))
 
     def test_choice_that_takes_too_long(self) -> None:
         """A persistent launch that takes far longer than plain launches did is ended, they run, and the next run measures again."""

@@ -103,10 +103,10 @@ class Bounds(Programs):
         document["ops"] = {"spins": {"source": "ops.cl"}}
         document["waves"] = [{"op": "spins", "global_size": [COUNT], "local_size": [8],
                               "args": [{"buffer": "a"}, {"i32": 300000}]}]
-        report, told = self.checked(document, 1, "--max-wall-time", "3s", env={})
+        report, told = self.checked(document, 1, "--max-wall-time", "2s", env={})
         self.assertEqual((report["status"], report["bounds"]["complete"], report["bounds"]["checked_waves"]),
                          ("deadline", False, 1))
-        self.assertEqual(report["error"]["message"], "the wall time of 3 s is over: Oclgrind, which interprets kernels, "
+        self.assertEqual(report["error"]["message"], "the wall time of 2 s is over: Oclgrind, which interprets kernels, "
                                                      "has not run the whole program")
         self.assertEqual(told.count("error:"), 1, told)
 

@@ -189,12 +189,11 @@ class WallTime(Safety):
         document = program(op="endless")
         returns = {**document, "buffers": {**document["buffers"], "x": {"type": "u32", "count": COUNT,
                                                                          "init": {"fill": 1000000}}}}
-        for strategy in ("launch", "barrier"):
-            self.built(returns, "--strategy", strategy, *ONE)
-            report = self.negative(document, "--strategy", strategy, "--max-wall-time", "1", *ONE)
-            self.assertEqual((report["status"], report["error"]["code"]), ("deadline", "wall_time_exceeded"))
-            self.assertIn("does not return", report["error"]["message"])
-            self.assertGreater(report["items_remaining"], 0)
+        self.built(returns, "--strategy", "barrier", *ONE)  # launches that do not return are in Signals, and in test_ranks
+        report = self.negative(document, "--strategy", "barrier", "--max-wall-time", "1", *ONE)
+        self.assertEqual((report["status"], report["error"]["code"]), ("deadline", "wall_time_exceeded"))
+        self.assertIn("does not return", report["error"]["message"])
+        self.assertGreater(report["items_remaining"], 0)
 
 
 class Signals(Safety):
@@ -256,7 +255,7 @@ class Signals(Safety):
             began = time.monotonic()
             self.assertEqual(run(*command, env=environment()).rc, 0)
             seconds.append(time.monotonic() - began)
-        for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "16"))):
+        for number in range(int(os.environ.get("TIDEGATE_TEST_INTERRUPTS", "8"))):
             command, longest = draw.choice(list(zip(commands, seconds)))
             group, moment = draw.random() < 0.5, draw.uniform(0, min(1.1 * longest, 1))
             with self.subTest(seed=seed, number=number, command=command, group=group, moment=moment):

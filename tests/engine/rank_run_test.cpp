@@ -570,7 +570,7 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t deep = 0, overlapped = 0;
   std::uint64_t messages = 0, messages_of_1 = 0;
-  for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
+  for (std::uint64_t i = 0; i < 160 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
     const std::string json = random_document(numbers, true);
     CAPTURE(seed + i);
@@ -592,15 +592,15 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
       }
     }
   }
-  CHECK(deep > 100 / tidegate::test::scale); // otherwise the test shows little
-  CHECK(overlapped > 100 / tidegate::test::scale);
+  CHECK(deep > 50 / tidegate::test::scale); // otherwise the test shows little
+  CHECK(overlapped > 50 / tidegate::test::scale);
   CHECK(messages < messages_of_1);
 }
 
 TEST_CASE("iterations between two exchanges make the same bytes in one persistent launch") {
   const std::uint64_t seed = engine::test::seed();
   std::size_t in_blocks = 0;
-  for (std::uint64_t i = 0; i < 300 / tidegate::test::scale; ++i) {
+  for (std::uint64_t i = 0; i < 160 / tidegate::test::scale; ++i) {
     Numbers numbers(seed + i);
     const std::string json = random_document(numbers, true);
     const Compiled compiled(json);
@@ -629,7 +629,7 @@ TEST_CASE("iterations between two exchanges make the same bytes in one persisten
     }
     in_blocks += together.runs.front().block_iterations;
   }
-  CHECK(in_blocks > 200 / tidegate::test::scale); // otherwise the test shows little
+  CHECK(in_blocks > 100 / tidegate::test::scale); // otherwise the test shows little
 }
 
 TEST_CASE(
@@ -968,10 +968,13 @@ TEST_CASE("a queue is cut by the params of its items, or the reason says why not
   };
   const auto split = [&](const std::string& waves, std::uint32_t width = 1) {
     std::string queue_op;
-    for (const char* const op : {"own", "twice", "next", "any", "again"}) {
-      queue_op += fmt::format(R"("{}":{{"source":"queue.cl","queue":true}},)", op);
+    for (const std::string op : {"own", "twice", "next", "any", "again", "row"}) {
+      if (waves.find("\"" + op + "\"") !=
+          std::string::npos) { // an op that no wave uses takes a second to look at
+        queue_op += fmt::format(R"("{}":{{"source":"queue.cl","queue":true{}}},)", op,
+                                op == "row" ? R"(,"kernel":"any","own_row":true)" : "");
+      }
     }
-    queue_op += R"("row":{"source":"queue.cl","kernel":"any","queue":true,"own_row":true},)";
     std::string all = ops;
     all.insert(std::string(R"("ops":{)").size(), queue_op);
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
