@@ -7,7 +7,7 @@
 
 using namespace tidegate;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(cache_entries) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto entry = engine::decode_entry(bytes)) {
     fuzz::require(engine::encode_entry(*entry) == bytes, "an entry is what was written");

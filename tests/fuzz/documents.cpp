@@ -51,7 +51,7 @@ void plan(std::string_view json) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(documents) {
   const std::string_view json(reinterpret_cast<const char*>(data), size);
   fuzz::require(!documents::catalogue().empty(), "there are documents to decode");
   for (const auto& [document, command] : documents::catalogue()) {

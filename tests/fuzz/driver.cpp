@@ -1,8 +1,8 @@
-// Runs a fuzz target without libFuzzer, the same way each time: every file of its corpus, then a number of
+// Runs fuzz targets without libFuzzer, the same way each time: every file of its corpus, then a number of
 // inputs that are made from them.
 //
-//   fuzz_TARGET FILE…                                what a finding does, in this process
-//   fuzz_TARGET --mutations N [--seed S] FOLDER      the corpus and N mutations
+//   tidegate_fuzz TARGET FILE…                              what a finding does, in this process
+//   tidegate_fuzz TARGET --mutations N [--seed S] FOLDER    the corpus and N mutations
 //
 // The work is done in a child, and each input lies in memory that the parent shares: however the child ends
 // (a signal, a sanitizer, a loop without end), the parent keeps the input that did it as finding-TARGET.
@@ -137,7 +137,7 @@ private:
   std::mt19937_64 engine_;
 };
 
-void try_input(Shared& shared, const std::string& input) {
+void try_input(tidegate::fuzz::Target run, Shared& shared, const std::string& input) {
   shared.size = std::min(input.size(), most_bytes);
   std::memcpy(shared.bytes.data(), input.data(), shared.size);
   ++shared.count;
@@ -146,7 +146,7 @@ void try_input(Shared& shared, const std::string& input) {
   // Of its very size on the heap, so that a sanitizer sees what is read past its end.
   const std::vector<std::uint8_t> exact(input.begin(),
                                         input.begin() + static_cast<std::ptrdiff_t>(shared.size));
-  LLVMFuzzerTestOneInput(exact.data(), exact.size());
+  run(exact.data(), exact.size());
 }
 
 int keep_finding(const Shared& shared, const std::string& target, int status) {
@@ -168,11 +168,16 @@ bool read_number(const char* text, std::uint64_t& number) {
 } // namespace
 
 int main(int argc, char** argv) {
-  const std::string target = fs::path(argv[0]).filename().string();
+  const std::string target = argc > 1 ? argv[1] : "";
+  if (!tidegate::fuzz::targets().contains(target)) {
+    std::fprintf(stderr, "\"%s\" is no target\n", target.c_str());
+    return 2;
+  }
+  const tidegate::fuzz::Target run = tidegate::fuzz::targets().at(target);
   std::uint64_t mutations = 0;
   std::uint64_t seed = 1;
   std::vector<std::string> corpus;
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 2; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--mutations" || word == "--seed") {
       if (i + 1 == argc || !read_number(argv[++i], word == "--seed" ? seed : mutations)) {
@@ -183,11 +188,11 @@ int main(int argc, char** argv) {
       std::ranges::move(read_corpus(word), std::back_inserter(corpus));
     } else {
       const std::string input = read(word);
-      LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+      run(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
     }
   }
   if (corpus.empty()) {
-    return mutations == 0 && argc > 1 ? 0 : 2; // a test that tries nothing is none
+    return mutations == 0 && argc > 2 ? 0 : 2; // a test that tries nothing is none
   }
   void* const memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -199,11 +204,11 @@ int main(int argc, char** argv) {
   const pid_t child = ::fork();
   if (child == 0) {
     for (const std::string& input : corpus) {
-      try_input(shared, input);
+      try_input(run, shared, input);
     }
     Mutator mutator(corpus, seed);
     for (std::uint64_t i = 0; i < mutations; ++i) {
-      try_input(shared, mutator.next());
+      try_input(run, shared, mutator.next());
     }
     return 0; // with the look for leaks
   }

@@ -1,5 +1,5 @@
-// What the fuzz targets share: the entry point that libFuzzer and driver.cpp call, and checks that end the
-// process, which both take for a finding.
+// What the fuzz targets share: the function that libFuzzer or driver.cpp calls with an input, and checks that
+// end the process, which both take for a finding.
 #pragma once
 
 #include "core/json_text.hpp"
@@ -12,12 +12,17 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
 namespace tidegate::fuzz {
+
+using Target = int (*)(const std::uint8_t* data, std::size_t size);
+inline std::map<std::string, Target>& targets() {
+  static std::map<std::string, Target> all;
+  return all;
+}
 
 inline void require(bool holds, const char* what) {
   if (!holds) {
@@ -44,3 +49,12 @@ inline void require_sound(const Error& error) {
 }
 
 } // namespace tidegate::fuzz
+
+#ifdef TIDEGATE_LIBFUZZER
+#define FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+#else
+#define FUZZ_TARGET(name)                                                                                    \
+  int fuzz_##name(const std::uint8_t* data, std::size_t size);                                               \
+  const bool name##_is_a_target = tidegate::fuzz::targets().emplace(#name, fuzz_##name).second;              \
+  int fuzz_##name(const std::uint8_t* data, std::size_t size)
+#endif

@@ -27,7 +27,7 @@ std::string file_with(const std::uint8_t* data, std::size_t size, const std::str
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(graphs) {
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
   const bool is_gzip = size > 1 && data[0] == 0x1f && data[1] == 0x8b;
   // Some formats are known by the name of the file: a letter in front of an input says that it has such a name.

@@ -4,7 +4,7 @@
 
 using namespace tidegate;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(npy) {
   const auto array = parse_npy({reinterpret_cast<const char*>(data), size});
   if (!array) {
     fuzz::require_sound(array.error());

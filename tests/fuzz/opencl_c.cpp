@@ -9,7 +9,7 @@
 
 using namespace tidegate;
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(opencl_c) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   constexpr std::string_view mark = "\n\f\n";
   const std::size_t middle = text.find(mark);

@@ -22,7 +22,7 @@ void require_sound(const Result<T>& result) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(options) {
   std::string_view text(reinterpret_cast<const char*>(data), size);
   std::vector<std::string> arguments;
   while (!text.empty()) {

@@ -50,7 +50,7 @@ void mend_sums(std::string& file) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(png) {
   std::string file(reinterpret_cast<const char*>(data), size);
   mend_sums(file);
   constexpr std::size_t size_at = 16; // behind the signature, and length and name of the first chunk

@@ -40,7 +40,7 @@ Result<void> answer(std::string_view line, std::string& text) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(stream) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const Descriptor input = file_of(text);
   int ends[2];
