@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -31,6 +32,69 @@ void check_answer(const traversal::FrontierReport& report, const std::string& fi
     sums.hold(traversal::answer_of(report.algorithm, array->type == ElementType::f32, results,
                                    report.graph.first_id) == report.answer,
               "/answer", fmt::format("the answer is not that of {}", in_quotes(written.file)));
+  }
+}
+
+// What the reports of an algorithm have in common.
+struct OfAlgorithm {
+  std::string_view semiring;                              // of a program's own algorithm the end
+  std::array<std::string_view, 2> files;                  // of results
+  bool distance = false, components = false, top = false; // in the answer, next to `reached`
+};
+
+OfAlgorithm of(graphs::Algorithm algorithm) {
+  switch (algorithm) {
+  case graphs::Algorithm::bfs: return {"any_secondi", {"levels", "parents"}, true};
+  case graphs::Algorithm::reach: return {"or_and", {"reached", "parents"}};
+  case graphs::Algorithm::sssp: return {"min_plus", {"distances", "parents"}, true};
+  case graphs::Algorithm::cc: return {"min_second", {"components", ""}, false, true};
+  case graphs::Algorithm::pagerank: return {"plus_times", {"ranks", ""}, false, false, true};
+  case graphs::Algorithm::own: return {"_along", {"values", ""}};
+  }
+  return {};
+}
+
+// Checks what follows from the algorithm: the semiring, the fields of the answer, the files and their sizes.
+void check_algorithm(const traversal::FrontierReport& report, Sums& sums) {
+  const OfAlgorithm expected = of(report.algorithm);
+  const bool own = report.algorithm == graphs::Algorithm::own;
+  const bool merges = std::ranges::any_of(graphs::own_merge_names, [&](std::string_view merge) {
+    return report.semiring == fmt::format("{}{}", merge, expected.semiring);
+  });
+  sums.hold(own ? merges : report.semiring == expected.semiring, "/semiring",
+            "the semiring is not that of the algorithm");
+  sums.hold(own == report.source.has_value() &&
+                (report.algorithm == graphs::Algorithm::sssp) == report.distances.has_value(),
+            "/algorithm", "source and distances are of another algorithm");
+  if (report.answer) {
+    const traversal::Answer& answer = *report.answer;
+    sums.hold(answer.distance.has_value() <= expected.distance &&
+                  answer.components.has_value() == expected.components &&
+                  answer.top.has_value() == expected.top,
+              "/answer", "the answer is that of another algorithm");
+  }
+  constexpr std::array<std::string_view, 3> others{"generated kernel", "trace", "page"};
+  for (std::size_t i = 0; i < report.files_written.size(); ++i) {
+    const engine::WrittenFile& written = report.files_written[i];
+    const bool result =
+        !written.what.empty() && std::ranges::find(expected.files, written.what) != expected.files.end();
+    sums.hold(result || std::ranges::find(others, written.what) != others.end(),
+              fmt::format("/files_written/{}/what", i), "no run of this algorithm writes such a file");
+    const std::uint64_t vertices = report.graph.vertices;
+    const std::uint64_t head =
+        written.file.ends_with(".npy") ? npy_header(ElementType::u32, std::array{vertices}).size() : 0;
+    const bool wide = own || report.distances == graphs::OwnValue::u64;
+    sums.hold(
+        !result || has_no_size(written) || written.bytes == head + vertices * sizeof(std::uint32_t) ||
+            (wide && written.bytes == head + vertices * sizeof(std::uint64_t)),
+        fmt::format("/files_written/{}/bytes", i),
+        fmt::format("the file has {} for {}", plural(written.bytes, "byte"), plural(vertices, "value")));
+  }
+  if (report.status == engine::RunStatus::done && !report.ranks) {
+    sums.at_most("/telemetry/bytes_read_back", "bytes of the results",
+                 std::uint64_t{report.graph.vertices} * sizeof(std::uint32_t) *
+                     report.telemetry.readback_buffers,
+                 "bytes_read_back", report.telemetry.bytes_read_back);
   }
 }
 
@@ -293,7 +357,9 @@ void check_figures(const traversal::FrontierReport& report, const std::string& f
             fmt::format("the status is {}, and there is {} error",
                         engine::run_status_names[static_cast<std::size_t>(report.status)],
                         report.error ? "an" : "no"));
-  check_counts(report, report.recommendation ? &*report.recommendation : nullptr, sums);
+  check_counts(report, report.recommendation ? &*report.recommendation : nullptr,
+               report.load_ns + report.verify_ns, sums);
+  check_algorithm(report, sums);
   check_graph(report, sums);
   check_result(report, sums);
   if (report.status != engine::RunStatus::planned) {

@@ -4,8 +4,6 @@
 
 #include "app/check.hpp"
 #include "app/plan.hpp"
-#include "core/files.hpp"
-#include "core/npy.hpp"
 #include "core/statistics.hpp"
 #include "engine/documents.hpp"
 #include "policy/sizing.hpp"
@@ -19,8 +17,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -145,6 +141,41 @@ void check_telemetry(const engine::ReportHead& report, Sums& sums) {
             "/telemetry/resident_allocations", "items were processed without any memory on the device");
 }
 
+// Checks times: the passes of a run come one after another, and their times are parts of its wall time. `further_ns`: that of
+// passes which only one kind of program has.
+void check_times(const engine::ReportHead& report, std::uint64_t further_ns, Sums& sums) {
+  sums.at_most("/upload_ns", "upload_ns", report.upload_ns, "queue_publish_ns", report.queue_publish_ns);
+  constexpr double longest_ns = 1e18;
+  double rounds_ns = 0;
+  if (report.comparison) {
+    for (const auto* const rounds :
+         {&report.comparison->plain_rounds_ns, &report.comparison->run_rounds_ns}) {
+      rounds_ns = std::accumulate(rounds->begin(), rounds->end(), rounds_ns);
+    }
+  }
+  const bool done = report.status == engine::RunStatus::done;
+  const std::uint64_t lineage_ns = done && !report.ranks ? report.lineage_ns : 0; // reported later otherwise
+  sums.at_most("/wall_time_ns", "times of all passes together",
+               report.queue_plan_ns + report.queue_publish_ns + report.build_ns + report.dispatch_ns +
+                   report.read_back_ns + lineage_ns + further_ns +
+                   static_cast<std::uint64_t>(std::clamp(rounds_ns, 0.0, longest_ns)),
+               "wall_time_ns", report.wall_time_ns);
+  sums.at_most("/slices_ns", "slices_ns together",
+               std::accumulate(report.slices_ns.begin(), report.slices_ns.end(), std::uint64_t{0}),
+               "backend_dispatch_ns", report.dispatch_ns);
+}
+
+// Checks the geometry of the launches by the reason for it.
+void check_geometry(const engine::ReportHead& report, Sums& sums) {
+  const std::uint32_t groups = report.geometry.worker_groups;
+  const auto says = [&](std::string_view after) {
+    return report.geometry_reason->find(fmt::format("; {} {}", groups, after)) != std::string::npos;
+  };
+  sums.hold(!report.geometry_reason || groups == 0 || says("of ") || says("in each launch"),
+            "/effective_geometry/worker_groups",
+            fmt::format("worker_groups is {}, and geometry_reason says otherwise", groups));
+}
+
 void check_ranks(const engine::RanksReport& report, Sums& sums) {
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
@@ -201,7 +232,7 @@ void check_ranks(const engine::RanksReport& report, Sums& sums) {
 } // namespace
 
 void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
-                  Sums& sums) {
+                  std::uint64_t further_ns, Sums& sums) {
   if (report.ranks) {
     check_ranks(*report.ranks, sums);
     if (!report.ranks->ranks.empty()) {
@@ -220,17 +251,11 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                recommendation->worker_groups);
   }
   check_telemetry(report, sums);
+  check_geometry(report, sums);
   check_comparison(report, sums);
-  sums.at_most("/wall_time_ns", "build_ns, backend_dispatch_ns and read_back_ns together",
-               report.build_ns + report.dispatch_ns + report.read_back_ns, "wall_time_ns",
-               report.wall_time_ns);
+  check_times(report, further_ns, sums);
   sums.at_most("/slices_ns", "number of slices", report.slices_ns.size(), "kernel_launches",
                telemetry.kernel_launches);
-  if (report.status == engine::RunStatus::done) {
-    sums.at_most("/slices_ns", "slices_ns together",
-                 std::accumulate(report.slices_ns.begin(), report.slices_ns.end(), std::uint64_t{0}),
-                 "backend_dispatch_ns", report.dispatch_ns);
-  }
   sums.equal("/telemetry/bytes_moved", "bytes_moved is", telemetry.bytes_moved,
              "bytes_uploaded and bytes_read_back are together",
              telemetry.bytes_uploaded + telemetry.bytes_read_back);
@@ -238,23 +263,6 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
                "kernel_launches", telemetry.kernel_launches);
   sums.at_most("/lineage_items", "lineage_items", report.lineage_items, "items_processed",
                report.items_processed);
-}
-
-std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report) {
-  std::error_code unknown;
-  const std::filesystem::path path = written.file;
-  if (path.extension() != ".npy" || !std::filesystem::is_regular_file(path, unknown) ||
-      std::filesystem::file_size(path, unknown) != written.bytes || unknown) {
-    return {};
-  }
-  const auto output_time = std::filesystem::last_write_time(path, unknown);
-  const auto report_time = std::filesystem::last_write_time(report, unknown);
-  if (unknown || output_time > report_time) { // by a later run, or perhaps: standard input has no time
-    return {};
-  }
-  const auto text = read_all(written.file, written.bytes);
-  auto array = text ? parse_npy(*text) : tl::unexpected(text.error());
-  return array ? std::optional(std::move(*array)) : std::nullopt;
 }
 
 namespace {
@@ -332,6 +340,17 @@ void check_items(const engine::RunReport& report, Sums& sums) {
     check_iterations(report, published, sums);
   }
   const std::uint64_t iterations = std::max<std::uint64_t>(report.iterations, 1);
+  sums.hold(!done || report.iterations != 0, "/iterations", "a run that is done has an iteration or more");
+  if (!report.active) {
+    const auto without = [&](std::uint64_t items) { return items - std::min(items, published); };
+    sums.at_most("/iterations", "items_processed without those that ops published",
+                 without(report.items_processed), "in the iterations begun there are",
+                 without(report.published_items) * (report.iterations + 1));
+    sums.at_most("/published_items", "published_items", report.published_items, "items_in_all",
+                 report.items_in_all);
+  }
+  sums.at_most("/tiles_processed", "tiles_processed", report.tiles_processed, "items_processed",
+               report.items_processed);
   sums.equal("/deduped_items", "deduped_items is", report.deduped_items, "that of the queues",
              of_queues(&engine::QueueReport::deduped_items));
   for (std::size_t i = 0; i < report.queues.size(); ++i) {
@@ -395,6 +414,23 @@ void check_items(const engine::RunReport& report, Sums& sums) {
   }
 }
 
+// Checks the tiles of the iterations that `until` made needless: as many in each. `items_in_all` says how many iterations they
+// are, by the items of one.
+void check_tiles_left(const engine::RunReport& report, std::uint64_t tiles, Sums& sums) {
+  const std::uint64_t more =
+      report.items_processed - std::min(report.items_processed, report.published_items);
+  const std::uint64_t of_iteration = report.iterations < 2 ? 0 : more / (report.iterations - 1);
+  if (report.status != engine::RunStatus::done || report.active || of_iteration == 0 ||
+      std::ranges::any_of(report.queues, [](const auto& queue) { return queue.publishing.has_value(); }) ||
+      report.items_in_all == std::numeric_limits<std::uint64_t>::max()) {
+    return;
+  }
+  const std::uint64_t left =
+      (report.items_in_all - std::min(report.items_in_all, report.items_processed)) / of_iteration;
+  sums.hold(left == 0 ? tiles == 0 : tiles % left == 0, "/tiles_processed",
+            fmt::format("{} of queue_len remain, and {}", plural(tiles, "tile"), plural(left, "iteration")));
+}
+
 // Checks the tiles that ran by the queue of the launch request, which counts those of all iterations.
 void check_tiles(const engine::RunReport& report, std::uint64_t queue_len, Sums& sums) {
   constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U; // in requests of runs
@@ -402,64 +438,31 @@ void check_tiles(const engine::RunReport& report, std::uint64_t queue_len, Sums&
   for (const engine::QueueReport& queue : report.queues) {
     tiles -= std::min(tiles, queue.publishing ? queue.publishing->published_items : 0);
   }
-  if (report.status != engine::RunStatus::done || queue_len == longest_queue) {
+  if (queue_len == longest_queue) {
     return;
   }
-  if (report.active || report.converged == true) {
+  if (report.status != engine::RunStatus::done || report.converged == true) {
     sums.at_most("/tiles_processed", "tiles_processed without published items", tiles,
                  "queue_len of the evidence is", queue_len);
-  } else {
-    sums.equal("/tiles_processed", "tiles_processed without published items is", tiles,
-               "queue_len of the evidence is", queue_len);
-  }
-}
-
-void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, const std::string& file,
-                Sums& sums) {
-  if (!report.hits) {
+    check_tiles_left(report, queue_len - std::min(queue_len, tiles), sums);
     return;
   }
-  const bool counted = report.status == engine::RunStatus::done ||
-                       report.status == engine::RunStatus::outputs_differ ||
-                       report.status == engine::RunStatus::hits_overflow;
-  std::uint64_t capacity = 0;
-  bool overflow = false;
-  for (std::size_t i = 0; i < report.hits->size(); ++i) {
-    const engine::HitsReport& hits = (*report.hits)[i];
-    const std::string pointer = fmt::format("/hits/{}/", i);
-    capacity += hits.capacity;
-    overflow |= counted && overflows(hits);
-    if (hits.rule && !hits.grown_from) {
-      const engine::HitCapacityRule& rule = *hits.rule;
-      sums.equal(
-          pointer + "capacity", "capacity is", hits.capacity, "by its rule it is",
-          std::max<std::uint64_t>(rule.items * rule.expected_hits_per_item * rule.multiplier, rule.least));
-      if (evidence.promotion) {
-        sums.equal(pointer + "rule/items", "items is", rule.items, "queue_len of the evidence is",
-                   evidence.promotion->queue_len);
-      }
-    }
-    sums.hold(!counted || hits.hits, pointer + "hits", "the run was done, and has no count of hits");
-    if (hits.hits) {
-      sums.equal(pointer + "dropped", "dropped is", hits.dropped.value_or(0),
-                 "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
-      sums.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
-                 "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
-      const auto written = std::ranges::find(report.files_written, "buffer " + in_quotes(hits.list),
-                                             &engine::WrittenFile::what);
-      const auto array = written != report.files_written.end() ? read_output(*written, file) : std::nullopt;
-      if (array && !array->shape.empty()) {
-        sums.equal(pointer + "hits", "hits that have room:", std::min(*hits.hits, hits.capacity),
-                   fmt::format("{} has", in_quotes(written->file)), array->shape[0]);
-      }
-    }
+  std::uint64_t counting = 0; // work-groups that counted flags
+  std::uint64_t idle = 0;     // tiles whose flags were not set
+  for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
+    const engine::ActiveReport& wave = (*report.active)[i];
+    constexpr std::uint64_t counted = 4096; // flags by one of them
+    counting += (wave.tiles + counted - 1) / counted * wave.iterations;
+    idle += wave.tiles * wave.iterations - std::min(wave.active_tiles, wave.tiles * wave.iterations);
   }
-  sums.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
-             "capacities of the lists are together",
-             std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max()));
-  sums.hold(overflow == (report.status == engine::RunStatus::hits_overflow), "/hits",
-            fmt::format("{} list overflowed, and the status is {}", overflow ? "a" : "no",
-                        engine::run_status_names[static_cast<std::size_t>(report.status)]));
+  // Where the last tile of a wave is smaller, idle tiles count as well.
+  const std::uint64_t missing = queue_len - std::min(queue_len, tiles + counting);
+  const bool several = report.active && report.active->size() > 1 && missing < idle;
+  sums.hold(
+      tiles + counting + missing == queue_len && (missing == idle || missing == 0 || several),
+      "/tiles_processed",
+      fmt::format("tiles_processed without published items is {}, and queue_len of the evidence is {}{}",
+                  tiles, queue_len, idle == 0 ? "" : fmt::format(", with {} idle", plural(idle, "tile"))));
 }
 
 void check_active(const engine::RunReport& report, Sums& sums) {
@@ -536,37 +539,34 @@ void check_launches(const engine::RunReport& report, const planning::BarrierGrou
     return;
   }
   if (!engine::is_persistent(report.strategy)) {
-    sums.hold(!report.queues.empty() ||
-                  launches <= groups.order.size() * std::max<std::uint64_t>(report.iterations, 1),
-              "/telemetry/kernel_launches",
-              fmt::format("kernel_launches is {}, more than all waves of all iterations", launches));
+    // A round has a launch for its items and one that decides about the next round. Where ops publish, one round or two that are
+    // not counted prepare the queue. Other waves and counts of flags have one launch at most, once or in each iteration.
+    std::uint64_t of_rounds = 0;
+    std::uint64_t preparing = 0; // at least, and at most twice as many
+    std::uint64_t waves = groups.order.size() + (report.active ? report.active->size() : 0);
+    for (const engine::QueueReport& queue : report.queues) {
+      preparing += queue.publishing ? 2 : 0;
+      if (queue.published_items == 0) { // may have the launches of a round that is not counted
+        ++waves;
+      } else if (queue.requeues || queue.publishing) {
+        of_rounds += 2 * queue.rounds;
+        waves -= std::min<std::uint64_t>(waves, 1);
+      }
+    }
+    const bool in_pairs = waves == 0;
+    waves += 2 * preparing;
+    const std::uint64_t iterations = std::max<std::uint64_t>(report.iterations, 1);
+    const std::uint64_t others = launches - std::min(launches, of_rounds);
+    const std::uint64_t each = std::min(waves, others / iterations); // those that repeat, at most
+    const bool possible = launches >= of_rounds + preparing && others - each * iterations <= waves - each &&
+                          (!in_pairs || launches % 2 == 0);
+    sums.hold(possible, "/telemetry/kernel_launches",
+              fmt::format("kernel_launches is {}, and {}, {} and {} cannot need as many", launches,
+                          plural(groups.order.size(), "wave"), plural(iterations, "iteration"),
+                          plural(of_rounds / 2, "round")));
   } else if (report.fallbacks.empty() && !report.new_launches) {
     sums.equal("/telemetry/kernel_launches", "kernel_launches is", launches,
                "slices:", report.slices_ns.size());
-  }
-}
-
-// Checks the outputs: all that were compared were read back, and all that were written were compared.
-void check_outputs(const engine::RunReport& report, Sums& sums) {
-  if (report.status != engine::RunStatus::done) {
-    return;
-  }
-  const auto written =
-      static_cast<std::uint64_t>(std::ranges::count_if(report.files_written, [](const auto& file) {
-        return file.what.starts_with("buffer ") || file.what.starts_with("image ");
-      }));
-  if (!report.ranks) { // which write their parts
-    sums.at_most("/telemetry/readback_buffers", "outputs that were written", written, "readback_buffers",
-                 report.telemetry.readback_buffers);
-  }
-  sums.has(report.output_parity || (!report.comparison && !report.stress), "/output_parity",
-           "output_parity, though the run was compared with plain launches");
-  if (report.output_parity) {
-    sums.at_most("/output_parity/checked", "outputs that were written", written, "checked",
-                 report.output_parity->checked);
-    sums.at_most("/files_written", "checked", report.output_parity->checked,
-                 "outputs written or expected are",
-                 written + (report.expected ? report.expected->size() : 0));
   }
 }
 
@@ -577,11 +577,14 @@ void check_lineage(const engine::RunReport& report, const planning::BarrierGroup
   sums.at_most("/region_lineage", "groups with rules", report.region_lineage.size(),
                "groups that are listed are",
                groups.group_count() * std::max<std::uint64_t>(report.lineage_iterations, 1));
-  if (report.status != engine::RunStatus::done) {
+  const bool done = report.status == engine::RunStatus::done;
+  if (report.geometry_reason) { // otherwise nothing ran, or a silent device has not said how far it came
+    sums.at_most("/lineage_iterations", "lineage_iterations", report.lineage_iterations, "iterations",
+                 done ? std::max<std::uint64_t>(report.iterations, 1) : report.iterations + 1);
+  }
+  if (!done) {
     return;
   }
-  sums.at_most("/lineage_iterations", "lineage_iterations", report.lineage_iterations, "iterations",
-               std::max<std::uint64_t>(report.iterations, 1));
   const bool all = any && std::ranges::none_of(report.region_lineage, has_none) &&
                    groups.group_count() == groups.order.size();
   if (all) { // each wave is a group
@@ -606,6 +609,42 @@ void check_promotion(const engine::RunReport& report, const policy::PromotionEvi
   const auto field = policy::contradicted_field(recommended, given);
   sums.hold(!field, fmt::format("/recommendation/{}", field.value_or("")),
             fmt::format("{} is not what the policy makes of the counts in the evidence", field.value_or("")));
+}
+
+// Checks the lanes that had an item: a persistent launch has the lanes of its work-groups in each turn. The report does not say
+// how many turns there were; where they are few, few numbers of bps are possible.
+void check_occupancy(const engine::RunReport& report, Sums& sums) {
+  if (report.status != engine::RunStatus::done || report.ranks || report.active || report.new_launches ||
+      !report.fallbacks.empty() || !report.promotion.windows.empty()) {
+    return;
+  }
+  std::uint64_t items = report.items_processed;
+  for (const engine::QueueReport& queue : report.queues) {
+    items += queue.requeue_count;
+  }
+  const std::uint64_t given = report.telemetry.occupancy_proxy_bps;
+  const std::uint64_t lanes = engine::is_persistent(report.strategy)
+                                  ? std::uint64_t{std::max(report.geometry.workgroup_size, 1U)} *
+                                        std::max(report.geometry.worker_groups, 1U)
+                                  : 1; // launches of single waves have the lanes of their ranges
+  const auto bps_of = [&](double turns) {
+    return static_cast<std::uint64_t>(
+        std::min(static_cast<double>(items) / (turns * static_cast<double>(lanes)), 1.0) *
+        policy::full_scale_bps);
+  };
+  bool possible = given == 0;
+  if (report.strategy == engine::Strategy::plain && report.queues.empty()) {
+    possible = possible || given == policy::full_scale_bps; // a work-item has an item
+  } else if (given != 0) {
+    const double turns =
+        std::floor(static_cast<double>(items) * policy::full_scale_bps / static_cast<double>(given * lanes));
+    for (const double near : {turns - 1, turns, turns + 1}) {
+      possible = possible || (near >= 1 && bps_of(near) == given);
+    }
+  }
+  sums.hold(possible, "/telemetry/occupancy_proxy_bps",
+            fmt::format("occupancy_proxy_bps is {}, and turns of {} cannot have {} so", given,
+                        plural(lanes, "lane"), plural(items, "item")));
 }
 
 void check_policy_fields(const engine::RunReport& report, Sums& sums) {
@@ -674,8 +713,18 @@ void check_choices(const engine::RunReport& report, Sums& sums) {
     taken += candidate.taken ? 1 : 0;
     sums.hold(!candidate.taken || candidate.strategy == report.strategy,
               fmt::format("/candidates/{}/taken", i), "the strategy of the run is another one");
+    if (candidate.taken && report.status == engine::RunStatus::done) {
+      sums.hold(candidate.workgroup_size == report.geometry.workgroup_size &&
+                    candidate.worker_groups == report.geometry.worker_groups,
+                fmt::format("/candidates/{}/worker_groups", i), "the geometry of the run is another one");
+      const double ran_ns =
+          report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
+      sums.hold(candidate.measured_ns == ran_ns, fmt::format("/candidates/{}/measured_ns", i),
+                "the time of the run is another one");
+    }
   }
-  sums.at_most("/candidates", "candidates taken", taken, "there can be", 1);
+  sums.hold(!report.candidates || taken == 1, "/candidates",
+            fmt::format("{} taken, and a run takes one", plural(taken, "candidate")));
   if (report.wave_times) {
     std::uint64_t critical_ns = report.wave_times->synchronization_ns;
     for (const engine::WaveTime& wave : report.wave_times->waves) {
@@ -711,7 +760,7 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   sums.has(evidence.topology.has_value(), "/evidence", "topology evidence");
   sums.has(evidence.promotion.has_value(), "/evidence", "promotion evidence");
   check_end(report, differs, sums);
-  check_counts(report, &report.recommendation, sums);
+  check_counts(report, &report.recommendation, 0, sums);
   if (evidence.topology && evidence.promotion) {
     const std::uint64_t resident = evidence.topology->resident_device_bytes;
     check_promotion(report, *evidence.promotion, resident, sums);
@@ -724,9 +773,12 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   const planning::MemoryPlan plan = memory_plan(document.plan);
   check_lineage(report, plan, sums);
   check_launches(report, plan, sums);
-  check_outputs(report, sums);
-  check_hits(report, evidence, file, sums);
+  check_output_figures(report, evidence, file, sums);
   check_active(report, sums);
+  check_occupancy(report, sums);
+  sums.hold(report.status != engine::RunStatus::done ||
+                (report.geometry.worker_groups != 0) == engine::is_persistent(report.strategy),
+            "/effective_geometry/worker_groups", "only a persistent launch has a number of work-groups");
   check_policy_fields(report, sums);
   check_choices(report, sums);
   check_memory(report.memory, plan.group_count(), sums);

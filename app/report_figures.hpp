@@ -58,9 +58,17 @@ private:
 void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
                           std::uint64_t resident_bytes, Sums& sums);
 
-// Checks the counts that the reports of wave programs and of traversals share.
+// Checks the counts that the reports of wave programs and of traversals share. `further_ns`: times of passes that the head of
+// a report does not have.
 void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
-                  Sums& sums);
+                  std::uint64_t further_ns, Sums& sums);
+
+// Checks files, names of buffers and lists of hits.
+void check_output_figures(const engine::RunReport& report, const documents::Evidence& evidence,
+                          const std::string& file, Sums& sums);
+
+// Returns true if a file was written that has no size, such as a device.
+bool has_no_size(const engine::WrittenFile& written);
 
 // Returns an output as the run left it; nothing if it is no such array any more.
 std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report);

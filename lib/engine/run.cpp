@@ -75,8 +75,9 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
   TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
-  const auto with_kernel = [&emitted](RunReport report) {
-    for (WrittenFile& kernel : emitted) { // --stress may have written another one
+  const auto with_kernel = [&emitted, start](RunReport report) {
+    report.wall_time_ns = elapsed_ns(start); // with the trace of rules
+    for (WrittenFile& kernel : emitted) {    // --stress may have written another one
       kernel = written_file(kernel.file, kernel.what);
     }
     report.files_written.insert(report.files_written.begin(), emitted.begin(), emitted.end());

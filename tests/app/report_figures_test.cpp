@@ -68,7 +68,7 @@ void set_recommendation(engine::ReportHead& report, const policy::LaunchRecommen
 // What every run that is done reports.
 void set_done(engine::ReportHead& report) {
   report.device = engine::DeviceReport{};
-  report.geometry_reason = "as large as they can be";
+  report.geometry_reason = "as large as they can be; 2 of 2";
   report.slices_ns = {0, 0};
   report.telemetry.kernel_launches = 2;
   report.telemetry.sync_points = 5;
@@ -77,7 +77,7 @@ void set_done(engine::ReportHead& report) {
 }
 
 // A wave of 30 work-items, 3 times, in a persistent launch that is compared with plain launches.
-documents::RunReportDocument sound_run() {
+documents::RunReportDocument sound_run(std::uint32_t tiles = 9) {
   documents::RunReportDocument document;
   engine::RunReport& report = document.report;
   set_done(report);
@@ -89,16 +89,23 @@ documents::RunReportDocument sound_run() {
   report.lineage_iterations = 1;
   report.region_lineage = {2};
   report.output_parity = engine::OutputParity{.checked = 1, .equal = true};
-  report.files_written = {{.file = "none.npy", .what = "buffer \"x\"", .bytes = 0}};
-  report.tiles_processed = 9;
-  report.memory.optimal = true;
-  report.memory.image_bytes = 48;
+  report.files_written = {{.file = "none.raw", .what = "buffer \"x\"", .bytes = 16}};
+  report.tiles_processed = tiles;
+  report.geometry = {.workgroup_size = 5, .worker_groups = 2};
+  report.memory = {
+      .arena_bytes = 16,
+      .image_bytes = 32,
+      .sum_bytes = 16,
+      .lower_bound_bytes = 16,
+      .optimal = true,
+      .offsets = {{.buffer = "x",
+                   .alive = planning::ArenaBuffer{.lower = 0, .upper = 1, .size = 16, .alignment = 16}}}};
   document.plan.barriers.groups = {{.waves = {0}}};
   document.plan.plan.max_group_width = 1;
   document.plan.plan.lower_bound_groups = 1;
   document.plan.plan.optimal = true;
   const policy::LaunchPolicy policy;
-  const auto decision = policy::decide(policy, request_of(9, 3));
+  const auto decision = policy::decide(policy, request_of(tiles, 3));
   REQUIRE(decision);
   report.recommendation = decision->recommendation;
   set_recommendation(report, report.recommendation);
@@ -108,7 +115,8 @@ documents::RunReportDocument sound_run() {
                            policy::promotion_evidence(policy, decision->effective, report.recommendation),
                        .complete = {.topology = true, .promotion = true}};
   engine::Telemetry& telemetry = report.telemetry;
-  telemetry.occupancy_proxy_bps = 9000;
+  telemetry.bytes_read_back = telemetry.bytes_moved = 16;
+  telemetry.occupancy_proxy_bps = 9000; // in 10 turns of 10 lanes
   telemetry.frontier_density_bps = 10'000;
   telemetry.topology = report.recommendation.topology;
   telemetry.pressure = report.recommendation.pressure;
@@ -120,11 +128,12 @@ documents::RunReportDocument sound_run() {
 
 // A queue of 4 items whose ops publish 6 more.
 documents::RunReportDocument sound_queue() {
-  documents::RunReportDocument document = sound_run();
+  documents::RunReportDocument document = sound_run(4);
   engine::RunReport& report = document.report;
   report.iterations = 1;
+  report.telemetry.occupancy_proxy_bps = 6000; // with two requeues, in 2 turns
   report.published_items = report.items_processed = report.items_in_all = report.lineage_items = 10;
-  report.tiles_processed = 15;
+  report.tiles_processed = 10;
   report.queues = {{.items = 5,
                     .deduped_items = 1,
                     .published_items = 4,
@@ -149,6 +158,8 @@ traversal::FrontierReport sound_traversal() {
   traversal::FrontierReport report;
   set_done(report);
   report.telemetry.kernel_launches = 3;
+  report.telemetry.bytes_read_back = report.telemetry.bytes_moved = 12;
+  report.semiring = "any_secondi";
   report.graph = {.vertices = 3, .edges = 2};
   report.memory = {.parts = {{"graph", 24}, {"transpose", 24}},
                    .bytes = 48,
@@ -232,7 +243,7 @@ TEST_CASE("a run report with one figure changed") {
         [](Run& run) { run.report.telemetry.occupancy_proxy_bps = 65'535; }},
        {"/telemetry/kernel_launches: kernel_launches is 999999, and slices: 2",
         [](Run& run) { run.report.telemetry.kernel_launches = 999'999; }},
-       {"/telemetry/kernel_launches: kernel_launches is 4, more than all waves of all iterations",
+       {"/telemetry/kernel_launches: kernel_launches is 4, and 1 wave, 3 iterations and 0 rounds cannot need as many",
         [](Run& run) {
           run.report.strategy = engine::Strategy::launch;
           run.report.telemetry.kernel_launches = 4;
@@ -284,12 +295,76 @@ TEST_CASE("a run report with one figure changed") {
           run.report.converged = true;
           run.report.until = engine::UntilReport{.reached = true};
         }},
+       {"/telemetry/kernel_launches: kernel_launches is 2, and 1 wave, 3 iterations and 0 rounds cannot need as many",
+        [](Run& run) { run.report.strategy = engine::Strategy::launch; }},
+       {"/telemetry/occupancy_proxy_bps: occupancy_proxy_bps is 8999, and turns of 10 lanes cannot have 90 items so",
+        [](Run& run) { run.report.telemetry.occupancy_proxy_bps = 8999; }},
+       {"/effective_geometry/worker_groups: worker_groups is 3, and geometry_reason says otherwise",
+        [](Run& run) { run.report.geometry.worker_groups = 3; }},
+       {"/effective_geometry/worker_groups: only a persistent launch has a number of work-groups",
+        [](Run& run) { run.report.geometry.worker_groups = 0; }},
+       {"/candidates/0/worker_groups: the geometry of the run is another one",
+        [](Run& run) {
+          run.report.candidates = {
+              {{.strategy = engine::Strategy::barrier, .workgroup_size = 6, .taken = true}}};
+        }},
+       {"/candidates/0/measured_ns: the time of the run is another one",
+        [](Run& run) {
+          run.report.candidates = {
+              {{.strategy = engine::Strategy::barrier, .taken = true, .measured_ns = 1}}};
+        }},
+       {"/candidates: 0 candidates taken, and a run takes one",
+        [](Run& run) { run.report.candidates.emplace(1); }},
+       {"/files_written/0/what: the memory has no buffer \"y\"",
+        [](Run& run) { run.report.files_written[0].what = "buffer \"y\""; }},
+       {"/files_written/0/what: no run writes such a file",
+        [](Run& run) { run.report.files_written[0].what = "levels"; }},
+       {"/files_written/0/bytes: the file has 17 bytes, and its buffer 16 bytes",
+        [](Run& run) { run.report.files_written[0].bytes = 17; }},
+       {"/files_written/0/bytes: the file has 32 bytes, and its buffer 16 bytes",
+        [](Run& run) {
+          run.report.files_written[0] = {"none.npy", "buffer \"x\"", 32};
+        }},
+       {"/telemetry/bytes_read_back: bytes of the outputs is 16, and bytes_read_back only 15",
+        [](Run& run) { run.report.telemetry.bytes_read_back = 15; }},
+       {"/until/buffer: the memory has no such buffer",
+        [](Run& run) { run.report.until = engine::UntilReport{.buffer = "y"}; }},
+       {"/active/0/flags: the memory has no such buffer",
+        [](Run& run) { run.report.active = {{{.wave = 1, .flags = "x", .tiles = 1, .iterations = 3}}}; }},
+       {"/hits/0/list: the memory has no such buffer", [](Run& run) { run.report.hits = {{{.list = "y"}}}; }},
+       {"/iterations: a run that is done has an iteration or more",
+        [](Run& run) { run.report.iterations = 0; }},
+       {"/iterations: items_processed without those that ops published is 90, and in the iterations begun there are only 60",
+        [](Run& run) { run.report.iterations = 1; }},
+       {"/published_items: published_items is 91, and items_in_all only 90",
+        [](Run& run) { run.report.published_items = 91; }},
+       {"/tiles_processed: tiles_processed is 91, and items_processed only 90",
+        [](Run& run) { run.report.tiles_processed = 91; }},
+       {"/tiles_processed: tiles_processed without published items is 8, and queue_len of the evidence is 9, with 3 tiles idle",
+        [](Run& run) {
+          run.report.active = {{{.tiles = 1, .iterations = 3}}};
+          run.report.tiles_processed = 8;
+        }},
+       {"/tiles_processed: 1 tile of queue_len remain, and 3 iterations",
+        [](Run& run) {
+          run.report.items_in_all = 180;
+          run.report.tiles_processed = 8;
+          run.report.converged = true;
+          run.report.until = engine::UntilReport{.buffer = "x", .reached = true};
+        }},
+       {"/upload_ns: upload_ns is 1, and queue_publish_ns only 0",
+        [](Run& run) { run.report.upload_ns = 1; }},
+       {"/wall_time_ns: times of all passes together is 3, and wall_time_ns only 2",
+        [](Run& run) {
+          run.report.queue_plan_ns = run.report.queue_publish_ns = run.report.lineage_ns = 1;
+          run.report.wall_time_ns = 2;
+        }},
        {"/slices_ns: slices_ns together is 3, and backend_dispatch_ns only 0",
         [](Run& run) {
           run.report.slices_ns = {1, 2};
         }},
        {"/evidence/topology/resident_device_bytes: resident_device_bytes is 48, and lower_bound_bytes and image_bytes are together only 47",
-        [](Run& run) { run.report.memory.image_bytes = 47; }},
+        [](Run& run) { run.report.memory.image_bytes = 31; }},
        {"/memory/offsets: end of a buffer is 2, and groups of the plan are only 1",
         [](Run& run) {
           run.report.memory.offsets = {
@@ -334,6 +409,14 @@ TEST_CASE("the report of a queue with one figure changed") {
         [](Run& run) { run.report.recommendation.age_priority_work = true; }},
        {"/queues/0/publishing/needed_capacity: needed_capacity is 1, and the queue began with 4 of 10 items",
         [](Run& run) { run.report.queues[0].publishing->needed_capacity = 1; }},
+       {"/telemetry/kernel_launches: kernel_launches is 17, and 1 wave, 1 iteration and 7 rounds cannot need as many",
+        [](Run& run) {
+          run.report.strategy =
+              engine::Strategy::launch; // 2 launches in each round, and in one or two before
+          run.report.telemetry.kernel_launches = 17;
+        }},
+       {"/queues/0/wave: the memory has no such buffer",
+        [](Run& run) { run.report.queues[0].wave = "\"numbers\""; }},
        {"/queues/0/publishing/needed_capacity: needed_capacity is 11, and the queue began with 4 of 10 items",
         [](Run& run) { run.report.queues[0].publishing->needed_capacity = 11; }}});
 }
@@ -390,6 +473,27 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.telemetry.readback_buffers = 2; }},
        {"/telemetry/kernel_launches: waves of all work-groups is 3, and kernel_launches only 2",
         [](Traversal& run) { run.telemetry.kernel_launches = 2; }},
+       {"/semiring: the semiring is not that of the algorithm",
+        [](Traversal& run) { run.semiring = "or_and"; }},
+       {"/algorithm: source and distances are of another algorithm",
+        [](Traversal& run) { run.source = "own.cl"; }},
+       {"/answer: the answer is that of another algorithm",
+        [](Traversal& run) { run.answer->components = 1; }},
+       {"/files_written/0/what: no run of this algorithm writes such a file",
+        [](Traversal& run) {
+          run.files_written = {{"none.raw", "distances", 12}};
+        }},
+       {"/files_written/0/bytes: the file has 24 bytes for 3 values",
+        [](Traversal& run) {
+          run.files_written = {{"none.raw", "levels", 24}};
+        }},
+       {"/telemetry/bytes_read_back: bytes of the results is 12, and bytes_read_back only 11",
+        [](Traversal& run) { run.telemetry.bytes_read_back = 11; }},
+       {"/wall_time_ns: times of all passes together is 2, and wall_time_ns only 1",
+        [](Traversal& run) {
+          run.load_ns = run.verify_ns = 1;
+          run.wall_time_ns = 1;
+        }},
        {"/lineage_items: lineage_items is 1, and those of the rules are 0",
         [](Traversal& run) { run.lineage_items = 1; }},
        {"/deduped_items: deduped_items is 1, and traversals have 0",

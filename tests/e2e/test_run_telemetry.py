@@ -6,6 +6,7 @@ kernel launches, waits and bytes of the log are those of the report, and so are 
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -90,6 +91,34 @@ GRAPH = {"graph": {"generate": {"grid": {"width": 30, "height": 20}}}, "algorith
 PROGRAMS = {"waves": WAVES, "queue": QUEUE, "image": IMAGE, "graph": GRAPH,
             "publishing": PUBLISHING, "active": ACTIVE, "moves": MOVES, "own": OWN}
 
+NAMES = ("what", "flags", "list", "wave", "buffer", "semiring", "algorithm", "status", "strategy")
+# What `check` cannot hold to account. Settings of the policy and of the first run, and what is known of the device:
+NOT_RECOMPUTED = """
+active/#/memory_bps active/#/pressure_bps active/#/sparse_bps waves/#/threshold
+evidence/promotion/hot_opcode_count evidence/promotion/hot_opcode_threshold evidence/promotion/hot_window_threshold
+evidence/promotion/jit_queue_len_threshold evidence/topology/resident_device_bytes recommendation/estimated_peak_device_bytes
+first_run/budget_ns first_run/iterations first_run/runs
+candidates/#/side_by_side candidates/#/worker_groups candidates/#/workgroup_size
+"""
+# Times, which are parts of others:
+NOT_RECOMPUTED += """
+wall_time_ns queue_plan_ns queue_publish_ns upload_ns load_ns build_ns read_back_ns lineage_ns verify_ns slices_ns/# first_run/elapsed_ns
+"""
+# Sizes and names of memory and of images, of which the report has no second account, and groups by the bytes of their waves:
+NOT_RECOMPUTED += """
+memory/table_bytes memory/image_bytes memory/constrained_bytes memory/offsets/#/buffer memory/offsets/#/alive/alignment memory/offsets/#/alive/upper
+files_written/#/bytes files_written/#/what
+plan/amortized_readback_bytes plan/barriers/groups/#/fused_bytes plan/max_group_width plan/peak_frontier_bytes plan/peak_scratch_bytes
+"""
+# Counts of the session and of the device: only bounds follow from the others. Only the graph knows what is reached, where no search
+# has waves for it, and waves do not tell their rules, names and items in an iteration.
+NOT_RECOMPUTED += """
+telemetry/kernel_launches telemetry/filling_launches telemetry/recorded_launches telemetry/sync_points telemetry/resident_allocations
+telemetry/readback_buffers telemetry/occupancy_proxy_bps
+queues/#/rounds queues/#/wave queues/#/publishing/capacity queues/#/publishing/needed_capacity queues/#/publishing/deduped_items
+published_items items_in_all lineage_iterations region_lineage/# graph/first_id answer/reached answer/farthest
+"""
+
 
 @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
 class Telemetry(unittest.TestCase):
@@ -166,8 +195,10 @@ class Telemetry(unittest.TestCase):
 
     def test_all_kinds_of_programs(self) -> None:
         requests = [{"program": str(self.folder / f"{name}.json")} for name in PROGRAMS]
+        every = []
         for strategy in ("launch", "barrier"):
             reports = dict(zip(PROGRAMS, self.hold(requests, "--strategy", strategy)))
+            every += reports.values()
             of_waves, of_queue, of_image, of_graph = (reports[name] for name in ("waves", "queue", "image", "graph"))
             # 1 + 8 is 9: the first wave derives from rule 2, and so does the second one.
             self.assertEqual((of_waves["iterations"], of_waves["items_processed"], of_waves["items_in_all"]),
@@ -190,6 +221,35 @@ class Telemetry(unittest.TestCase):
         self.assertEqual(set(of_graph["effective_geometry"]), set(of_waves["effective_geometry"]))
         self.assertEqual(json.loads(run("priority", "drain", input=json.dumps(of_graph)).stdout)["reason"], "none")
         self.contradictions(of_graph)
+        self.changes(every)
+
+    def changes(self, reports: list[dict[str, Any]]) -> None:
+        """`check` accepts no other number in place of one that the report holds enough to recompute, and no other name."""
+        def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+            if isinstance(value, dict):
+                return [place for key, item in value.items() for place in places(item, (*path, key))]
+            if isinstance(value, list):
+                return [place for index in sorted({0, len(value) - 1}) if value for place in places(value[index], (*path, index))]
+            named = isinstance(value, str) and path[-1] in NAMES
+            return [path] if named or (isinstance(value, (int, float)) and not isinstance(value, bool)) else []
+
+        accepted = set[str]()
+        for report in reports:
+            lines, changed = [], []
+            for place in places(report):
+                holder = functools.reduce(lambda node, key: node[key], place[:-1], report)
+                value = holder[place[-1]]
+                for holder[place[-1]] in (value + "x",) if isinstance(value, str) else (2 * value + 7, value // 2):
+                    if holder[place[-1]] != value:
+                        lines.append(json.dumps(report))
+                        changed.append(place)
+                holder[place[-1]] = value
+            told = [json.loads(line) for line in run("check", "--stream", "-", input="\n".join(lines)).stdout.splitlines()]
+            self.assertEqual(len(told), len(changed))
+            for place, answer in zip(changed, told):
+                if answer["documents"][0]["verdict"] == "valid":
+                    accepted.add("/".join("#" if isinstance(key, int) else key for key in place))
+        self.assertEqual(accepted - set(NOT_RECOMPUTED.split()), set())
 
     def contradictions(self, report: dict[str, Any]) -> None:
         """`check` adds up what a traversal reports, too."""
