@@ -380,8 +380,8 @@ class Ends(Publishing):
                     self.assertEqual(result.rc, 1, result.stderr)
                     parity = parse(result.stdout)["output_parity"]
                     self.assertEqual(parity["equal"], False)
-                    # The work-groups of a plain launch may race.
-                    self.assertIn(parity["likely_cause"], ("item_order",) if op == "first" else ("item_order", "race", "order"))  # whichever did not repeat by chance
+                    # The work-groups of a plain launch may race: whichever does not repeat is named, and on a busy machine both may repeat.
+                    self.assertIn(parity["likely_cause"], ("item_order",) if op == "first" else ("item_order", "race", "order", "unknown"))
                     if op == "first" and "items_reversed" in parity:  # one after another: the order is certain
                         self.assertEqual(parity["first_difference"], {"buffer": "seen", "element": 1 + element, "expected":
                                          str(orders[0][element]), "found": str(orders[1][element])})
