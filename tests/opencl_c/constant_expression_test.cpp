@@ -141,7 +141,7 @@ TEST_CASE("random conditions mean what they mean in clang's OpenCL C, and what i
   ExpressionGenerator generator(start);
   std::vector<std::string> conditions;
   std::string source;
-  for (std::size_t i = 0; i < 3000; ++i) { // the first on line 1, the second on line 5
+  for (std::size_t i = 0; i < 1000; ++i) { // the first on line 1, the second on line 5
     conditions.push_back(generator.expression(false));
     source += fmt::format("#if {}\nholds_{}\n#endif\n\n", conditions.back(), i);
   }
@@ -179,7 +179,7 @@ TEST_CASE("random constant expressions of declarations have the value that clang
   ExpressionGenerator generator(start);
   const std::string enumerators = "enum { ONE = 1, MINUS = -3, BIG = 0x80000000 };\n";
   std::string all = enumerators;
-  constexpr std::size_t count = 3000;
+  constexpr std::size_t count = 1000;
   std::vector<std::string> expressions;
   for (std::size_t i = 0; i < count; ++i) {
     expressions.push_back(generator.expression(true));
