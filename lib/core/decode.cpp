@@ -38,10 +38,10 @@ struct Frame {
   const ListAccess* list = nullptr; // set for a list
   const MapAccess* map = nullptr;   // set for an object with arbitrary keys
   void* object = nullptr;
-  std::uint64_t seen = 0;     // bit per field that has been read
-  std::uint64_t misspelt = 0; // bit per field that an unknown key most likely means
-  bool guesses = false;       // an unknown key may mean any missing field
-  std::size_t next = 0;       // objects: the field after the last one met; lists: the index of the next item
+  FieldMask seen = 0;     // bit per field that has been read
+  FieldMask misspelt = 0; // bit per field that an unknown key most likely means
+  bool guesses = false;   // an unknown key may mean any missing field
+  std::size_t next = 0;   // objects: the field after the last one met; lists: the index of the next item
   const Field* field = nullptr; // objects: the field whose value comes next
 };
 
@@ -66,7 +66,7 @@ public:
     given_mask_ = 0;
     for (std::size_t i = 0; i < document.record->fields.size() && !given.empty(); ++i) {
       const bool is_given = std::ranges::find(given, document.record->fields[i].name) != given.end();
-      given_mask_ |= std::uint64_t{is_given ? 1U : 0U} << i;
+      given_mask_ |= FieldMask{is_given ? 1U : 0U} << i;
     }
     frames_.clear();
     map_keys_.clear();
@@ -179,7 +179,7 @@ public:
     if (index < fields.size()) {
       index -= index != 0 && fields[index - 1].name == key ? 1 : 0; // its first form
       frame.field = &fields[index];
-      const std::uint64_t bit = std::uint64_t{1} << index;
+      const FieldMask bit = FieldMask{1} << index;
       if ((frame.seen & bit) != 0) {
         return duplicate_key(key, "keep one of the two values");
       }
@@ -249,12 +249,12 @@ public:
       return ok();
     }
     frame.field = nullptr;
-    const std::uint64_t present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
-    const std::uint64_t missing = frame.record->required_mask & ~present & ~frame.misspelt;
+    const FieldMask present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
+    const FieldMask missing = frame.record->required_mask & ~present & ~frame.misspelt;
     if (missing != 0 && !missing_keys(missing)) {
       return false;
     }
-    if (const std::uint64_t lacking = missing | frame.misspelt | (frame.guesses ? ~std::uint64_t{0} : 0)) {
+    if (const FieldMask lacking = missing | frame.misspelt | (frame.guesses ? ~FieldMask{0} : 0)) {
       leave_unread(lacking & ~present);
     }
     if (frames_.size() == 1 && document_->has_kind && document_->direction == Direction::output &&
@@ -590,7 +590,7 @@ private:
     if (nearest) {
       error.nearest = *nearest;
       // Correcting the key supplies the intended field, so that field is not reported as missing.
-      frame.misspelt |= std::uint64_t{1} << (std::ranges::find(known, *nearest) - known.begin());
+      frame.misspelt |= FieldMask{1} << (std::ranges::find(known, *nearest) - known.begin());
     } else {
       frame.guesses = true;
     }
@@ -660,7 +660,7 @@ private:
     return pass_open();
   }
 
-  bool missing_keys(std::uint64_t missing) {
+  bool missing_keys(FieldMask missing) {
     const std::span<const Field> fields = frames_.back().record->fields;
     std::string names;
     std::string_view first;
@@ -680,7 +680,7 @@ private:
   }
 
   // bits of the fields of the ending object
-  void leave_unread(std::uint64_t fields) {
+  void leave_unread(FieldMask fields) {
     const std::span<const Field> all = frames_.back().record->fields;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if ((fields >> i & 1U) != 0) {
@@ -693,7 +693,7 @@ private:
   std::string_view json_;
   rj::MemoryStream* in_ = nullptr;
   void* root_ = nullptr;
-  std::uint64_t given_mask_ = 0; // fields of the outermost object that have a value already
+  FieldMask given_mask_ = 0; // fields of the outermost object that have a value already
   std::vector<Frame> frames_;
   std::vector<MapKeys> map_keys_; // one per frame that is a map
   Envelope envelope_ = Envelope::none;

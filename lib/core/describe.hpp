@@ -162,10 +162,12 @@ struct Field {
   }
 };
 
+__extension__ using FieldMask = unsigned __int128; // a bit for each field of a record
+
 // A field may have a second form: a field of the same name right after it, for an object in place of its value.
 struct Record {
-  std::span<const Field> fields; // at most 64
-  std::uint64_t required_mask = 0;
+  std::span<const Field> fields; // at most 128
+  FieldMask required_mask = 0;
   const void* (*defaults)() = nullptr; // a default-constructed object, shared
   void* (*create)() = nullptr;         // a new default-constructed object, for `destroy`
   void (*destroy)(void* object) = nullptr;
@@ -422,7 +424,7 @@ constexpr Record record_of(std::span<const Field> fields) {
   Record record{.fields = fields};
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].presence == Presence::required) {
-      record.required_mask |= std::uint64_t{1} << i;
+      record.required_mask |= FieldMask{1} << i;
     }
   }
   record.defaults = []() -> const void* {
