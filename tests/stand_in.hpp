@@ -164,10 +164,15 @@ public:
   std::shared_ptr<std::byte> pin(std::size_t /*bytes*/) const override { return {}; }
 
   Made<std::vector<ImageFormat>> image_formats(engine::ImageKind /*kind*/, ImageUse /*use*/) const override {
-    return std::vector<ImageFormat>();
+    std::vector<ImageFormat> all;
+    for (std::size_t i = 0; i < image_format_names.size(); ++i) {
+      all.push_back(static_cast<ImageFormat>(i));
+    }
+    return all;
   }
   Made<engine::ImageShape> largest_image(engine::ImageKind kind) const override {
-    return engine::ImageShape{.kind = kind};
+    constexpr std::uint64_t most = 1024;
+    return engine::ImageShape{.kind = kind, .width = most, .height = most, .depth = most, .layers = most};
   }
   Made<Image> do_make_image(const engine::ImageShape& /*shape*/, ImageUse /*use*/) const override {
     return Image();
@@ -179,6 +184,10 @@ public:
   Status do_read_image(const Image& /*from*/, const engine::ImageShape& /*shape*/,
                        std::span<std::byte> /*texels*/) const override {
     return called("read_image");
+  }
+  Status copy_image(const Image& /*from*/, const Image& /*to*/,
+                    const engine::ImageShape& /*shape*/) const override {
+    return called("copy_image");
   }
   Made<Sampler> make_sampler(const engine::SamplerSpec& /*spec*/) const override { return Sampler(); }
 

@@ -454,6 +454,12 @@ public:
                               texels.data(), 0, nullptr, nullptr);
   }
 
+  Status copy_image(const Image& from, const Image& to, const ImageShape& shape) const override {
+    const Region region = whole(shape);
+    return clEnqueueCopyImage(queue_(), memory(from), memory(to), region.origin.data(), region.origin.data(),
+                              region.size.data(), 0, nullptr, nullptr);
+  }
+
   Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const override {
     cl_int status = CL_SUCCESS;
     // OpenCL 1 function, which every device supports.

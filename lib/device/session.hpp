@@ -170,6 +170,9 @@ public:
     ++calls_->waits;
     return do_read_image(from, shape, texels);
   }
+  // Copies a whole image to another one of this shape.
+  [[nodiscard]] virtual Status copy_image(const Image& from, const Image& to,
+                                          const engine::ImageShape& shape) const = 0;
   [[nodiscard]] virtual Made<Sampler> make_sampler(const engine::SamplerSpec& spec) const = 0;
 
   // Programs. Errors of build(): build_failure with the log and its first error's location (columns count

@@ -1,7 +1,6 @@
 #include "engine/arena_run.hpp"
 
 #include "core/duration.hpp"
-#include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_arguments.hpp"
 #include "engine/launch_tables.hpp"
@@ -154,14 +153,15 @@ Transferred transferred(const HostContents& memory) {
   return memory.pinned() ? Transferred::later : Transferred::now;
 }
 
-// Returns true if the buffer's first contents are still in the arena after a run: no wave writes it, and no other buffer
-// has its memory at another time.
+// Returns true if the buffer's first contents are still there after a run: no wave writes it, and no other buffer has its
+// memory at another time.
 bool stays(const CompiledProgram& compiled, std::size_t index) {
   const Job& program = compiled.program;
   const auto begin = [&](std::size_t i) { return compiled.memory.offsets[i]; };
   const auto end = [&](std::size_t i) { return begin(i) + program.buffers[i].bytes; };
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    if (i != index && program.buffers[i].in_arena() && begin(i) < end(index) && begin(index) < end(i)) {
+    if (i != index && program.buffers[index].in_arena() && program.buffers[i].in_arena() &&
+        begin(i) < end(index) && begin(index) < end(i)) {
       return false;
     }
   }
@@ -178,32 +178,48 @@ std::uint64_t stream_budget(const CompiledProgram& compiled) {
   return compiled.written.budget_bytes != 0 ? compiled.written.budget_bytes : compiled.budget_bytes / 2;
 }
 
+void copy_contents(const device::Session& session, const ProgramBuffer& buffer, const DevicePart& from,
+                   const DevicePart& to) {
+  if (buffer.is_object()) {
+    copy_image(session, buffer, from.object, to.object);
+  } else {
+    device::require(session.copy(from.memory, from.offset, to.memory, to.offset, buffer.bytes, nullptr),
+                    "copying an input");
+  }
+}
+
 // Keeps a copy of contents that the arena is about to lose, if there is room.
 void keep_copy(const device::Session& session, const CompiledProgram& compiled, Kept& kept,
-               const std::string& content, std::uint64_t bytes, const Arena::Part& part) {
-  if (content.empty() || kept.find(content) || !kept.make_room(bytes, stream_budget(compiled))) {
+               const std::string& content, std::size_t index, const DevicePart& part) {
+  const ProgramBuffer& buffer = compiled.program.buffers[index];
+  if (content.empty() || kept.find(content) || !kept.make_room(buffer.bytes, stream_budget(compiled))) {
     return;
   }
   const auto input = std::make_shared<KeptInput>();
-  input->bytes = bytes;
+  input->bytes = buffer.bytes;
   input->content = content;
-  input->memory = allocate(session, bytes);
-  device::require(session.copy(part.memory, part.offset, input->memory, 0, bytes, nullptr),
-                  "keeping an input");
+  if (buffer.is_object()) {
+    input->part.object = allocate_image(session, compiled.program, index);
+  } else {
+    input->part.memory = allocate(session, buffer.bytes);
+  }
+  copy_contents(session, buffer, part, input->part);
   kept.use(input);
 }
 
-// Puts the first contents into the arena, from the device if it has them.
+// Puts the first contents into the arena and the images, from the device if it has them.
 void fill(const device::Session& session, const CompiledProgram& compiled, const HostContents& first,
           KeptArena& memory, KeptInputs* inputs) {
   for (std::size_t i = 0; inputs != nullptr && i < inputs->replaced.size(); ++i) {
-    keep_copy(session, compiled, inputs->kept, inputs->replaced[i], compiled.program.buffers[i].bytes,
-              memory.arena.parts[i]);
+    keep_copy(session, compiled, inputs->kept, inputs->replaced[i], i, memory.part(i));
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     const ProgramBuffer& buffer = compiled.program.buffers[i];
-    const Arena::Part& part = memory.arena.parts[i];
-    if (!buffer.in_arena() || !buffer.first) {
+    const DevicePart part = memory.part(i);
+    if (buffer.is_object() && !buffer.first) {
+      fill_image(session, buffer, {}, part.object);
+    }
+    if (buffer.in_registers || !buffer.first) {
       continue;
     }
     const std::optional<DevicePart> found = inputs != nullptr ? inputs->found[i] : std::nullopt;
@@ -211,16 +227,16 @@ void fill(const device::Session& session, const CompiledProgram& compiled, const
       continue; // where it was
     }
     if (found) {
-      device::require(
-          session.copy(found->memory, found->offset, part.memory, part.offset, buffer.bytes, nullptr),
-          "copying an input");
+      copy_contents(session, buffer, *found, part);
+    } else if (buffer.is_object()) {
+      fill_image(session, buffer, first[i], part.object);
     } else {
       upload(session, part.memory, part.offset, first[i], transferred(first));
     }
     const bool keeps = inputs != nullptr && stays(compiled, i);
     memory.contents[i] = keeps ? buffer.content : "";
     if (inputs != nullptr && !keeps && !found) {
-      keep_copy(session, compiled, inputs->kept, buffer.content, buffer.bytes, part);
+      keep_copy(session, compiled, inputs->kept, buffer.content, i, part);
     }
   }
 }
@@ -232,10 +248,12 @@ std::shared_ptr<KeptArena> arena_for(const device::Session& session, const Compi
     return inputs->arena;
   }
   if (inputs != nullptr) {
-    inputs->kept.make_room(compiled.memory.arena_bytes + compiled.table_bytes, stream_budget(compiled));
+    inputs->kept.make_room(compiled.memory.arena_bytes + compiled.memory.image_bytes + compiled.table_bytes,
+                           stream_budget(compiled));
   }
-  auto memory = std::make_shared<KeptArena>(allocate_arena(session, compiled.program, compiled.memory, use));
-  memory->bytes = compiled.memory.arena_bytes;
+  auto memory = std::make_shared<KeptArena>(allocate_arena(session, compiled.program, compiled.memory, use),
+                                            allocate_images(session, compiled.program));
+  memory->bytes = compiled.memory.arena_bytes + compiled.memory.image_bytes;
   if (inputs != nullptr) {
     inputs->kept.use(memory);
     inputs->arena = memory;
@@ -250,8 +268,12 @@ std::optional<DevicePart> KeptArena::find(const std::string& content) const {
   if (at == contents.end()) {
     return {};
   }
-  const Arena::Part& part = arena.parts[static_cast<std::size_t>(at - contents.begin())];
-  return DevicePart{part.memory, part.offset};
+  return part(static_cast<std::size_t>(at - contents.begin()));
+}
+
+DevicePart KeptArena::part(std::size_t buffer) const {
+  const Arena::Part& place = arena.parts[buffer];
+  return {place.memory, place.offset, images[buffer]};
 }
 
 bool KeptInputs::hit(const Job& program) const {
@@ -276,7 +298,7 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena
     }
   }
   for (const ProgramBuffer& buffer : program.buffers) {
-    inputs.found.push_back(buffer.first && buffer.in_arena() ? kept.find(buffer.content) : std::nullopt);
+    inputs.found.push_back(buffer.first && !buffer.in_registers ? kept.find(buffer.content) : std::nullopt);
   }
   return inputs;
 }
@@ -300,7 +322,7 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
                                              : ArenaUse::plain_launches;
   const std::shared_ptr<KeptArena> memory = arena_for(session, compiled, use, inputs);
   const Arena& arena = memory->arena;
-  const DeviceImages images = allocate_images(session, program);
+  const DeviceImages& images = memory->images;
   std::optional<BoundObjects> objects;
   if (built.kernel) {
     objects.emplace(session, compiled.tables.objects, images, built.kernel->kernel,
@@ -318,7 +340,6 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   clear_arena(session, compiled, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
   fill(session, compiled, first, *memory, inputs);
-  fill_images(session, program, first, images);
   if (use == ArenaUse::both) {
     touch(session, arena);
   }

@@ -3,6 +3,7 @@
 #include "device/monitor.hpp"
 #include "device/session.hpp"
 #include "engine/compile.hpp"
+#include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
 #include "engine/kept.hpp"
@@ -54,16 +55,19 @@ struct UntilState {
   std::vector<std::byte> value; // one element
 };
 
-// A program's arena, which in a stream stays for its next run.
+// A program's arena and images, which in a stream stay for its next run.
 struct KeptArena final : Holding {
   Arena arena;
+  DeviceImages images;
   HostContents outputs; // room for them, between two runs
   std::vector<std::string>
       contents; // by buffer, the name of the first contents that it still holds; empty: none
 
-  explicit KeptArena(Arena made) : arena(std::move(made)), contents(arena.parts.size()) {}
+  KeptArena(Arena made, DeviceImages others)
+      : arena(std::move(made)), images(std::move(others)), contents(arena.parts.size()) {}
 
   [[nodiscard]] std::optional<DevicePart> find(const std::string& content) const override;
+  [[nodiscard]] DevicePart part(std::size_t buffer) const; // its place
 };
 
 // The first contents of one run in a stream.

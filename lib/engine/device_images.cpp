@@ -85,12 +85,17 @@ void check_images(const device::Session& session, const Job& program) {
   }
 }
 
+device::Image allocate_image(const device::Session& session, const Job& program, std::size_t index) {
+  const ProgramBuffer& image = program.buffers[index];
+  return require(session.make_image(*image.image, use_of(program, static_cast<std::uint32_t>(index))),
+                 "allocating the image " + in_quotes(image.name));
+}
+
 DeviceImages allocate_images(const device::Session& session, const Job& program) {
   DeviceImages images(program.buffers.size());
-  for (std::uint32_t i = 0; i < images.size(); ++i) {
-    if (const ProgramBuffer& image = program.buffers[i]; image.image) {
-      images[i] = require(session.make_image(*image.image, use_of(program, i)),
-                          "allocating the image " + in_quotes(image.name));
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    if (program.buffers[i].image) {
+      images[i] = allocate_image(session, program, i);
     }
   }
   return images;
@@ -101,18 +106,25 @@ void download_image(const device::Session& session, const device::Image& from, c
   require(session.read_image(from, *image.image, texels), "reading an image back");
 }
 
+void copy_image(const device::Session& session, const ProgramBuffer& image, const device::Image& from,
+                const device::Image& to) {
+  require(session.copy_image(from, to, *image.image), "copying an image");
+}
+
+void fill_image(const device::Session& session, const ProgramBuffer& image, std::span<const std::byte> first,
+                const device::Image& to) {
+  if (!first.empty()) {
+    require(session.write_image(to, *image.image, first), "writing an image");
+  } else if (!image.transient()) {
+    require(session.write_image(to, *image.image, std::vector<std::byte>(image.bytes)), "clearing an image");
+  }
+}
+
 void fill_images(const device::Session& session, const Job& program, const HostContents& first,
                  const DeviceImages& images) {
   for (std::size_t i = 0; i < images.size(); ++i) {
-    const ProgramBuffer& image = program.buffers[i];
-    if (!image.image) {
-      continue;
-    }
-    if (!first[i].empty()) {
-      require(session.write_image(images[i], *image.image, first[i]), "writing an image");
-    } else if (!image.transient()) {
-      require(session.write_image(images[i], *image.image, std::vector<std::byte>(image.bytes)),
-              "clearing an image");
+    if (program.buffers[i].image) {
+      fill_image(session, program.buffers[i], first[i], images[i]);
     }
   }
 }

@@ -19,12 +19,23 @@ using DeviceImages = std::vector<device::Image>;
 // its use in kernels, or its size.
 void check_images(const device::Session& session, const Job& program);
 
+// Throws device::Refused.
+device::Image allocate_image(const device::Session& session, const Job& program, std::size_t index);
+
 // Allocates every image. Throws device::Refused.
 DeviceImages allocate_images(const device::Session& session, const Job& program);
 
 // Reads a whole image and waits for it. Throws device::Refused.
 void download_image(const device::Session& session, const device::Image& from, const ProgramBuffer& image,
                     std::span<std::byte> texels);
+
+// Copies an image's contents on the device. Throws device::Refused.
+void copy_image(const device::Session& session, const ProgramBuffer& image, const device::Image& from,
+                const device::Image& to);
+
+// Uploads the first contents of an image, or clears it if it has none. Throws device::Refused.
+void fill_image(const device::Session& session, const ProgramBuffer& image, std::span<const std::byte> first,
+                const device::Image& to);
 
 // Uploads first contents and clears the other images. Throws device::Refused.
 void fill_images(const device::Session& session, const Job& program, const HostContents& first,

@@ -15,10 +15,11 @@ namespace tidegate::engine {
 
 struct Prepared;
 
-// A place in the memory of the device.
+// A place in the memory of the device, or an object of its own.
 struct DevicePart {
   device::Buffer memory;
   std::uint64_t offset = 0; // bytes
+  device::Image object = {};
 };
 
 // Memory of the device that stays after a run.
@@ -38,10 +39,10 @@ struct Holding {
 // An input outside of all arenas, whose contents runs change.
 struct KeptInput final : Holding {
   std::string content;
-  device::Buffer memory;
+  DevicePart part;
 
   [[nodiscard]] std::optional<DevicePart> find(const std::string& name) const override {
-    return name == content ? std::optional(DevicePart{memory, 0}) : std::nullopt;
+    return name == content ? std::optional(part) : std::nullopt;
   }
 };
 

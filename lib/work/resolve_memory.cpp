@@ -128,9 +128,13 @@ Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std:
   return checked;
 }
 
-// Names the first contents of a buffer, before they are read: by their rule, or by the state of their file.
-std::string content_of(const BufferSpec& spec, const std::string& folder) {
+// Names the first contents of a buffer or image, before they are read: by their rule, or by the state of their file.
+std::string content_of(const BufferSpec& spec, const std::optional<ImageShape>& image,
+                       const std::string& folder) {
   std::string content = fmt::format("{} {} ", name(spec.type), spec.count);
+  if (image) {
+    content += fmt::format("{} {} ", type_name(*image), describe(*image));
+  }
   documents::encode(documents::Description<BufferInit>::record, &*spec.init, documents::Style::compact,
                     content);
   if (spec.init->file) {
@@ -146,12 +150,13 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
     buffer.first = [image = buffer, path = path_in(folder, *spec.init->file)] {
       return read_image(image, path);
     };
+    buffer.content = content_of(spec, buffer.image, folder);
   } else if (spec.init) {
     buffer.first = [spec, folder] { return initial_contents(spec, folder); };
     buffer.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
       return initial_part(spec, folder, begin, bytes);
     };
-    buffer.content = content_of(spec, folder);
+    buffer.content = content_of(spec, buffer.image, folder);
   }
   if (spec.output) {
     const std::string path = path_in(folder, *spec.output);

@@ -32,6 +32,37 @@ class RunStream(unittest.TestCase):
         while time.time() < (self.folder / "ops.cl").stat().st_ctime + 0.03:  # sources that have just changed are not kept
             pass
 
+    def test_images_stay(self) -> None:
+        """An image that no wave changes, and one that is swapped: equal outputs, and nothing is uploaded again."""
+        (self.folder / "images.cl").write_text(
+            "kernel void add(read_only image2d_t plus, read_only image2d_t from, write_only image2d_t to) {\n"
+            "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+            "  write_imageui(to, at, read_imageui(from, at) + read_imageui(plus, at));\n}\n")
+        image = {"format": "rgba_uint16", "size": [16, 8]}
+        program = {"buffers": {}, "images": {"plus": {**image, "init": {"iota": {}}}, "now": {**image, "init": {"fill": 3}, "output": "now.npy"},
+                              "next": {**image, "init": {"fill": 0}}},
+                   "ops": {"add": {"source": "images.cl"}}, "swap": [["now", "next"]], "repeat": 4,
+                   "waves": [{"op": "add", "global_size": [16, 8], "local_size": [16, 1],
+                              "args": [{"image": "plus"}, {"image": "now"}, {"image": "next"}]}]}
+        path = self.folder / "images.json"
+        path.write_text(json.dumps(program))
+        while time.time() < (self.folder / "images.cl").stat().st_ctime + 0.03:
+            pass
+        requests = [{"set": {"/images/now/output": f"{name}.raw"}} for name in ("a", "b")]
+        requests += [{"set": {"/images/now/output": "c.raw", "/images/plus/init": {"fill": 1}}},
+                     {"set": {"/images/now/output": "d.raw"}}]
+        for strategy in ("launch", "plain"):
+            result = run("run", "--stream", "--device", "cpu", "--strategy", strategy, str(path),
+                         input="".join(json.dumps(request) + "\n" for request in requests))
+            answers = [json.loads(line) for line in result.stdout.splitlines()]
+            self.assertEqual([answer.get("status") for answer in answers], ["done"] * 4, result.stdout)
+            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [False, True, False, True])
+            iota = b"".join(((3 + 4 * i) % 65536).to_bytes(2, "little") for i in range(16 * 8 * 4))
+            self.assertEqual([(self.folder / f"{name}.raw").read_bytes() for name in "abcd"],
+                             [iota, iota, (7).to_bytes(2, "little") * 512, iota])
+            self.assertEqual(answers[1]["telemetry"]["bytes_uploaded"], answers[3]["telemetry"]["bytes_uploaded"])
+            self.assertLess(answers[1]["telemetry"]["bytes_uploaded"], 1024)  # the size of an image
+
     def test_requests_and_failures(self) -> None:
         graph = str(self.folder / "graph.json")
         requests: list[object] = [

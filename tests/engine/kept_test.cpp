@@ -103,6 +103,53 @@ TEST_CASE("an input that waves change is restored from a copy on the device") {
   }
 }
 
+TEST_CASE("images stay as buffers do") {
+  StreamRun run;
+  run.folder.write("shade.cl", "kernel void shaded(read_only image2d_t from, write_only image2d_t to) {\n"
+                               "  int2 at = (int2)(get_global_id(0), 0);\n"
+                               "  write_imageui(to, at, read_imageui(from, at));\n"
+                               "}\n");
+  run.settled("shade.cl");
+  run.device.images = true;
+  run.device.max_read_images = run.device.max_write_images = 8;
+  run.options.open_session = [&run, open = run.options.open_session](const device::DeviceInfo& info,
+                                                                     device::Profiling profiling) {
+    auto session = open(info, profiling);
+    static_cast<device::test::StandIn&>(**session).kernels["shaded"] = [](const auto&) {};
+    return session;
+  };
+  const auto shading = [](const std::string& init, const char* both = "") {
+    return R"({"buffers":{},"images":{"from":{"format":"rgba_uint8","size":[64,1],"init":)" + init +
+           R"(},"to":{"format":"rgba_uint8","size":[64,1])" + both +
+           R"(}},"ops":{"shaded":{"source":"shade.cl"}},"waves":[{"op":"shaded","global_size":[64],)"
+           R"("local_size":[8],"args":[{"image":"from"},{"image":"to"}]}]})";
+  };
+  const auto moves = [&run] { return std::pair(run.count("write_image"), run.count("copy_image")); };
+
+  REQUIRE(run.request(shading(R"({"fill":1})")));
+  const int written = moves().first; // one is cleared by each run
+  for (int i = 0; i < 2; ++i) {
+    const auto again = run.request(shading(R"({"fill":1})"));
+    REQUIRE(again);
+    CHECK(hit(*again) == std::pair(true, true));
+  }
+  CHECK(moves() == std::pair(written + 2 * (written - 1), 0));
+  REQUIRE(run.kept.holdings.size() == 1);
+  CHECK(run.kept.holdings.front()->bytes >= 2 * 64 * 4);
+
+  // Other contents: those before are kept, and come back by a copy on the device.
+  CHECK(!run.request(shading(R"({"fill":2})"))->telemetry.resident_input_cache_hit);
+  CHECK(moves().second == 1);
+  CHECK(run.request(shading(R"({"fill":1})"))->telemetry.resident_input_cache_hit);
+
+  // An image that waves write: each request gets its first contents from a copy.
+  const std::string both = shading(R"({"fill":3})", R"(,"init":{"fill":4})");
+  CHECK(!run.request(both)->telemetry.resident_input_cache_hit);
+  const auto before = moves();
+  CHECK(run.request(both)->telemetry.resident_input_cache_hit);
+  CHECK(moves() == std::pair(before.first, before.second + 1));
+}
+
 TEST_CASE("other contents replace those in memory, and come back") {
   StreamRun run;
   std::map<std::string, std::string> outputs;
