@@ -378,6 +378,11 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   return report;
 }
 
+// Who states the policy, as CompileOptions::policy_file.
+std::optional<std::string> policy_file(const RunSettings& settings, const TakenTuning& taken) {
+  return taken.policy ? settings.policy : std::optional<std::string>("");
+}
+
 } // namespace
 
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
@@ -417,7 +422,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
   program.policy = taken.policy.value_or(program.policy);
-  options.compile.policy_replaced = taken.policy.has_value();
+  options.compile.policy_file = policy_file(settings, taken);
   options.compile.memory_apart = settings.ranks != nullptr;
   options.compile.claims = options.export_folder.empty();            // any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
@@ -495,8 +500,9 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   report.wall_time_ns = elapsed_ns(start);
   report.profile_file = taken.profile_file;
   report.policy_file = taken.policy_file;
+  const auto stated = policy_file(settings, taken);
   const auto idle_policy =
-      taken.policy ? std::nullopt : traversal::idle_policy_fields(program, report.switch_rule);
+      stated ? traversal::idle_policy_fields(program, report.switch_rule, *stated) : std::nullopt;
   for (const auto& warning : {idle_policy, settings.device_warning}) {
     if (warning) {
       report.warnings.push_back(*warning);

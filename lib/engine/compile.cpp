@@ -488,7 +488,7 @@ Result<CompiledProgram> compile(Job job, const device::DeviceInfo* device, const
                                          ? device->global_memory_bytes
                                          : job.budget_bytes;
   std::vector<Warning> warnings = find_hazards(job);
-  if (const auto idle = options.policy_replaced ? std::nullopt : idle_policy_fields(job)) {
+  if (const auto idle = options.policy_file ? idle_policy_fields(job, *options.policy_file) : std::nullopt) {
     warnings.push_back(*idle);
   }
 

@@ -1,6 +1,7 @@
 #include "engine/recommend.hpp"
 
 #include "engine/hits.hpp"
+#include <tidegate/core/text.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
@@ -78,7 +79,7 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
 }
 
 std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                          std::string_view others) {
+                                          std::string_view others, std::string_view file) {
   std::vector<std::string> idle;
   std::string first;
   for (const std::string& field : documents::changed_fields(policy)) {
@@ -91,13 +92,14 @@ std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, st
   if (idle.empty()) {
     return {};
   }
-  return Warning{.message =
-                     fmt::format("the program cannot use all of its policy: {}", fmt::join(idle, ", ")),
+  return Warning{.message = fmt::format("the program cannot use all of {}: {}",
+                                        file.empty() ? "its policy" : "the policy in " + in_quotes(file),
+                                        fmt::join(idle, ", ")),
                  .fix = "leave these fields out",
-                 .pointer = "/policy/" + first};
+                 .pointer = file.empty() ? "/policy/" + first : ""};
 }
 
-std::optional<Warning> idle_policy_fields(const Job& program) {
+std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file) {
   const std::vector<HitsReport> hits = hits_before(program);
   const bool derived =
       std::ranges::any_of(hits, [](const HitsReport& list) { return list.rule.has_value(); });
@@ -123,7 +125,7 @@ std::optional<Warning> idle_policy_fields(const Job& program) {
                                 {"dense_frontier_threshold_bps", tiles, counted},
                                 {"fusion_edge_threshold", "graph programs", false},
                             }},
-                            "`tidegate recommend`");
+                            "`tidegate recommend`", file);
 }
 
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,

@@ -40,14 +40,15 @@ struct PolicyUse {
   bool used = true;
 };
 
-// Warns of fields that a program states and cannot use: unused ones of `uses`, and all fields that are not
-// among them, which are for `others`.
+// Warns of fields that the program or the policy's file states and the program cannot use: unused ones of `uses`, and all
+// fields that are not among them, which are for `others`. `file` is empty for the program's own policy.
 std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
-                                          std::string_view others);
-std::optional<Warning> idle_policy_fields(const Job& program);
+                                          std::string_view others, std::string_view file);
+std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file = "");
 
 // The policy's answer with its evidence.
 struct Recommendation {
+  policy::LaunchRequest request;
   policy::LaunchRecommendation launch;
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;

@@ -172,7 +172,7 @@ TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
 }
 
 std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
-                                                  graphs::SwitchRule rule) {
+                                                  graphs::SwitchRule rule, std::string_view file) {
   const bool density = rule == graphs::SwitchRule::density;
   const bool fuses = graphs::is_monotone(program);
   constexpr std::string_view by_density = "\"switch_rule\": \"density\"";
@@ -185,7 +185,7 @@ std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram&
                                         {"fusion_edge_threshold", fused, fuses},
                                         {"hot_window_threshold", fused, fuses},
                                     }},
-                                    "wave programs or `tidegate recommend`");
+                                    "wave programs or `tidegate recommend`", file);
 }
 
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,

@@ -34,7 +34,7 @@ TraversalPolicy traversal_policy(const graphs::FrontierProgram& program,
 
 // Warns of fields of the policy that the program states and cannot use, with the rule that switches its topologies.
 std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram& program,
-                                                  graphs::SwitchRule rule);
+                                                  graphs::SwitchRule rule, std::string_view file = "");
 
 // Algorithms that start from all vertices never use a lone group.
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
