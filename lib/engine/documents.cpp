@@ -468,6 +468,13 @@ constexpr Field queue_report_fields[] = {
 };
 TIDEGATE_RECORD(QueueReport, queue_report_fields);
 
+constexpr Field drain_fields[] = {
+    required<&DrainReport::drained>(
+        "whether the run read the counters out, and the next one starts with zeros"),
+    required<&DrainReport::reason>("when and why"),
+};
+TIDEGATE_RECORD(DrainReport, drain_fields);
+
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("work-items of a work-group"),
     required<&Geometry::worker_groups>("work-groups of a persistent launch; 0 without one"),
@@ -662,6 +669,7 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::queues>("waves of work items"),
     reported<&RunReport::priority>("requeue accounting of all queues, and whether to read it out "
                                    "and reset it now"),
+    reported<&RunReport::drain>("what the run did about that; left out without queues"),
     run_head.ranks,
     reported<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "

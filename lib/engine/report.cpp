@@ -361,6 +361,14 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
   }
   if (!outcomes.empty()) {
     report.priority = policy::drain_recommendation(all);
+    const bool drained = report.priority->should_drain;
+    report.drain = DrainReport{
+        .drained = drained,
+        .reason =
+            drained
+                ? "at the end of the run, when all counters are read; not after each round, as no choice of a run depends "
+                  "on it, and counters of 64 bits do not fill up in a run"
+                : "nothing was counted"};
   }
 }
 

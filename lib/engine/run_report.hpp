@@ -353,6 +353,12 @@ struct QueueReport {
   std::optional<PublishingReport> publishing;
 };
 
+// How the counters of queues were drained: read out, and counted from zero again.
+struct DrainReport {
+  bool drained = false;
+  std::string reason;
+};
+
 struct FallbackReport {
   std::string wave;
   std::string reason;
@@ -574,6 +580,7 @@ struct RunReport : ReportHead {
   std::optional<std::vector<ActiveReport>> active;         // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
   std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
+  std::optional<DrainReport> drain;                    // what the run did about it
   std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
   MemoryReport memory;
   planning::MemoryPlan plan;

@@ -139,6 +139,7 @@ class Drain(Queues):
                 self.assertEqual("ageing_reason" in report["queues"][0], aged != report["recommendation"]["age_priority_work"])
                 self.assertEqual((report["deduped_items"], report["items_remaining"]), (queue["deduped_items"], 0))
                 self.assertEqual(report["output_parity"]["equal"], True)
+                self.assertEqual(report["drain"]["drained"], report["priority"]["should_drain"])
                 accounting = {key: report["priority"][key] for key in Serial(1).accounting()}
                 self.assertEqual(accounting, {key: queue[key] for key in accounting})
                 drained = run("priority", "drain", input=json.dumps(accounting))
