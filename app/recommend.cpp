@@ -29,74 +29,6 @@
 namespace tidegate::app {
 namespace {
 
-std::uint32_t clipped(std::uint64_t count) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, ~std::uint32_t{0}));
-}
-
-// Returns a request for `items` with the geometry of a report's run: its work-groups, or else `usual_groups`, and their size.
-policy::LaunchRequest request_for(std::uint64_t items, const engine::Geometry& ran,
-                                  std::uint32_t usual_groups) {
-  return policy::LaunchRequest::direct(
-      clipped(items), std::max(ran.worker_groups == 0 ? usual_groups : ran.worker_groups, 1U),
-      std::max(ran.workgroup_size, 1U));
-}
-
-} // namespace
-
-policy::LaunchRequest next_request(const documents::RunReportDocument& document) {
-  const engine::RunReport& report = document.report;
-  std::uint64_t items = report.tiles_processed;
-  if (report.status == engine::RunStatus::planned && document.evidence.promotion) { // nothing ran
-    items = document.evidence.promotion->queue_len;
-  }
-  policy::RequeueAccounting requeues;
-  for (const engine::QueueReport& queue : report.queues) {
-    requeues.requeue_count += queue.requeue_count;
-    requeues.max_priority_age = std::max(requeues.max_priority_age, queue.max_priority_age);
-  }
-  policy::LaunchRequest request =
-      request_for(items, report.geometry, report.recommended_geometry.worker_groups);
-  request.requeue_count = requeues.requeue_count;
-  request.max_priority_age = requeues.max_priority_age;
-  request.requested_hit_capacity = report.hits ? 0 : 1; // as in the run's own request; 0 derives it
-  if (report.hits) {
-    std::uint64_t needed = 0; // hits that the lists must have room for
-    for (const engine::HitsReport& hits : *report.hits) {
-      needed += hits.needed_capacity.value_or(hits.hits.value_or(0));
-    }
-    request.expected_hits_per_item = clipped((needed + items - 1) / std::max<std::uint64_t>(items, 1));
-  }
-  if (document.evidence.promotion) {
-    request.hot_opcode_count = document.evidence.promotion->hot_opcode_count;
-    request.hot_window_count = document.evidence.promotion->hot_window_count;
-  }
-  if (document.evidence.topology) {
-    request.frontier_density_bps = document.evidence.topology->frontier_density_bps;
-    request.resident_device_bytes = document.evidence.topology->resident_device_bytes;
-  }
-  if (report.active) { // the run counted its active tiles
-    request.frontier_density_bps = static_cast<std::uint16_t>(
-        std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
-  }
-  request.device_memory_budget_bytes = report.recommendation.device_memory_budget_bytes;
-  return request;
-}
-
-// Returns the request for the next traversal; the widest frontier counts as its queue.
-policy::LaunchRequest next_request(const traversal::FrontierReport& report) {
-  policy::LaunchRequest request = request_for(report.summary.widest_vertices, report.geometry, 1);
-  request.graph_node_count = report.graph.vertices;
-  request.graph_edge_count = clipped(report.graph.edges);
-  request.frontier_density_bps = static_cast<std::uint16_t>(
-      std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
-  request.requested_hit_capacity = 1; // traversals have no hits
-  request.resident_device_bytes = report.memory.bytes;
-  request.device_memory_budget_bytes = report.memory.budget_bytes;
-  return request;
-}
-
-namespace {
-
 using documents::LaunchRecommendationDocument;
 using documents::LaunchRequestDocument;
 
@@ -117,7 +49,18 @@ struct RecommendSettings {
   std::optional<std::string> policy_file, evidence, selector;
 };
 
-// Returns the start of a request: the options and, with --from, a report of either kind. Errors: of decoding it.
+// Returns the request that a report makes of the next launch. Errors: of decoding it; missing_key.
+template <class Report>
+Result<LaunchRequestDocument> next_request(std::string_view json, const auto& head_of) {
+  TIDEGATE_TRY(const auto report, documents::decode<Report>(json));
+  if (const auto& request = head_of(report).next_request) {
+    return *request;
+  }
+  return failure(ErrorCode::missing_key, "the report has no next_request: an earlier version wrote it",
+                 "run the program again", "");
+}
+
+// Returns the start of a request: the options and, with --from, a report of either kind.
 Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
@@ -126,20 +69,17 @@ Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, s
   }
   TIDEGATE_TRY(const std::string kind, documents::kind_of(json));
   if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
-    TIDEGATE_TRY(const auto report, documents::decode<traversal::FrontierReport>(json));
-    request.request = next_request(report);
-    for (const traversal::WaveRecord& wave : report.waves) {
-      request.previous_topology = settings.previous_topology.value_or(wave.topology);
-    }
+    TIDEGATE_TRY(request, next_request<traversal::FrontierReport>(
+                              json, [](const auto& report) -> const auto& { return report; }));
   } else {
-    TIDEGATE_TRY(const auto report, documents::decode<documents::RunReportDocument>(json));
-    request.request = next_request(report);
-    request.previous_topology = report.report.recommendation.topology;
-    for (const auto& wave : report.report.active.value_or(std::vector<engine::ActiveReport>())) {
-      request.previous_topology =
-          wave.choices.empty() ? request.previous_topology : wave.choices.back().topology;
-    }
-    request.previous_topology = settings.previous_topology.value_or(*request.previous_topology);
+    TIDEGATE_TRY(request, next_request<documents::RunReportDocument>(
+                              json, [](const auto& document) -> const auto& { return document.report; }));
+  }
+  if (settings.previous_topology) {
+    request.previous_topology = settings.previous_topology;
+  }
+  if (settings.policy_file) {
+    request.policy = settings.policy;
   }
   return request;
 }
@@ -357,7 +297,7 @@ CommandModel recommend_command() {
   return {
       .options =
           {file_option("--policy", settings->policy_file,
-                       "Launch policy that a request's own policy overrides"),
+                       "Launch policy that a request's own policy overrides, and that replaces a report's"),
            choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
                          "Topology of the launch before, for requests that name none"),
            from_option(*settings),

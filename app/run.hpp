@@ -123,8 +123,4 @@ bool is_frontier_program(std::string_view json);
 // Returns one JSON document: process 1 is the run, a thread per lane; process 2 is the plan.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
-// Make the request of the next launch from what a run measured.
-policy::LaunchRequest next_request(const documents::RunReportDocument& document);
-policy::LaunchRequest next_request(const traversal::FrontierReport& report);
-
 } // namespace tidegate::app

@@ -681,6 +681,7 @@ constexpr Field run_report_fields[] = {
     required<&RunReportDocument::plan>("the groups of waves"),
     reported<&RunReport::recommendation>("recommendation of the launch policy"),
     required<&RunReportDocument::evidence>("evidence of the recommendation"),
+    run_head.next_request,
     run_head.telemetry,
     run_head.slices_ns,
     reported<&RunReport::trace>("with --trace: content of its file"),

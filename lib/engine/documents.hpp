@@ -78,6 +78,8 @@ struct HeadFields {
   Field strategy = of<&Head::strategy>(
       "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
   Field strategy_reason = of<&Head::strategy_reason>("reason of the choice");
+  Field next_request = of<&Head::next_request>(
+      "launch request for the next run: that of this run's recommendation, with what was measured; recommend --from takes it");
   Field ordering = of<&Head::ordering>("the proved memory ordering of persistent launches");
   Field warnings = of<&Head::warnings>("likely mistakes in the program");
   Field wall_time_ns = of<&Head::wall_time_ns>("total time");

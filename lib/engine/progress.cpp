@@ -163,21 +163,22 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
   return progress;
 }
 
-std::uint64_t tiles_processed(const CompiledProgram& compiled, std::span<const WaveProgress> progress) {
-  std::uint64_t sum = 0;
+std::vector<std::uint64_t> tiles_processed(const CompiledProgram& compiled,
+                                           std::span<const WaveProgress> progress) {
+  std::vector<std::uint64_t> processed;
   for (std::size_t i = 0; i < progress.size(); ++i) {
     const ProgramWave& wave = compiled.written.waves[i];
     const WaveProgress& of = progress[i];
     if (wave.listed_items || of.items == 0) {
-      sum += of.processed;
+      processed.push_back(of.processed);
       continue;
     }
     const std::uint64_t tiles = wave.range.tiles();
     const std::uint64_t rest = of.processed % of.items;
-    sum += saturating_product(of.processed / of.items, tiles) +
-           (saturating_product(rest, tiles) + of.items - 1) / of.items;
+    processed.push_back(saturating_product(of.processed / of.items, tiles) +
+                        (saturating_product(rest, tiles) + of.items - 1) / of.items);
   }
-  return sum;
+  return processed;
 }
 
 std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,

@@ -15,9 +15,6 @@
 namespace tidegate::engine {
 namespace {
 
-// Hit capacities are a multiple of the queue's length and must fit 32 bits.
-constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
-
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
@@ -138,11 +135,13 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
   }
   TIDEGATE_TRY(const policy::LaunchDecision decision, std::move(decided));
   return Recommendation{
+      .request = request,
       .launch = decision.recommendation,
       .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
       .promotion_evidence =
           policy::promotion_evidence(program.policy, decision.effective, decision.recommendation),
-      .reasons = policy::explain(program.policy, request, decision)};
+      .reasons = policy::explain(program.policy, request, decision),
+      .windows = {}};
 }
 
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
@@ -181,16 +180,23 @@ Promotion both(bool windows, bool opcodes) {
 } // namespace
 
 std::vector<HotOp> hot_opcodes(const Job& program) {
+  std::vector<std::uint64_t> tiles;
+  for (const ProgramWave& wave : program.waves) {
+    tiles.push_back(std::uint64_t{wave.range.tiles()} *
+                    (wave.section == Section::each ? program.iterations : 1));
+  }
+  return hot_opcodes(program, tiles);
+}
+
+std::vector<HotOp> hot_opcodes(const Job& program, std::span<const std::uint64_t> tiles) {
   std::vector<HotOp> ops(program.ops.size());
   std::uint64_t all = 0;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     ops[op].op = op;
   }
-  for (const ProgramWave& wave : program.waves) {
-    const std::uint64_t tiles =
-        std::uint64_t{wave.range.tiles()} * (wave.section == Section::each ? program.iterations : 1);
-    ops[wave.op].tiles += tiles;
-    all += tiles;
+  for (std::size_t wave = 0; wave < tiles.size(); ++wave) {
+    ops[program.waves[wave].op].tiles += tiles[wave];
+    all += tiles[wave];
   }
   const std::uint64_t least = std::min<std::uint64_t>(program.policy.jit_queue_len_threshold, (all + 9) / 10);
   std::erase_if(ops, [least](const HotOp& op) { return op.tiles == 0 || op.tiles < least; });

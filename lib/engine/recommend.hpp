@@ -23,7 +23,10 @@ struct HotCounts {
   std::uint32_t windows = 0;
 };
 
-// Returns the items of a whole run: tiles, and items of queues; at most 2^28.
+// Hit capacities are a multiple of the queue's length and must fit 32 bits.
+inline constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
+
+// Returns the items of a whole run: tiles, and items of queues; at most `longest_queue`.
 std::uint32_t queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations);
 
 // Describes the program to the policy. The tiles of all iterations are the items of the queue, those of one
@@ -53,6 +56,7 @@ struct Recommendation {
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
   std::vector<policy::TraceStep> reasons; // in order of the steps
+  std::vector<Window> windows;            // that were counted, promoted or not
 };
 
 // Asks the policy. Errors: those of the policy.
@@ -81,7 +85,9 @@ struct HotOp {
   friend bool operator==(const HotOp&, const HotOp&) = default;
 };
 
-// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
+// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first. `tiles`: by wave, in
+// all iterations; without them those of the plan.
+std::vector<HotOp> hot_opcodes(const Job& program, std::span<const std::uint64_t> tiles);
 std::vector<HotOp> hot_opcodes(const Job& program);
 
 // Returns the counts for the policy: hot ops, and how often a wave continues with the tiles of the previous

@@ -324,7 +324,12 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
     report.items_processed += ran ? wave.processed : 0;
     report.items_in_all = saturating_sum(report.items_in_all, wave.in_all);
   }
-  report.tiles_processed = ran ? tiles_processed(compiled, progress) : 0;
+  report.tiles_processed = 0;
+  if (ran) {
+    for (const std::uint64_t tiles : tiles_processed(compiled, progress)) {
+      report.tiles_processed += tiles;
+    }
+  }
   const bool done = ran && report.status == RunStatus::done;
   const auto left = [done, ran](const WaveProgress& wave) {
     return done ? 0 : wave.in_all - (ran ? std::min(wave.processed, wave.in_all) : 0);
@@ -401,6 +406,9 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.topology_evidence = compiled.recommendation.topology_evidence;
   report.promotion_evidence =
       evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted);
+  report.next_request = {.request = compiled.recommendation.request,
+                         .previous_topology = launch.topology,
+                         .policy = compiled.written.policy};
   report.assumed_macros = compiled.written.assumed_macros;
   if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
     report.hits = std::move(hits);
@@ -440,6 +448,47 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                       .estimated_peak_device_bytes = launch.estimated_peak_device_bytes,
                       .device_memory_budget_bytes = launch.device_memory_budget_bytes};
   return report;
+}
+
+// Puts what a run measured into the request of the next one.
+void measure(RunReport& report, const CompiledProgram& compiled, std::span<const WaveProgress> progress) {
+  policy::LaunchRequest& request = report.next_request->request;
+  request.requested_worker_groups = report.geometry.worker_groups;
+  if (report.tiles_processed != 0 || report.status == RunStatus::done) { // otherwise all items remain
+    request.queue_len = static_cast<std::uint32_t>(std::min(report.tiles_processed, longest_queue));
+    std::uint64_t pairs = 0;
+    for (const Window& window : compiled.recommendation.windows) {
+      pairs = saturating_sum(pairs, (window.waves.size() - 1) * progress[window.waves.front()].runs);
+    }
+    constexpr std::uint64_t most = ~std::uint32_t{0};
+    request.hot_opcode_count =
+        static_cast<std::uint32_t>(hot_opcodes(compiled.written, tiles_processed(compiled, progress)).size());
+    request.hot_window_count = static_cast<std::uint32_t>(std::min(pairs, most));
+  }
+  if (report.active) {
+    request.frontier_density_bps =
+        static_cast<std::uint16_t>(std::min<std::uint64_t>(report.telemetry.frontier_density_bps, full_bps));
+    for (const ActiveReport& wave : *report.active) {
+      if (!wave.choices.empty()) {
+        report.next_request->previous_topology = wave.choices.back().topology;
+      }
+    }
+  }
+  for (const QueueReport& queue : report.queues) {
+    request.requeue_count = saturating_sum(request.requeue_count, queue.requeue_count);
+    request.max_priority_age = std::max(request.max_priority_age, queue.max_priority_age);
+  }
+  if (report.hits) {
+    std::uint64_t needed = 0; // hits that the lists must have room for
+    for (const HitsReport& hits : *report.hits) {
+      needed = saturating_sum(needed, hits.needed_capacity.value_or(hits.hits.value_or(0)));
+    }
+    const std::uint64_t items = std::max(request.queue_len, 1U);
+    const std::uint64_t each = needed / items + (needed % items == 0 ? 0 : 1);
+    request.expected_hits_per_item =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(each, ~std::uint32_t{0}));
+    request.requested_hit_capacity = 0; // derived from these
+  }
 }
 
 std::optional<UntilReport> until_report(const CompiledProgram& compiled, const ExecutedProgram& executed) {
@@ -602,6 +651,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   if (!executed.hits.empty()) {
     report.hits = executed.hits;
   }
+  measure(report, compiled, progress);
   if (report.status == RunStatus::hits_overflow) {
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
@@ -675,6 +725,7 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   }
   report_progress(report, compiled, progress, true);
   report.telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : density_of({});
+  measure(report, compiled, progress);
   return report;
 }
 

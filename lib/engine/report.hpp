@@ -93,7 +93,8 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 
 // Returns the tiles of waves (a started one counts) and the items of queues that were completed.
-std::uint64_t tiles_processed(const CompiledProgram& compiled, std::span<const WaveProgress> progress);
+std::vector<std::uint64_t> tiles_processed(const CompiledProgram& compiled,
+                                           std::span<const WaveProgress> progress);
 
 // Returns the lanes that had an item, divided by those that ran, in basis points: the work-items of launches,
 // or those of all work-groups in each turn of a persistent launch with `workers` of them.

@@ -549,6 +549,8 @@ struct ReportHead {
   Geometry geometry;                          // of the launches
   std::optional<std::string> geometry_reason; // if there were any
   Telemetry telemetry;
+  std::string mode_reason;
+  std::optional<policy::LaunchQuestion> next_request; // of earlier versions' reports there is none
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::optional<Comparison> comparison; // with --compare
@@ -562,7 +564,6 @@ struct ReportHead {
 
 struct RunReport : ReportHead {
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
-  std::string mode_reason;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
   std::uint64_t tiles_processed = 0;                      // of waves, and items of queues

@@ -14,11 +14,7 @@
 
 namespace tidegate::documents {
 
-struct LaunchRequestDocument {
-  policy::LaunchRequest request; // its 17 fields are flat in the document
-  std::optional<policy::Topology> previous_topology;
-  policy::LaunchPolicy policy;
-};
+using LaunchRequestDocument = policy::LaunchQuestion; // the 17 fields of its request are flat in the document
 
 struct EvidenceComplete {
   std::optional<bool> topology;
@@ -48,6 +44,7 @@ TIDEGATE_HAS_RECORD(policy::SizingPolicy);
 TIDEGATE_HAS_RECORD(policy::LaunchPolicy);
 TIDEGATE_HAS_RECORD(policy::LaunchRecommendation);
 TIDEGATE_HAS_RECORD(policy::TopologyEvidence);
+TIDEGATE_HAS_RECORD(policy::PromotionEvidence);
 TIDEGATE_HAS_RECORD(Evidence);
 
 TIDEGATE_HAS_DOCUMENT(LaunchRequestDocument);

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace tidegate::policy {
@@ -111,6 +112,13 @@ inline std::string_view name(QueuePressure value) {
 inline std::string_view name(ExecutionMode value) {
   return execution_mode_names[static_cast<std::size_t>(value)];
 }
+
+// All that the policy is asked.
+struct LaunchQuestion {
+  LaunchRequest request;
+  std::optional<Topology> previous_topology;
+  LaunchPolicy policy;
+};
 
 struct LaunchGeometry {
   std::uint32_t workgroup_size_x = 0;

@@ -688,14 +688,22 @@ class Report(Small):
         request = parse(printed.stdout)
         evidence = report["evidence"]
         self.assertEqual(
-            [request[key] for key in ("queue_len", "requested_worker_groups", "max_workgroup_size_x", "hot_opcode_count", "requeue_count",
-                                      "frontier_density_bps", "resident_device_bytes", "previous_topology")],
-            [6, 1, report["effective_geometry"]["workgroup_size"], evidence["promotion"]["hot_opcode_count"], 0,
-             evidence["topology"]["frontier_density_bps"], evidence["topology"]["resident_device_bytes"], report["recommendation"]["topology"]])
+            [request[key] for key in ("queue_len", "requested_worker_groups", "hot_opcode_count", "requeue_count", "resident_device_bytes",
+                                      "previous_topology")],
+            [6, 1, evidence["promotion"]["hot_opcode_count"], 0, evidence["topology"]["resident_device_bytes"],
+             report["recommendation"]["topology"]])
+        self.assertEqual({key: value for key, value in request.items() if key not in ("kind", "schema_version")}, report["next_request"])
         answers = [run("recommend", *args, input=text).stdout for args, text in ((["--from", "-"], result.stdout), ([], printed.stdout))]
         self.assertEqual(answers[0], answers[1])
         self.assertEqual(parse(run("priority", "drain", input=result.stdout).stdout)["should_drain"], False)
         self.assertEqual(run("recommend", "--print-request", input="{}").rc, 2)
+        (self.folder / "policy.json").write_text('{"jit_queue_len_threshold": 1}')
+        for args, mode in (([], "interpreter"), (["--policy", str(self.folder / "policy.json")], "jit")):
+            answer = parse(run("recommend", "--from", "-", *args, input=result.stdout).stdout)
+            self.assertEqual(answer["recommendation"]["execution_mode"], mode)
+        del report["next_request"]
+        earlier = run("recommend", "--from", "-", input=json.dumps(report))
+        self.assertEqual((earlier.rc, "no next_request" in earlier.stderr), (3, True), earlier.stderr)
 
     def test_next_request_of_a_run_that_ended_early(self) -> None:
         """The request holds what ran, and the budget is enough for it."""

@@ -328,6 +328,7 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
     Head::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
     Head::of<&FrontierReport::telemetry, &Telemetry::execution_mode>("the mode that was run"),
+    defaulted<&FrontierReport::mode_reason>("reason of the mode"),
     Head::of<&FrontierReport::telemetry, &Telemetry::kernel_launches>("launches of the traversal"),
     Head::of<&FrontierReport::telemetry, &Telemetry::sync_points>(
         "times that the host waited for the device"),
@@ -368,6 +369,10 @@ constexpr Field report_fields[] = {
     head.comparison,
     head.baseline,
     required<&FrontierReport::evidence>("evidence of every chosen topology, at its first wave"),
+    optional<&FrontierReport::promotion_evidence>(
+        "evidence of the mode and the promotions that ran: fused_dense waves are promoted windows, and consecutive dense "
+        "waves hot ones"),
+    head.next_request,
     head.profile_file,
     head.policy_file,
     head.warnings,

@@ -86,6 +86,16 @@ void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices
   report.lineage_ns = elapsed_ns(start);
 }
 
+// Returns the evidence of the mode and the promotions that ran, or would run.
+policy::PromotionEvidence promotions_of(const FrontierReport& report) {
+  const policy::LaunchRecommendation ran{.execution_mode = report.telemetry.execution_mode,
+                                         .promote_hot_windows =
+                                             std::ranges::find(report.waves, policy::Topology::fused_dense,
+                                                               &WaveRecord::topology) != report.waves.end()};
+  return policy::promotion_evidence(report.next_request->policy,
+                                    policy::infer_missing_signals(report.next_request->request), ran);
+}
+
 void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
   report.rank_change = change;
   report.converged = change < options.tolerance;
@@ -122,7 +132,8 @@ FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::G
                        : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
                                                                                    : graphs::OwnValue::u32;
   }
-  report.telemetry.execution_mode = policy::ExecutionMode::jit; // sizes are constants of the kernel
+  report.telemetry.execution_mode = policy::ExecutionMode::jit;
+  report.mode_reason = "a traversal's kernel is compiled for its graph, whose sizes are constants of it";
   report.telemetry.estimated_peak_device_bytes = memory.bytes;
   report.telemetry.device_memory_budget_bytes = memory.budget_bytes;
   if (device != nullptr) {
@@ -152,11 +163,30 @@ void report_recommendation(const graphs::FrontierProgram& program, const graphs:
   request.memory_pressure_bps = memory.pressure_bps;
   request.resident_device_bytes = memory.bytes;
   request.device_memory_budget_bytes = memory.budget_bytes;
+  report.next_request = {.request = request, .previous_topology = {}, .policy = program.policy.launch};
+  report.promotion_evidence = promotions_of(report);
   if (const auto decision = policy::decide(program.policy.launch, request)) {
     report.recommendation = decision->recommendation;
     report.recommended_geometry = {.workgroup_size = report.recommendation->geometry.workgroup_size_x,
                                    .worker_groups = report.recommendation->worker_groups};
+    report.next_request->previous_topology = report.recommendation->topology;
   }
+}
+
+// Makes the request for the next traversal; the widest frontier counts as its queue.
+static void measure(FrontierReport& report) {
+  policy::LaunchRequest& request = report.next_request->request;
+  request.requested_worker_groups = report.geometry.worker_groups;
+  if (report.waves.empty()) {
+    return; // the first frontier still waits
+  }
+  request.queue_len = report.summary.widest_vertices;
+  request.frontier_density_bps = static_cast<std::uint16_t>(
+      std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
+  for (const WaveRecord& wave : report.waves) {
+    request.hot_window_count = std::max(request.hot_window_count, wave.dense_waves);
+  }
+  report.next_request->previous_topology = report.waves.back().topology;
 }
 
 void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& outcome,
@@ -176,6 +206,8 @@ void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& ou
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
+  measure(report);
+  report.promotion_evidence = promotions_of(report);
   report.evidence =
       topology_evidence(report.waves, report.memory, groups.workers * report.geometry.workgroup_size);
   for (const policy::TopologyEvidence& evidence : report.evidence) {

@@ -80,6 +80,7 @@ struct FrontierReport : engine::ReportHead {
   std::optional<graphs::OwnValue> distances; // sssp: their type
   std::optional<double> rank_change;         // pagerank: total change by the last iteration
   std::vector<policy::TopologyEvidence> evidence;
+  std::optional<policy::PromotionEvidence> promotion_evidence; // of earlier versions' reports there is none
   std::vector<WaveRecord> waves;
 };
 
