@@ -338,7 +338,7 @@ class Ends(Publishing):
 
     def test_without_end(self) -> None:
         for strategy in ("launch", "barrier"):
-            queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "1")
+            queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "300ms")
             self.assertEqual(queue["publishing"]["executed_items"] + queue["items_remaining"],
                              queue["publishing"]["published_items"] + 1)
             self.assertEqual(queue["publishing"]["needed_capacity"], 2)

@@ -393,9 +393,9 @@ class Ends(Queues):
     def test_wall_time(self) -> None:
         for strategy in ("plain", "launch", "barrier"):
             result = self.run_document(self.waiting(most_stalled_rounds=2**32 - 1), "--strategy", strategy,
-                                       "--max-wall-time", "1")
+                                       "--max-wall-time", "300ms")
             self.assertEqual(result.rc, 1, result.stderr)
-            self.assertIn(": error: the wall time of 1 s is over: 3 of 3 items are left, after 0 iterations [wall_time_exceeded]\n", result.stderr)
+            self.assertIn(": error: the wall time of 0.3 s is over: 3 of 3 items are left, after 0 iterations [wall_time_exceeded]\n", result.stderr)
             report = parse(result.stdout)
             self.assertEqual((report["status"], report["items_remaining"], report["queues"][0]["items_remaining"]), ("deadline", 3, 3))
 
