@@ -281,7 +281,8 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
 static OptionModel from_option(RecommendSettings& settings) {
   OptionModel from =
       file_option("--from", settings.route.input,
-                  "Recommend the next launch from what this report of `tidegate run` measured");
+                  "Recommend the next launch from what this report of `tidegate run` measured, by its "
+                  "policy or that of --policy");
   from.take = [take = from.take, &settings](const std::string& text) {
     settings.from_report = true;
     return take(text);
@@ -297,7 +298,7 @@ CommandModel recommend_command() {
   return {
       .options =
           {file_option("--policy", settings->policy_file,
-                       "Launch policy that a request's own policy overrides, and that replaces a report's"),
+                       "Launch policy that a request's own policy overrides"),
            choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
                          "Topology of the launch before, for requests that name none"),
            from_option(*settings),

@@ -468,12 +468,12 @@ constexpr Field queue_report_fields[] = {
 };
 TIDEGATE_RECORD(QueueReport, queue_report_fields);
 
-constexpr Field drain_fields[] = {
+constexpr Field drain_report_fields[] = {
     required<&DrainReport::drained>(
         "whether the run read the counters out, and the next one starts with zeros"),
     required<&DrainReport::reason>("when and why"),
 };
-TIDEGATE_RECORD(DrainReport, drain_fields);
+TIDEGATE_RECORD(DrainReport, drain_report_fields);
 
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("work-items of a work-group"),
