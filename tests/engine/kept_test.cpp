@@ -112,8 +112,8 @@ TEST_CASE("images stay as buffers do") {
   run.settled("shade.cl");
   run.device.images = true;
   run.device.max_read_images = run.device.max_write_images = 8;
-  run.options.open_session = [&run, open = run.options.open_session](const device::DeviceInfo& info,
-                                                                     device::Profiling profiling) {
+  run.options.open_session = [open = run.options.open_session](const device::DeviceInfo& info,
+                                                               device::Profiling profiling) {
     auto session = open(info, profiling);
     static_cast<device::test::StandIn&>(**session).kernels["shaded"] = [](const auto&) {};
     return session;
