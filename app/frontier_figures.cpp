@@ -222,6 +222,46 @@ void check_graph(const traversal::FrontierReport& report, Sums& sums) {
   }
 }
 
+// Checks the request for the next traversal, which has what this one measured, and the evidence of what ran that follows from it.
+void check_next_request(const traversal::FrontierReport& report, Sums& sums) {
+  if (!report.next_request || report.status != engine::RunStatus::done || report.ranks) {
+    return;
+  }
+  const policy::LaunchRequest& request = report.next_request->request;
+  const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t measured) {
+    sums.equal(fmt::format("/next_request/{}", field), fmt::format("{} is", field), given,
+               "of this run it is", measured);
+  };
+  std::uint32_t dense_waves = 0;
+  for (const traversal::WaveRecord& wave : report.waves) {
+    dense_waves = std::max(dense_waves, wave.dense_waves);
+  }
+  if (!report.waves.empty()) {
+    equal("queue_len", request.queue_len, report.summary.widest_vertices);
+    equal("frontier_density_bps", request.frontier_density_bps, report.telemetry.frontier_density_bps);
+  }
+  equal("requested_worker_groups", request.requested_worker_groups, report.geometry.worker_groups);
+  equal("hot_window_count", request.hot_window_count, dense_waves);
+  equal("graph_node_count", request.graph_node_count, report.graph.vertices);
+  equal("graph_edge_count", request.graph_edge_count,
+        std::min<std::uint64_t>(report.graph.edges, std::numeric_limits<std::uint32_t>::max()));
+  equal("memory_pressure_bps", request.memory_pressure_bps, report.memory.pressure_bps);
+  equal("resident_device_bytes", request.resident_device_bytes, report.memory.bytes);
+  equal("device_memory_budget_bytes", request.device_memory_budget_bytes, report.memory.budget_bytes);
+  equal("requeue_count", request.requeue_count, 0);
+  equal("max_priority_age", request.max_priority_age, 0);
+  if (report.promotion_evidence) {
+    const policy::PromotionEvidence& given = *report.promotion_evidence;
+    const policy::LaunchPolicy& policy = report.next_request->policy;
+    sums.hold(given.queue_len == request.queue_len && given.hot_window_count == request.hot_window_count &&
+                  given.hot_opcode_count == request.hot_opcode_count &&
+                  given.jit_queue_len_threshold == policy.jit_queue_len_threshold &&
+                  given.hot_opcode_threshold == policy.hot_opcode_threshold &&
+                  given.hot_window_threshold == policy.hot_window_threshold,
+              "/promotion_evidence", "promotion_evidence is not that of next_request");
+  }
+}
+
 // Checks that the result was verified as the report claims, and that its answer fits the graph.
 void check_result(const traversal::FrontierReport& report, Sums& sums) {
   if (report.verification) {
@@ -361,6 +401,7 @@ void check_figures(const traversal::FrontierReport& report, const std::string& f
                report.load_ns + report.verify_ns, sums);
   check_algorithm(report, sums);
   check_graph(report, sums);
+  check_next_request(report, sums);
   check_result(report, sums);
   if (report.status != engine::RunStatus::planned) {
     check_waves(report, sums);

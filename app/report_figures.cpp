@@ -647,6 +647,39 @@ void check_occupancy(const engine::RunReport& report, Sums& sums) {
                         plural(lanes, "lane"), plural(items, "item")));
 }
 
+// Checks the request for the next run, which has what this one measured.
+void check_next_request(const engine::RunReport& report, const documents::Evidence& evidence, Sums& sums) {
+  if (!report.next_request || report.status != engine::RunStatus::done) {
+    return;
+  }
+  const auto& [request, topology, policy] = *report.next_request;
+  const auto equal = [&](std::string_view field, std::uint64_t given, std::uint64_t measured) {
+    sums.equal(fmt::format("/next_request/{}", field), fmt::format("{} is", field), given,
+               "of this run it is", measured);
+  };
+  constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
+  equal("queue_len", request.queue_len, std::min(report.tiles_processed, longest_queue));
+  equal("requested_worker_groups", request.requested_worker_groups, report.geometry.worker_groups);
+  equal("device_memory_budget_bytes", request.device_memory_budget_bytes,
+        report.telemetry.device_memory_budget_bytes);
+  const policy::RequeueAccounting requeues =
+      report.priority ? report.priority->accounting : policy::RequeueAccounting();
+  equal("requeue_count", request.requeue_count, requeues.requeue_count);
+  equal("max_priority_age", request.max_priority_age, requeues.max_priority_age);
+  if (report.active) {
+    equal("frontier_density_bps", request.frontier_density_bps, report.telemetry.frontier_density_bps);
+  }
+  if (evidence.topology) {
+    equal("resident_device_bytes", request.resident_device_bytes, evidence.topology->resident_device_bytes);
+  }
+  if (evidence.promotion) {
+    const policy::PromotionEvidence& asked = *evidence.promotion;
+    equal("policy/jit_queue_len_threshold", policy.jit_queue_len_threshold, asked.jit_queue_len_threshold);
+    equal("policy/hot_opcode_threshold", policy.hot_opcode_threshold, asked.hot_opcode_threshold);
+    equal("policy/hot_window_threshold", policy.hot_window_threshold, asked.hot_window_threshold);
+  }
+}
+
 void check_policy_fields(const engine::RunReport& report, Sums& sums) {
   const engine::Telemetry& telemetry = report.telemetry;
   const policy::LaunchRecommendation& recommendation = report.recommendation;
@@ -776,6 +809,7 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   check_output_figures(report, evidence, file, sums);
   check_active(report, sums);
   check_occupancy(report, sums);
+  check_next_request(report, evidence, sums);
   sums.hold(report.status != engine::RunStatus::done ||
                 (report.geometry.worker_groups != 0) == engine::is_persistent(report.strategy),
             "/effective_geometry/worker_groups", "only a persistent launch has a number of work-groups");

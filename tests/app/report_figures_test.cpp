@@ -352,6 +352,10 @@ TEST_CASE("a run report with one figure changed") {
           run.report.converged = true;
           run.report.until = engine::UntilReport{.buffer = "x", .reached = true};
         }},
+       {"/next_request/queue_len: queue_len is 0, and of this run it is 9",
+        [](Run& run) { run.report.next_request.emplace(); }},
+       {"/next_request/policy/hot_opcode_threshold: policy/hot_opcode_threshold is 5, and of this run it is 8",
+        [](Run& run) { run.report.next_request.emplace().policy.hot_opcode_threshold = 5; }},
        {"/upload_ns: upload_ns is 1, and queue_publish_ns only 0",
         [](Run& run) { run.report.upload_ns = 1; }},
        {"/wall_time_ns: times of all passes together is 3, and wall_time_ns only 2",
@@ -473,6 +477,13 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.telemetry.readback_buffers = 2; }},
        {"/telemetry/kernel_launches: waves of all work-groups is 3, and kernel_launches only 2",
         [](Traversal& run) { run.telemetry.kernel_launches = 2; }},
+       {"/next_request/graph_node_count: graph_node_count is 0, and of this run it is 3",
+        [](Traversal& run) { run.next_request.emplace(); }},
+       {"/promotion_evidence: promotion_evidence is not that of next_request",
+        [](Traversal& run) {
+          run.next_request.emplace();
+          run.promotion_evidence = policy::PromotionEvidence{.hot_window_count = 9};
+        }},
        {"/semiring: the semiring is not that of the algorithm",
         [](Traversal& run) { run.semiring = "or_and"; }},
        {"/algorithm: source and distances are of another algorithm",
