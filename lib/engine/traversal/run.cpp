@@ -701,6 +701,7 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
   const engine::Watchdog watchdog(monitor, engine::grace, [&, known = report](bool interrupted) mutable {
     engine::report_silence(known, monitor, interrupted, options, false);
     known.items_processed = known.published_items = monitor.items;
+    known.wall_time_ns = elapsed_ns(asked.start);
     if (part) {
       known.ranks = engine::report_rank({},
                                         {.host = {},
