@@ -68,7 +68,8 @@ public:
     std::vector<Reach> reach(found_.size());
     for (std::size_t i = 0; i < found_.size(); ++i) {
       reach[i] = {.last = touched_[i].last,
-                  .known = found_[i].understood && !touched_[i].anywhere && touched_[i].first >= 0};
+                  .known = found_[i].understood && !touched_[i].anywhere && touched_[i].exact &&
+                           touched_[i].first >= 0};
     }
     return reach;
   }

@@ -573,6 +573,7 @@ void ExpressionReader::touch(const Known& pointer, const std::optional<Linear>& 
     return;
   }
   const auto [first, last] = range_of(*element, at);
+  touched.exact = touched.exact && element->exact;
   touched.first = std::min(touched.first, first);
   touched.last = std::max(touched.last, last);
   touched.in_rows = touched.in_rows && add_rows(touched.rows, *element, at);

@@ -61,6 +61,7 @@ protected:
     RowElements rows;
     bool in_rows = true;    // `rows` has every element that it touches
     bool anywhere = false;  // it may touch any element
+    bool exact = true;      // no sum of an index leaves 32 bits, so that wider sums of it hold, too
     std::int64_t first = 0; // the least and the greatest element that are known
     std::int64_t last = -1;
   };
