@@ -614,8 +614,11 @@ void check_promotion(const engine::RunReport& report, const policy::PromotionEvi
 // Checks the lanes that had an item: a persistent launch has the lanes of its work-groups in each turn. The report does not say
 // how many turns there were; where they are few, few numbers of bps are possible.
 void check_occupancy(const engine::RunReport& report, Sums& sums) {
+  const bool plain = report.strategy == engine::Strategy::plain && report.queues.empty();
   if (report.status != engine::RunStatus::done || report.ranks || report.active || report.new_launches ||
-      !report.fallbacks.empty() || !report.promotion.windows.empty()) {
+      !report.fallbacks.empty() || !report.promotion.windows.empty() ||
+      (!plain &&
+       !engine::is_persistent(report.strategy))) { // launches of stages have the lanes of their waves
     return;
   }
   std::uint64_t items = report.items_processed;
@@ -623,17 +626,15 @@ void check_occupancy(const engine::RunReport& report, Sums& sums) {
     items += queue.requeue_count;
   }
   const std::uint64_t given = report.telemetry.occupancy_proxy_bps;
-  const std::uint64_t lanes = engine::is_persistent(report.strategy)
-                                  ? std::uint64_t{std::max(report.geometry.workgroup_size, 1U)} *
-                                        std::max(report.geometry.worker_groups, 1U)
-                                  : 1; // launches of single waves have the lanes of their ranges
+  const std::uint64_t lanes = std::uint64_t{std::max(report.geometry.workgroup_size, 1U)} *
+                              std::max(report.geometry.worker_groups, 1U);
   const auto bps_of = [&](double turns) {
     return static_cast<std::uint64_t>(
         std::min(static_cast<double>(items) / (turns * static_cast<double>(lanes)), 1.0) *
         policy::full_scale_bps);
   };
   bool possible = given == 0;
-  if (report.strategy == engine::Strategy::plain && report.queues.empty()) {
+  if (plain) {
     possible = possible || given == policy::full_scale_bps; // a work-item has an item
   } else if (given != 0) {
     const double turns =
@@ -748,7 +749,8 @@ void check_choices(const engine::RunReport& report, Sums& sums) {
               fmt::format("/candidates/{}/taken", i), "the strategy of the run is another one");
     if (candidate.taken && report.status == engine::RunStatus::done) {
       sums.hold(candidate.workgroup_size == report.geometry.workgroup_size &&
-                    candidate.worker_groups == report.geometry.worker_groups,
+                    (candidate.worker_groups == report.geometry.worker_groups ||
+                     (report.geometry.worker_groups == 0 && !report.fallbacks.empty())),
                 fmt::format("/candidates/{}/worker_groups", i), "the geometry of the run is another one");
       const double ran_ns =
           report.comparison ? report.comparison->run_ns : static_cast<double>(report.dispatch_ns);
@@ -798,9 +800,13 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
     const std::uint64_t resident = evidence.topology->resident_device_bytes;
     check_promotion(report, *evidence.promotion, resident, sums);
     check_tiles(report, evidence.promotion->queue_len, sums);
-    sums.at_most("/evidence/topology/resident_device_bytes", "resident_device_bytes", resident,
-                 "lower_bound_bytes and image_bytes are together",
-                 report.memory.lower_bound_bytes + report.memory.image_bytes);
+    const bool in_registers = std::ranges::any_of(
+        report.promotion.windows, [](const auto& window) { return !window.register_buffers.empty(); });
+    if (!in_registers) { // which the memory leaves out
+      sums.at_most("/evidence/topology/resident_device_bytes", "resident_device_bytes", resident,
+                   "lower_bound_bytes and image_bytes are together",
+                   report.memory.lower_bound_bytes + report.memory.image_bytes);
+    }
   }
   check_items(report, sums);
   const planning::MemoryPlan plan = memory_plan(document.plan);
@@ -810,8 +816,9 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   check_active(report, sums);
   check_occupancy(report, sums);
   check_next_request(report, evidence, sums);
+  const bool persistent = engine::is_persistent(report.strategy);
   sums.hold(report.status != engine::RunStatus::done ||
-                (report.geometry.worker_groups != 0) == engine::is_persistent(report.strategy),
+                (report.geometry.worker_groups != 0 ? persistent : !persistent || !report.fallbacks.empty()),
             "/effective_geometry/worker_groups", "only a persistent launch has a number of work-groups");
   check_policy_fields(report, sums);
   check_choices(report, sums);

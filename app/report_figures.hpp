@@ -67,6 +67,9 @@ void check_counts(const engine::ReportHead& report, const policy::LaunchRecommen
 void check_output_figures(const engine::RunReport& report, const documents::Evidence& evidence,
                           const std::string& file, Sums& sums);
 
+// True for files about a run, not of its results: what they hold, as the report says.
+bool is_about_run(std::string_view what);
+
 // Returns true if a file was written that has no size, such as a device.
 bool has_no_size(const engine::WrittenFile& written);
 

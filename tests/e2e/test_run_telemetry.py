@@ -232,6 +232,22 @@ class Telemetry(unittest.TestCase):
         self.contradictions(of_graph)
         self.changes(every)
 
+    def test_check_accepts_what_runs_leave_out(self) -> None:
+        """Buffers in registers, a fill next to waves, and files about a run."""
+        (self.folder / "rest.cl").write_text("kernel void copy(global const uint* a, global uint* b) { b[get_global_id(0)] = a[get_global_id(0)]; }")
+        wave = {"op": "copy", "global_size": [640], "local_size": [64]}
+        program = {"buffers": {name: {"type": "u32", "count": 640} for name in "xyz"}, "ops": {"copy": {"source": "rest.cl"}},
+                   "waves": [{"fill": {"buffer": "x", "value": 3}, "phase": "before"},
+                             *({**wave, "args": [{"buffer": a}, {"buffer": b}]} for a, b in ("xy", "yz"))]}
+        program["buffers"]["z"]["output"] = "z.npy"
+        (self.folder / "rest.json").write_text(json.dumps(program))
+        for options in (("--strategy", "barrier", "--set", "promote=windows"), ("--strategy", "launch"),
+                        ("--compare", "2", "--export-csv", str(self.folder / "times.csv"), "--export-markdown", str(self.folder / "times.md"))):
+            report = run("run", str(self.folder / "rest.json"), "-q", *options)
+            self.assertEqual(report.rc, 0, report.stderr)
+            checked = run("check", "-", input=report.stdout)
+            self.assertEqual(checked.rc, 0, checked.stderr)
+
     def changes(self, reports: list[dict[str, Any]]) -> None:
         """`check` accepts no other number in place of one that the report holds enough to recompute, and no other name."""
         def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -461,7 +461,8 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
       return failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
     }
   }
-  report.telemetry.readback_buffers = run.results.parents.empty() ? 1 : 2;
+  report.telemetry.readback_buffers =
+      part_bytes(report.memory, "parents") == 0 ? 1 : 2; // a rank's part may be empty
   if (files_in_parts) {
     const std::uint32_t own_first = results_in_parts ? part.first() : 0;
     report.answer = answer_of(asked.algorithm, report.graph.weights == graphs::WeightType::f32, run.results,
