@@ -478,7 +478,8 @@ void measure(RunReport& report, const CompiledProgram& compiled, std::span<const
     request.requeue_count = saturating_sum(request.requeue_count, queue.requeue_count);
     request.max_priority_age = std::max(request.max_priority_age, queue.max_priority_age);
   }
-  if (report.hits) {
+  const auto counted = [](const HitsReport& hits) { return hits.needed_capacity || hits.hits; };
+  if (report.hits && std::ranges::any_of(*report.hits, counted)) {
     std::uint64_t needed = 0; // hits that the lists must have room for
     for (const HitsReport& hits : *report.hits) {
       needed = saturating_sum(needed, hits.needed_capacity.value_or(hits.hits.value_or(0)));
@@ -487,7 +488,9 @@ void measure(RunReport& report, const CompiledProgram& compiled, std::span<const
     const std::uint64_t each = needed / items + (needed % items == 0 ? 0 : 1);
     request.expected_hits_per_item =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(each, ~std::uint32_t{0}));
-    request.requested_hit_capacity = 0; // derived from these
+    if (std::ranges::any_of(*report.hits, [](const HitsReport& hits) { return hits.rule.has_value(); })) {
+      request.requested_hit_capacity = 0; // derived from these
+    }
   }
 }
 
