@@ -2,6 +2,7 @@
 #pragma once
 #include "core/npy.hpp"
 #include "engine/run_report.hpp"
+#include "policy/documents.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/launch_request.hpp>
 
