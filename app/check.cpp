@@ -76,6 +76,8 @@ std::optional<std::string> twofold(std::string_view json, const Document& docume
 // Decodes a document of a known type and reports faults that its schema cannot express.
 Result<void> judge_document(const Document& document, std::string_view json, const Premises& premises,
                             CheckedDocument& entry) {
+  // Of the runs of a stream, a later one may have written an output again, so their reports count as of no file.
+  const std::string report_file = entry.line ? std::string() : entry.file;
   if (is<engine::WaveProgram>(document)) {
     TIDEGATE_TRY(const engine::WaveProgram program,
                  read_program(json, program_folder(entry.file), premises.scope, engine::FileCheck::contents));
@@ -116,7 +118,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
   }
   if (is<documents::RunReportDocument>(document)) {
-    return judge(*static_cast<const documents::RunReportDocument*>(object.get()), entry.file);
+    return judge(*static_cast<const documents::RunReportDocument*>(object.get()), report_file);
   }
   if (is<documents::FrontierMemoryPlan>(document)) {
     const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
@@ -126,7 +128,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes);
   }
   if (is<traversal::FrontierReport>(document)) {
-    return judge(*static_cast<const traversal::FrontierReport*>(object.get()), entry.file);
+    return judge(*static_cast<const traversal::FrontierReport*>(object.get()), report_file);
   }
   return {};
 }
