@@ -455,7 +455,9 @@ void measure(RunReport& report, const CompiledProgram& compiled, std::span<const
   policy::LaunchRequest& request = report.next_request->request;
   request.requested_worker_groups = report.geometry.worker_groups;
   if (report.tiles_processed != 0 || report.status == RunStatus::done) { // otherwise all items remain
-    request.queue_len = static_cast<std::uint32_t>(std::min(report.tiles_processed, longest_queue));
+    if (report.status == RunStatus::done) { // otherwise the next run has all items again
+      request.queue_len = static_cast<std::uint32_t>(std::min(report.tiles_processed, longest_queue));
+    }
     std::uint64_t pairs = 0;
     for (const Window& window : compiled.recommendation.windows) {
       pairs = saturating_sum(pairs, (window.waves.size() - 1) * progress[window.waves.front()].runs);
@@ -484,7 +486,7 @@ void measure(RunReport& report, const CompiledProgram& compiled, std::span<const
     for (const HitsReport& hits : *report.hits) {
       needed = saturating_sum(needed, hits.needed_capacity.value_or(hits.hits.value_or(0)));
     }
-    const std::uint64_t items = std::max(request.queue_len, 1U);
+    const std::uint64_t items = std::clamp<std::uint64_t>(report.tiles_processed, 1, longest_queue);
     const std::uint64_t each = needed / items + (needed % items == 0 ? 0 : 1);
     request.expected_hits_per_item =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(each, ~std::uint32_t{0}));

@@ -248,6 +248,16 @@ class Telemetry(unittest.TestCase):
             checked = run("check", "-", input=report.stdout)
             self.assertEqual(checked.rc, 0, checked.stderr)
 
+    def test_the_next_request_of_a_traversal_that_cannot_be_fused(self) -> None:
+        graph = {"generate": {"rmat": {"scale": 14, "edge_factor": 8, "seed": 1}}}
+        path = self.folder / "ranks.json"
+        path.write_text(json.dumps({"graph": graph, "algorithm": "pagerank", "outputs": {"ranks": "ranks.npy"}}))
+        report = run("run", str(path), "-q")
+        self.assertEqual(report.rc, 0, report.stderr)
+        self.assertEqual(json.loads(report.stdout)["next_request"]["hot_window_count"], 0)
+        advice = json.loads(run("recommend", "--from", "-", input=report.stdout).stdout)["recommendation"]
+        self.assertEqual((advice["topology"] == "fused_dense", advice["promote_hot_windows"]), (False, False))
+
     def changes(self, reports: list[dict[str, Any]]) -> None:
         """`check` accepts no other number in place of one that the report holds enough to recompute, and no other name."""
         def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

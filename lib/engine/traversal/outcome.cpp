@@ -174,7 +174,7 @@ void report_recommendation(const graphs::FrontierProgram& program, const graphs:
 }
 
 // Makes the request for the next traversal; the widest frontier counts as its queue.
-static void measure(FrontierReport& report) {
+static void measure(const graphs::FrontierProgram& program, FrontierReport& report) {
   policy::LaunchRequest& request = report.next_request->request;
   request.requested_worker_groups = report.geometry.worker_groups;
   if (report.waves.empty()) {
@@ -183,8 +183,9 @@ static void measure(FrontierReport& report) {
   request.queue_len = report.summary.widest_vertices;
   request.frontier_density_bps = static_cast<std::uint16_t>(
       std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
-  for (const WaveRecord& wave : report.waves) {
-    request.hot_window_count = std::max(request.hot_window_count, wave.dense_waves);
+  for (const WaveRecord& wave : report.waves) { // dense waves in a row are a window, if they can be fused
+    request.hot_window_count =
+        graphs::is_monotone(program) ? std::max(request.hot_window_count, wave.dense_waves) : 0;
   }
   report.next_request->previous_topology = report.waves.back().topology;
 }
@@ -206,7 +207,7 @@ void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& ou
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
-  measure(report);
+  measure(program, report);
   report.promotion_evidence = promotions_of(report);
   report.evidence =
       topology_evidence(report.waves, report.memory, groups.workers * report.geometry.workgroup_size);
