@@ -76,7 +76,7 @@ std::optional<std::string> twofold(std::string_view json, const Document& docume
 // Decodes a document of a known type and reports faults that its schema cannot express.
 Result<void> judge_document(const Document& document, std::string_view json, const Premises& premises,
                             CheckedDocument& entry) {
-  // Of the runs of a stream, a later one may have written an output again, so their reports count as of no file.
+  // A later run of a stream may have written the same output, so outputs are not read for its lines.
   const std::string report_file = entry.line ? std::string() : entry.file;
   if (is<engine::WaveProgram>(document)) {
     TIDEGATE_TRY(const engine::WaveProgram program,

@@ -1,5 +1,5 @@
-// What run reports say of their outputs: the files, lists of hits and names of buffers, beside the sizes of the buffers in the
-// memory. Files that are still there are read for some of it.
+// Compares what run reports say of their outputs (files, lists of hits, names of buffers) with the sizes of the buffers. Where
+// an output is still there, it is read.
 #include "app/check.hpp"
 #include "app/report_figures.hpp"
 #include "core/files.hpp"

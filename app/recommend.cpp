@@ -299,8 +299,9 @@ CommandModel recommend_command() {
       .options =
           {file_option("--policy", settings->policy_file,
                        "Launch policy that a request's own policy overrides"),
-           choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
-                         "Topology of the launch before, for requests that name none"),
+           choice_option(
+               "--previous-topology", settings->previous_topology, policy::topology_names,
+               "Topology of the launch before, for requests that name none, and in place of that of --from"),
            from_option(*settings),
            flag("--print-request", settings->print_request,
                 "With --from: print the request instead of an answer"),

@@ -378,7 +378,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   return report;
 }
 
-// Who states the policy, as CompileOptions::policy_file.
+// Returns the file that states the policy, as CompileOptions::policy_file has it.
 std::optional<std::string> policy_file(const RunSettings& settings, const TakenTuning& taken) {
   return taken.policy ? settings.policy : std::optional<std::string>("");
 }

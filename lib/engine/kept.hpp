@@ -15,7 +15,7 @@ namespace tidegate::engine {
 
 struct Prepared;
 
-// A place in the memory of the device, or an object of its own.
+// A place in device memory, or an image.
 struct DevicePart {
   device::Buffer memory;
   std::uint64_t offset = 0; // bytes

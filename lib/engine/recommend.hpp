@@ -43,7 +43,7 @@ struct PolicyUse {
   bool used = true;
 };
 
-// Warns of fields that the program or the policy's file states and the program cannot use: unused ones of `uses`, and all
+// Warns of fields that differ from the standard policy and that the program cannot use: unused ones of `uses`, and all
 // fields that are not among them, which are for `others`. `file` is empty for the program's own policy.
 std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, std::span<const PolicyUse> uses,
                                           std::string_view others, std::string_view file);
