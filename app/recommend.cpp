@@ -36,17 +36,18 @@ struct RecommendSettings {
   Route route;
   policy::LaunchPolicy policy;                       // default; a request's own policy overrides it
   std::optional<policy::Topology> previous_topology; // for requests that name none
-  std::optional<device::DeviceInfo> device;          // for requests that leave its limits out
+  std::optional<device::DeviceInfo> device;          // gives the limits
   bool topology_evidence = false;
   bool promotion_evidence = false;
   bool explain = false;
   bool cache_stats = false;
-  bool from_report = false;    // the input is a run's report, not a request
   bool print_request = false;  // of a report
   bool carry_topology = false; // from one line of a stream to the next
 
   // Texts of the options as given.
   std::optional<std::string> policy_file, evidence, selector;
+  // Files of the input, of which there is one: a request, or the report of a run.
+  std::optional<std::string> request, report;
 };
 
 // Returns the request that a report makes of the next launch. Errors: of decoding it; missing_key.
@@ -60,26 +61,32 @@ Result<LaunchRequestDocument> next_request(std::string_view json, const auto& he
                  "run the program again", "");
 }
 
-// Returns the start of a request: the options and, with --from, a report of either kind.
+// Returns the start of a request: the options or, with --from, a report of either kind, and the limits of --device.
 Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
-  if (!settings.from_report) {
-    return request;
+  if (settings.report) {
+    TIDEGATE_TRY(const std::string kind, documents::kind_of(json));
+    if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
+      TIDEGATE_TRY(request, next_request<traversal::FrontierReport>(
+                                json, [](const auto& report) -> const auto& { return report; }));
+    } else {
+      TIDEGATE_TRY(request, next_request<documents::RunReportDocument>(
+                                json, [](const auto& document) -> const auto& { return document.report; }));
+    }
+    if (settings.previous_topology) {
+      request.previous_topology = settings.previous_topology;
+    }
+    if (settings.policy_file) {
+      request.policy = settings.policy;
+    }
   }
-  TIDEGATE_TRY(const std::string kind, documents::kind_of(json));
-  if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
-    TIDEGATE_TRY(request, next_request<traversal::FrontierReport>(
-                              json, [](const auto& report) -> const auto& { return report; }));
-  } else {
-    TIDEGATE_TRY(request, next_request<documents::RunReportDocument>(
-                              json, [](const auto& document) -> const auto& { return document.report; }));
-  }
-  if (settings.previous_topology) {
-    request.previous_topology = settings.previous_topology;
-  }
-  if (settings.policy_file) {
-    request.policy = settings.policy;
+  if (settings.device) {
+    const policy::AdapterLimits limits = device::adapter_limits(*settings.device);
+    request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
+    request.request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
+    request.request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
+    request.request.device_memory_budget_bytes = settings.device->global_memory_bytes;
   }
   return request;
 }
@@ -112,15 +119,10 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
   if (settings.device) {
-    const policy::AdapterLimits limits = device::adapter_limits(*settings.device);
-    request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
-    request.request.max_compute_workgroups_per_dimension = limits.max_compute_workgroups_per_dimension;
-    request.request.max_compute_invocations_per_workgroup = limits.max_compute_invocations_per_workgroup;
-    request.request.device_memory_budget_bytes = settings.device->global_memory_bytes;
     given = adapter_fields;
     document.device = settings.device->name;
   }
-  if (!settings.from_report) {
+  if (!settings.report) {
     TIDEGATE_CHECK(decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
                                   &request, given));
   }
@@ -232,7 +234,13 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
   if (settings.carry_topology && !settings.route.stream) {
     return tl::unexpected(wrong_usage("--carry-topology goes from line to line", "give --stream, too"));
   }
-  if (settings.print_request && (!settings.from_report || settings.route.format == "table")) {
+  if (settings.report && settings.request) {
+    return tl::unexpected(wrong_usage(
+        fmt::format("--from has the input already, and {} is a second one", in_quotes(*settings.request)),
+        "give one of them, and run the command again for the other"));
+  }
+  settings.route.input = settings.report ? *settings.report : settings.request.value_or("-");
+  if (settings.print_request && (!settings.report || settings.route.format == "table")) {
     return tl::unexpected(wrong_usage("--print-request prints the request that a report makes, as JSON",
                                       "give --from REPORT, too, and no --format table"));
   }
@@ -277,19 +285,6 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
 
 } // namespace
 
-// --from REPORT: the input is a report.
-static OptionModel from_option(RecommendSettings& settings) {
-  OptionModel from =
-      file_option("--from", settings.route.input,
-                  "Recommend the next launch from what this report of `tidegate run` measured, by its "
-                  "policy or that of --policy");
-  from.take = [take = from.take, &settings](const std::string& text) {
-    settings.from_report = true;
-    return take(text);
-  };
-  return from;
-}
-
 CommandModel recommend_command() {
   const auto settings = std::make_shared<RecommendSettings>();
   OptionModel evidence = text_option("--evidence", "topology|promotion|all", settings->evidence,
@@ -302,7 +297,9 @@ CommandModel recommend_command() {
            choice_option(
                "--previous-topology", settings->previous_topology, policy::topology_names,
                "Topology of the launch before, for requests that name none, and in place of that of --from"),
-           from_option(*settings),
+           file_option("--from", settings->report,
+                       "Recommend the next launch from what this report of `tidegate run` measured, by its "
+                       "policy or that of --policy"),
            flag("--print-request", settings->print_request,
                 "With --from: print the request instead of an answer"),
            flag("--carry-topology", settings->carry_topology,
@@ -311,14 +308,16 @@ CommandModel recommend_command() {
            flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
            device_option(
                settings->selector,
-               "Take the adapter limits and the memory budget that a request leaves out from a device: an "
-               "index, cpu, gpu, a UUID, a name or a part of one"),
+               "Take the adapter limits and the memory budget that a request leaves out, or all of those of "
+               "--from, from a device: an index, cpu, gpu, a UUID, a name or a part of one"),
            stream_option(settings->route.stream),
            flag("--cache-stats", settings->cache_stats,
                 "Keep a recommendation cache and print its statistics on standard error at the end"),
            format_option(settings->route.format, json_or_table, std::string(json_by_default)),
            output_option(settings->route.output)},
-      .positionals = {input_positional(settings->route.input, "Launch request")},
+      .positionals = {positional(
+          "[FILE]",
+          file_option("", settings->request, "Launch request to read; - or none is standard input"))},
       .examples = {{"How should this launch run, and why?",
                     "tidegate recommend examples/bfs_wave.json --format table"},
                    {"How should it run next, after what was measured?",

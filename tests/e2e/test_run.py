@@ -702,6 +702,12 @@ class Report(Small):
         for args, mode in (([], "interpreter"), (["--policy", str(self.folder / "policy.json")], "jit")):
             answer = parse(run("recommend", "--from", "-", *args, input=result.stdout).stdout)
             self.assertEqual(answer["recommendation"]["execution_mode"], mode)
+        # The limits of --device replace those of the report.
+        limit = report["next_request"]["max_workgroup_size_x"]
+        report["next_request"]["max_workgroup_size_x"] = limit - 1
+        for args, expected in (([], limit - 1), (["--device", "cpu"], limit)):
+            other = run("recommend", "--from", "-", "--print-request", *args, input=json.dumps(report))
+            self.assertEqual(parse(other.stdout)["max_workgroup_size_x"], expected, other.stderr)
         del report["next_request"]
         earlier = run("recommend", "--from", "-", input=json.dumps(report))
         self.assertEqual((earlier.rc, "no next_request" in earlier.stderr), (3, True), earlier.stderr)
