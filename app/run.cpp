@@ -426,7 +426,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   options.compile.memory_apart = settings.ranks != nullptr;
   options.compile.claims = options.export_folder.empty();            // any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
-    const auto kept = engine::preferred(options.compile.tuning.strategy);
+    const auto kept = options.compile.tuning.strategy;
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
   }
   TIDEGATE_TRY(auto first_run,

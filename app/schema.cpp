@@ -16,6 +16,7 @@
 #include <tidegate/policy/documents.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -47,13 +48,7 @@ Json type_schema(const Type& type, Direction direction) {
   case Kind::text: return {{"type", "string"}};
   case Kind::identifier: // the range is that of an integer
     return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
-  case Kind::choice: {
-    Json schema{{"type", "string"}, {"enum", Json::array()}};
-    for (const std::string_view choice : type.choices) {
-      schema["enum"].push_back(choice);
-    }
-    return schema;
-  }
+  case Kind::choice: return {{"type", "string"}, {"enum", words_of(type)}};
   case Kind::record: return record_schema(*type.record, direction);
   case Kind::map:
     return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, direction)}};
@@ -253,10 +248,7 @@ constexpr std::size_t most_listed = 12;
 std::string meaning_words(const Field& field) {
   std::string words(field.meaning);
   if (field.type.kind == Kind::choice && field.type.choices.size() <= most_listed) {
-    words += ": ";
-    for (std::size_t i = 0; i < field.type.choices.size(); ++i) {
-      words += fmt::format("{}{}", i == 0 ? "" : ", ", field.type.choices[i]);
-    }
+    words += fmt::format(": {}", fmt::join(words_of(field.type), ", "));
   }
   return words;
 }

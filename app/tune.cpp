@@ -134,7 +134,7 @@ void forget_tuned(const TunedFiles& kept) {
 }
 
 bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
-  const auto chosen = engine::preferred(options.tuning.strategy);
+  const auto chosen = options.tuning.strategy;
   const auto longest = engine::longest_ns(options.tuning, report.iterations);
   return longest && chosen && is_persistent(*chosen) && !options.strategy &&
          report.status == engine::RunStatus::done &&
@@ -312,7 +312,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
                         .fix = "outputs are not affected; --strategy barrier shows what the driver says",
                         .pointer = ""};
     if (settings.crashes > 1) {
-      options.compile.tuning.strategy = device::PreferredStrategy::plain;
+      options.compile.tuning.strategy = engine::Strategy::plain;
       options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
       chosen.report = engine::FirstRun{.reason = options.compile.why};
       return chosen;
@@ -349,7 +349,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     profile.tuned_for = display_name(settings.program);
     found->report.kept = keep_tuned(files, profile, found->settings.policy);
   }
-  if (!found->report.equal || options.compile.tuning.strategy == device::PreferredStrategy::automatic) {
+  if (!found->report.equal || !options.compile.tuning.strategy) {
     options.compile.why = found->report.reason;
   }
   options.compile.tuning = found->settings.tuning;

@@ -203,6 +203,12 @@ std::string choices_like(std::string_view word, std::span<const std::string_view
   return text + (count > few_choices ? ", …" : "");
 }
 
+std::vector<std::string_view> words_of(const Type& type) {
+  std::vector<std::string_view> words(type.left_out_word.empty() ? 0 : 1, type.left_out_word);
+  words.insert(words.end(), type.choices.begin(), type.choices.end());
+  return words;
+}
+
 std::string type_phrase(const Type& type) {
   switch (type.kind) {
   case Kind::boolean: return "true or false";
@@ -215,7 +221,7 @@ std::string type_phrase(const Type& type) {
   case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
   case Kind::choice:
     return type.choices.size() <= few_choices
-               ? "one of the names " + one_of(type.choices)
+               ? "one of the names " + one_of(words_of(type))
                : fmt::format("one of {} names, such as \"{}\"", type.choices.size(), type.choices.front());
   case Kind::record:
   case Kind::map: return "an object";

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::documents {
 
@@ -42,6 +43,9 @@ inline constexpr std::size_t few_choices = 12; // at most this many are listed i
 
 // Returns "a, b, …": the choices that share the longest prefix with the word.
 std::string choices_like(std::string_view word, std::span<const std::string_view> choices);
+
+// Returns the names of a choice, after the word for none of them.
+std::vector<std::string_view> words_of(const Type& type);
 
 // "an integer from 0 to 65535".
 std::string type_phrase(const Type& type);

@@ -636,16 +636,17 @@ private:
 
   bool unknown_name(std::string_view value) {
     const Type& type = *expected_type();
-    const auto nearest = meant_name(value, type.choices);
-    const bool few = type.choices.size() <= few_choices;
-    Error error = error_here(
-        ErrorCode::unknown_name,
-        few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(type.choices))
-            : fmt::format("{} is not one of the {} known names", in_quotes(value), type.choices.size()),
-        nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-        : few   ? fmt::format("give {}", type_phrase(type))
-                : fmt::format("give one such as {}; `tidegate schema {}` has all",
-                              choices_like(value, type.choices), document_->kind));
+    const std::vector<std::string_view> words = words_of(type);
+    const auto nearest = meant_name(value, words);
+    const bool few = words.size() <= few_choices;
+    Error error =
+        error_here(ErrorCode::unknown_name,
+                   few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(words))
+                       : fmt::format("{} is not one of the {} known names", in_quotes(value), words.size()),
+                   nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+                   : few   ? fmt::format("give {}", type_phrase(type))
+                           : fmt::format("give one such as {}; `tidegate schema {}` has all",
+                                         choices_like(value, words), document_->kind));
     if (nearest) {
       error.nearest = *nearest;
     }

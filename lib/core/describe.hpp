@@ -84,7 +84,7 @@ struct Type {
   const ListAccess* list = nullptr;            // list only
   const MapAccess* map = nullptr;              // map only
   bool or_single = false;                      // list only: an item without brackets means a list of one
-  std::string_view left_out_word{};            // list only: a string that means "left out"
+  std::string_view left_out_word{};            // lists and choices: a string that means "left out"
   bool or_null = false;                        // f64 only: null is NaN
 };
 
@@ -154,11 +154,19 @@ struct Field {
     return widened;
   }
 
-  // Allows the string `word` in place of a missing list.
+  // `word` stands for an empty std::optional of a list or choice.
   [[nodiscard]] constexpr Field or_word(std::string_view word) const {
     Field widened = *this;
     widened.type.left_out_word = word;
+    widened.presence = Presence::defaulted;
     return widened;
+  }
+
+  // Narrows a choice to its first `count` names.
+  [[nodiscard]] constexpr Field first(std::size_t count) const {
+    Field narrowed = *this;
+    narrowed.type.choices = type.choices.first(count);
+    return narrowed;
   }
 };
 

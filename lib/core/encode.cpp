@@ -100,7 +100,11 @@ private:
       const Field* const form = second_form(record, field);
       const void* const value =
           form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
-      if (value != nullptr && !left_out(record, field, value)) {
+      if (value == nullptr) {
+        if (!field.type.left_out_word.empty() && !leaves_defaults_out_) {
+          member(field.name, field.type.left_out_word);
+        }
+      } else if (!left_out(record, field, value)) {
         key(field.name);
         this->value(field.type, value);
       }
@@ -189,11 +193,12 @@ void add_rows(const Record& record, const void* object, const std::string& prefi
   for (const Field& field : record.fields) {
     const void* const value = field.read(object);
     const std::string name = prefix + std::string(field.name);
-    if (value == nullptr) {
-      continue;
-    }
     const Type& type = field.type;
-    if (type.kind == Kind::record) {
+    if (value == nullptr) {
+      if (!type.left_out_word.empty()) {
+        rows.push_back({name, std::string(type.left_out_word)});
+      }
+    } else if (type.kind == Kind::record) {
       add_rows(*type.record, value, name + ".", rows);
     } else if (type.kind == Kind::list && type.list->element.kind == Kind::record) {
       for (std::size_t i = 0; i < type.list->size(value); ++i) {
@@ -230,8 +235,12 @@ void encode(const Record& record, const void* object, Style style, std::string& 
 }
 
 std::string default_json(const Record& record, const Field& field) {
+  const void* const value = field.read(record.defaults());
+  if (value == nullptr) {
+    return fmt::format("\"{}\"", field.type.left_out_word);
+  }
   std::string json;
-  Encoder(json, Style::compact).value(field.type, field.read(record.defaults()));
+  Encoder(json, Style::compact).value(field.type, value);
   return json;
 }
 

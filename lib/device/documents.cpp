@@ -20,7 +20,8 @@ TIDEGATE_RECORD(OrderingTrial, trial_fields);
 
 constexpr Field traversal_fields[] = {
     optional<&TraversalProfile::strategy>(
-        "launch by launch, or persistent with barriers; left out, launch on a CPU, barrier elsewhere"),
+        "launch by launch, or persistent with barriers; left out, launch on a CPU, barrier elsewhere")
+        .first(2),
     optional<&TraversalProfile::workers>("work-groups; left out, by the device's compute units")
         .between(1, ~std::uint32_t{0}),
     optional<&TraversalProfile::alone_up_to>(
@@ -31,9 +32,10 @@ constexpr Field traversal_fields[] = {
 TIDEGATE_RECORD(TraversalProfile, traversal_fields);
 
 constexpr Field tuning_fields[] = {
-    defaulted<&Tuning::strategy>("launch strategy of programs; auto: chosen by estimates"),
-    defaulted<&Tuning::mapping>("which work-group runs which tiles; auto: chosen by estimates")
-        .named("order"),
+    optional<&Tuning::strategy>("launch strategy of programs; auto: chosen by estimates").or_word("auto"),
+    optional<&Tuning::mapping>("which work-group runs which tiles; auto: chosen by estimates")
+        .named("order")
+        .or_word("auto"),
     defaulted<&Tuning::side_by_side>(
         "tiles that a work-group of a persistent launch runs at a time; 0: chosen by estimates")
         .between(0, 1024),

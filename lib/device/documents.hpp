@@ -8,11 +8,9 @@ namespace tidegate::documents {
 TIDEGATE_CHOICES(device::DeviceType, device::device_type_names);
 
 TIDEGATE_CHOICES(device::MemoryOrdering, device::ordering_names);
-TIDEGATE_CHOICES(device::PreferredStrategy, device::preferred_strategy_names);
-TIDEGATE_CHOICES(device::PreferredMapping, device::preferred_mapping_names);
+TIDEGATE_CHOICES(device::Strategy, device::strategy_names);
+TIDEGATE_CHOICES(device::TileMapping, device::tile_mapping_names);
 TIDEGATE_CHOICES(device::TrialVerdict, device::trial_verdict_names);
-
-TIDEGATE_CHOICES(device::TraversalStrategy, device::traversal_strategy_names);
 
 TIDEGATE_CHOICES(policy::SwitchRule, policy::switch_rule_names);
 TIDEGATE_HAS_RECORD(device::CostParts);

@@ -51,23 +51,35 @@ inline void add(CostParts& sum, const CostParts& more, double times) {
   sum.work += times * more.work;
 }
 
-// Same order as engine::Strategy and engine::TileMapping, after `automatic`, which leaves the choice to the
-// estimates.
-enum class PreferredStrategy : std::uint8_t { automatic, launch, barrier, counters, plain };
-inline constexpr std::array<std::string_view, 5> preferred_strategy_names{"auto", "launch", "barrier",
-                                                                          "counters", "plain"};
-enum class PreferredMapping : std::uint8_t { automatic, strided, blocked, serpentine };
-inline constexpr std::array<std::string_view, 4> preferred_mapping_names{"auto", "strided", "blocked",
-                                                                         "serpentine"};
+// How a program is launched; graph programs have the first two.
+enum class Strategy : std::uint8_t {
+  launch,   // one launch for each stage
+  barrier,  // persistent: device-wide barriers between the stages
+  counters, // persistent: a work-group waits for the groups whose tiles it depends on
+  plain,    // one launch of the user's kernel for each wave; nothing is generated
+};
+inline constexpr std::array<std::string_view, 4> strategy_names{"launch", "barrier", "counters", "plain"};
+
+constexpr bool is_persistent(Strategy strategy) {
+  return strategy == Strategy::barrier || strategy == Strategy::counters;
+}
+
+// Tile mapping: which work-group runs which tiles of a stage. The values match kernels/wave/tasks.cl.
+enum class TileMapping : std::uint8_t {
+  strided,    // tile t belongs to group t modulo the groups
+  blocked,    // consecutive tiles for each group
+  serpentine, // blocked, with every other stage in reverse
+};
+inline constexpr std::array<std::string_view, 3> tile_mapping_names{"strided", "blocked", "serpentine"};
 
 // Settings of a run's choices: constants of the estimates, and choices that `tidegate tune measure` keeps if
 // a program gains from them.
 struct Tuning {
-  // Choices; 0 leaves them to the estimates.
-  PreferredStrategy strategy = PreferredStrategy::automatic;
-  PreferredMapping mapping = PreferredMapping::automatic; // tile mapping of a persistent launch
-  std::uint32_t side_by_side = 0; // tiles that a work-group runs concurrently in a persistent launch
-  std::uint32_t workers = 0;      // work-groups of a persistent launch
+  // Choices; empty or 0 leaves them to the estimates.
+  std::optional<Strategy> strategy;
+  std::optional<TileMapping> mapping; // of a persistent launch
+  std::uint32_t side_by_side = 0;     // tiles that a work-group runs concurrently in a persistent launch
+  std::uint32_t workers = 0;          // work-groups of a persistent launch
   // Work-items for which a compute unit of NVIDIA has to have registers in a persistent launch.
   std::uint32_t work_items_per_unit = 0;
   // Most work-items per work-group where the program leaves local_size open.
@@ -120,12 +132,9 @@ struct OrderingTrial {
   std::optional<double> barrier_ns; // one barrier of all groups, if it passed
 };
 
-enum class TraversalStrategy : std::uint8_t { launch, barrier };
-inline constexpr std::array<std::string_view, 2> traversal_strategy_names{"launch", "barrier"};
-
 // Settings of traversals on this device; unset fields use the defaults of the device type.
 struct TraversalProfile {
-  std::optional<TraversalStrategy> strategy;
+  std::optional<Strategy> strategy;
   std::optional<std::uint32_t> workers;     // work-groups
   std::optional<std::uint32_t> alone_up_to; // largest frontier of one work-group alone, in vertices
   std::optional<policy::SwitchRule> switch_rule;

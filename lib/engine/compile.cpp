@@ -191,7 +191,7 @@ FixedShape fixed_shape(const CompileOptions& options) {
   const auto given = [](std::uint32_t value) { return value == 0 ? std::nullopt : std::optional(value); };
   const device::Tuning& tuning = options.tuning;
   return {.side_by_side = options.side_by_side ? options.side_by_side : given(tuning.side_by_side),
-          .mapping = options.mapping ? options.mapping : preferred(tuning.mapping),
+          .mapping = options.mapping ? options.mapping : tuning.mapping,
           .workers = options.workers ? options.workers : given(tuning.workers)};
 }
 
@@ -287,7 +287,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
 
   // Buffers get their places next to the tables of any schedule that may be taken; those that are never needed
   // together share memory.
-  const std::optional<Strategy> asked_for = options.strategy ? options.strategy : preferred(tuning.strategy);
+  const std::optional<Strategy> asked_for = options.strategy ? options.strategy : tuning.strategy;
   const std::vector<std::uint64_t> table_bytes =
       most_table_bytes(program, schedules, device, options.workers);
   const std::uint64_t most_bytes =
@@ -426,8 +426,7 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   const auto began = Clock::now();
   TIDEGATE_CHECK(check_conditions(program, ops, device));
   const KernelLimits limits = kernel_limits(device, options, 1);
-  const bool plain =
-      (options.strategy ? options.strategy : preferred(options.tuning.strategy)) == Strategy::plain;
+  const bool plain = (options.strategy ? options.strategy : options.tuning.strategy) == Strategy::plain;
   std::vector<Window> windows = options.plan
                                     ? std::vector<Window>() // that says which waves share a group
                                     : find_windows(program, ops, shared_launch(program, ops, limits), limits);

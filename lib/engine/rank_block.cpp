@@ -39,7 +39,7 @@ Result<std::string> build_block(const device::Session& session, const device::De
   CompileOptions compile_options = options.compile;
   compile_options.strategy = asked;
   compile_options.plan.reset();
-  compile_options.tuning.strategy = device::PreferredStrategy::automatic; // of the whole program
+  compile_options.tuning.strategy.reset(); // that of the whole program
   TIDEGATE_TRY(CompiledProgram compiled, compile(std::move(job), &device, compile_options));
   if (!compiled.persistent()) {
     return compiled.strategy.reason;

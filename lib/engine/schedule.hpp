@@ -6,28 +6,21 @@
 #include "engine/outlined_ops.hpp"
 #include "engine/shared_launch.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
 
-enum class Strategy : std::uint8_t {
-  launch,   // one launch for each stage
-  barrier,  // persistent: device-wide barriers between the stages
-  counters, // persistent: a work-group waits for the groups whose tiles it depends on
-  plain,    // one launch of the user's kernel for each wave; nothing is generated
-};
-inline constexpr std::array<std::string_view, 4> strategy_names{"launch", "barrier", "counters", "plain"};
-
-constexpr bool is_persistent(Strategy strategy) {
-  return strategy == Strategy::barrier || strategy == Strategy::counters;
-}
+using device::is_persistent;
+using device::Strategy;
+using device::strategy_names;
+using device::tile_mapping_names;
+using device::TileMapping;
 
 struct Stage {
   std::vector<std::uint32_t> waves;

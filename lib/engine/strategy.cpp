@@ -114,22 +114,6 @@ void refuse_persistent(Candidates& candidates, std::string_view reason) {
 
 } // namespace
 
-std::optional<Strategy> preferred(device::PreferredStrategy strategy) {
-  return strategy == device::PreferredStrategy::automatic
-             ? std::nullopt
-             : std::optional(static_cast<Strategy>(static_cast<int>(strategy) - 1));
-}
-
-device::PreferredStrategy preference(Strategy strategy) {
-  return static_cast<device::PreferredStrategy>(static_cast<int>(strategy) + 1);
-}
-
-std::optional<TileMapping> preferred(device::PreferredMapping mapping) {
-  return mapping == device::PreferredMapping::automatic
-             ? std::nullopt
-             : std::optional(static_cast<TileMapping>(static_cast<int>(mapping) - 1));
-}
-
 std::vector<std::uint32_t> packings(const Job& program, std::uint32_t compute_units,
                                     const device::Tuning& tuning, const FixedShape& fixed, bool interpreted) {
   if (fixed.side_by_side || interpreted) {
@@ -186,8 +170,7 @@ StrategyChoice choose_strategy(const StrategyQuestion& question, std::vector<Can
     return std::move(choice);
   };
   const bool unknown = device == nullptr || !device->profile;
-  const std::optional<Strategy> preference = preferred(question.tuning.strategy);
-  const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : preference;
+  const std::optional<Strategy> wanted = question.asked_for ? question.asked_for : question.tuning.strategy;
   const std::string why = question.asked_for ? "requested" : question.why;
   if (!(question.dry_run && unknown) && (unknown || !device->profile->ordering)) {
     refuse_persistent(

@@ -38,11 +38,6 @@ struct FixedShape {
   std::optional<std::uint32_t> workers;
 };
 
-// Return a profile's preference; nullopt leaves the choice to the estimates.
-std::optional<Strategy> preferred(device::PreferredStrategy strategy);
-device::PreferredStrategy preference(Strategy strategy); // the inverse
-std::optional<TileMapping> preferred(device::PreferredMapping mapping);
-
 // Returns the numbers of tiles that a work-group of a persistent launch might run concurrently, the largest
 // first: as many as fill the tuning's number of work-items while each compute unit has a group, and 1. Only 1
 // in an interpreter, whose loop over tiles costs more than it hides.

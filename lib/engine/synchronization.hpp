@@ -9,21 +9,11 @@
 #include "engine/memory_layout.hpp"
 #include "engine/schedule.hpp"
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
-
-// Tile mapping: which work-group runs which tiles of a stage. The values match kernels/wave/tasks.cl.
-enum class TileMapping : std::uint8_t {
-  strided,    // tile t belongs to group t modulo the groups
-  blocked,    // consecutive tiles for each group
-  serpentine, // blocked, with every other stage in reverse
-};
-inline constexpr std::array<std::string_view, 3> tile_mapping_names{"strided", "blocked", "serpentine"};
 
 // A wait of a wave's tiles for tiles of another wave.
 struct Wait {

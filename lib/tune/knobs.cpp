@@ -120,7 +120,7 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   case Knob::side_by_side: return fmt::format("{}", tiles_side_by_side(compiled));
   case Knob::work_items_per_unit: return fmt::format("{}", compiled.tuning.work_items_per_unit);
   case Knob::workers: return fmt::format("{}", incumbent.workers);
-  case Knob::mapping: return name_in(engine::tile_mapping_names, compiled.synchronization.mapping);
+  case Knob::mapping: return name_in(device::tile_mapping_names, compiled.synchronization.mapping);
   case Knob::slice: return short_time_text(static_cast<double>(compiled.tuning.slice_ns));
   default: return "-"; // knobs of frontier programs
   }
@@ -144,15 +144,15 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     }
     break;
   case Knob::strategy: {
-    using enum device::PreferredStrategy;
+    using enum device::Strategy;
     for (const auto strategy : {plain, launch, barrier, counters}) {
       if (strategy == barrier ? among.barrier : strategy != counters || among.counters) {
-        found.add(name_in(device::preferred_strategy_names, strategy)).tuning.strategy = strategy;
+        found.add(name_in(engine::strategy_names, strategy)).tuning.strategy = strategy;
       }
     }
     // A first run may have time to build only one: the one with the lowest estimate.
     std::ranges::stable_sort(found.options, {}, [&](const Option& option) {
-      return lowest_estimate(compiled, *engine::preferred(option.settings.tuning.strategy));
+      return lowest_estimate(compiled, *option.settings.tuning.strategy);
     });
     if (among.of_one_group) {
       device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
@@ -163,7 +163,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     // off.
     const std::size_t strategies = settings.tuning.side_by_side == 0 ? found.options.size() : 0;
     for (std::size_t i = 0; i < strategies; ++i) {
-      if (is_persistent(*engine::preferred(found.options[i].settings.tuning.strategy)) &&
+      if (is_persistent(*found.options[i].settings.tuning.strategy) &&
           device.type != device::DeviceType::cpu) {
         Option one = found.options[i];
         one.value += ", 1 tile in a work-group";
@@ -208,7 +208,7 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
         Settings& tried = found.add(fmt::format(
             "{}{}{}", compiled.persistent() ? "" : name_in(engine::strategy_names, favourite) + ", ",
             work_items, interprets ? ", jit" : ""));
-        tried.tuning.strategy = engine::preference(favourite);
+        tried.tuning.strategy = favourite;
         tried.tuning.work_items_per_unit = work_items;
         tried.policy =
             interprets ? policy_for(PromotionRoute::queue_jit, evidence, settings.policy) : settings.policy;
@@ -234,9 +234,9 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     break;
   case Knob::mapping:
     if (persistent) {
-      using enum device::PreferredMapping;
+      using enum device::TileMapping;
       for (const auto order : {strided, blocked, serpentine}) {
-        found.add(name_in(device::preferred_mapping_names, order)).tuning.mapping = order;
+        found.add(name_in(device::tile_mapping_names, order)).tuning.mapping = order;
       }
     }
     break;
@@ -295,7 +295,6 @@ std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_
 
 namespace {
 
-using device::TraversalStrategy;
 using policy::LaunchPolicy;
 using policy::SwitchRule;
 
@@ -333,7 +332,7 @@ std::vector<std::uint16_t> densities_around(std::uint16_t bps) {
 std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
   const LaunchPolicy& policy = incumbent.settings.policy;
   switch (knob) {
-  case Knob::strategy: return name_in(device::traversal_strategy_names, incumbent.strategy);
+  case Knob::strategy: return name_in(engine::strategy_names, incumbent.strategy);
   case Knob::workers: return fmt::format("{}", incumbent.workers);
   case Knob::alone_up_to: return incumbent.from_few ? alone_text(incumbent.alone_up_to) : "-";
   case Knob::switch_rule: return name_in(policy::switch_rule_names, incumbent.switch_rule);
@@ -355,13 +354,13 @@ std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
   case Knob::strategy:
-    found.add("launch").traversal.strategy = TraversalStrategy::launch;
+    found.add("launch").traversal.strategy = engine::Strategy::launch;
     if (self_test_passed) {
-      found.add("barrier").traversal.strategy = TraversalStrategy::barrier;
+      found.add("barrier").traversal.strategy = engine::Strategy::barrier;
     }
     break;
   case Knob::workers: {
-    const bool persistent = incumbent.strategy == TraversalStrategy::barrier;
+    const bool persistent = incumbent.strategy == engine::Strategy::barrier;
     for (const std::uint32_t workers :
          powers_up_to(std::max(units / 4, 1U), persistent ? incumbent.resident : 32 * units)) {
       found.add(fmt::format("{}", workers)).traversal.workers = workers;

@@ -106,7 +106,7 @@ std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_
 // State of the best configuration of a frontier program so far, from which the alternatives are derived.
 struct TraversalIncumbent {
   Settings settings;
-  device::TraversalStrategy strategy = device::TraversalStrategy::launch;
+  engine::Strategy strategy = engine::Strategy::launch;
   std::uint32_t workers = 1;  // work-groups
   std::uint32_t resident = 0; // limit of concurrent work-groups of a persistent launch
   policy::SwitchRule switch_rule = policy::SwitchRule::edges;

@@ -325,7 +325,7 @@ std::vector<engine::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
 }
 
 Settings plain_launches(Settings settings) {
-  settings.tuning.strategy = device::PreferredStrategy::plain;
+  settings.tuning.strategy = engine::Strategy::plain;
   return settings;
 }
 
@@ -351,7 +351,7 @@ Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uin
     return bench.settings(plain);
   }
   Settings settings = open;
-  settings.tuning.strategy = engine::preference(bench.compiled(*chosen).strategy.strategy);
+  settings.tuning.strategy = bench.compiled(*chosen).strategy.strategy;
   return settings;
 }
 

@@ -13,7 +13,6 @@
 namespace tidegate::tuning {
 namespace {
 
-using device::TraversalStrategy;
 using engine::Strategy;
 using traversal::TraversalResults;
 using traversal::WaveRecord;
@@ -200,11 +199,10 @@ engine::DispatchOutcome TraversalBench::dispatch(std::size_t configuration, std:
 
 TraversalIncumbent TraversalBench::incumbent(std::size_t index) const {
   const Configuration& configuration = configurations_[index];
-  const bool persistent = configuration.strategy == Strategy::barrier;
   using graphs::Algorithm;
   const Algorithm algorithm = program_.algorithm;
   return {.settings = configuration.settings,
-          .strategy = persistent ? TraversalStrategy::barrier : TraversalStrategy::launch,
+          .strategy = configuration.strategy,
           .workers = configuration.groups.workers,
           .resident = configuration.groups.resident,
           .switch_rule = configuration.topologies.switch_rule,

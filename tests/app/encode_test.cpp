@@ -1,5 +1,6 @@
 // Encoding: exact bytes, and everything that is encoded decodes to the same.
 #include "app/documents.hpp"
+#include "device/documents.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
@@ -11,6 +12,7 @@
 #include <bit>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <random>
 
 using namespace tidegate;
@@ -27,6 +29,19 @@ TEST_CASE("compact is one line, pretty is indented") {
                          "  \"costs\": [0.5, 3.0],\n"
                          "  \"current\": 2\n"
                          "}");
+}
+
+TEST_CASE("a choice that was not made has a word") {
+  device::DeviceProfile profile;
+  CHECK(encode(profile, Style::compact).find(R"("tuning":{"strategy":"auto","order":"auto",)") !=
+        std::string::npos);
+  for (const std::optional<device::Strategy> strategy :
+       {std::optional<device::Strategy>(), {device::Strategy::plain}}) {
+    profile.tuning.strategy = strategy;
+    const auto read = decode<device::DeviceProfile>(encode(profile));
+    REQUIRE(read);
+    CHECK(read->tuning == profile.tuning);
+  }
 }
 
 TEST_CASE("optional members are left out, empty lists are not") {

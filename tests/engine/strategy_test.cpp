@@ -125,7 +125,7 @@ TEST_CASE("explicit choices, and choices that are refused") {
   CHECK(distrusted.candidates[0].refused.empty());
   CHECK(distrusted.candidates[1].refused == distrusted.reason);
   CHECK(distrusted.reason.starts_with("the device has not passed the self-test: "));
-  const device::Tuning measured{.strategy = device::PreferredStrategy::counters};
+  const device::Tuning measured{.strategy = Strategy::counters};
   CHECK(choice({.tuning = measured}).strategy == Strategy::launch);
   device::DeviceInfo untested = device;
   untested.profile.reset();

@@ -13,7 +13,6 @@
 using namespace tidegate;
 using namespace tidegate::engine::test;
 using namespace tidegate::tuning;
-using device::PreferredStrategy;
 
 namespace {
 
@@ -60,8 +59,8 @@ TEST_CASE("the faster way is taken, and its outputs are compared with plain laun
   CHECK(found->report.plain_ns > 3 * 2e6);
   CHECK(found->report.taken_ns < found->report.plain_ns);
   CHECK(found->report.reason == "the fastest on its first run here, equal to plain launches");
-  CHECK((found->settings.tuning.strategy == PreferredStrategy::barrier ||
-         found->settings.tuning.strategy == PreferredStrategy::counters));
+  CHECK((found->settings.tuning.strategy == engine::Strategy::barrier ||
+         found->settings.tuning.strategy == engine::Strategy::counters));
   CHECK(!found->different);
   REQUIRE(!found->report.tried.empty());
   CHECK(found->report.tried.front().value == "counters"); // the lowest estimate is built first
@@ -73,12 +72,12 @@ TEST_CASE("a way with other outputs is thrown out, and plain launches are taken"
     Measured run;
     run.wrong_persistent = true;
     run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-    run.options.compile.tuning.strategy = PreferredStrategy::barrier;
+    run.options.compile.tuning.strategy = engine::Strategy::barrier;
     const auto found = run.first(measure);
     REQUIRE(found);
     CHECK(found->report.compared);
     CHECK(!found->report.equal);
-    CHECK(found->settings.tuning.strategy == PreferredStrategy::plain);
+    CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
     REQUIRE(found->different);
     CHECK(found->different->parity.first_difference->buffer == "x");
     CHECK(found->different->parity.first_difference->element == 63);
@@ -99,7 +98,7 @@ TEST_CASE("a way that rounds differently is left out, and others that are equal 
   REQUIRE(found);
   CHECK(found->report.equal);
   CHECK(found->report.taken_ns < found->report.plain_ns);
-  CHECK(found->settings.tuning.strategy != PreferredStrategy::plain);
+  CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
   REQUIRE(found->different);
   CHECK(found->report.difference->likely_cause == engine::DifferenceCause::rounding);
   CHECK(found->report.reason == "the fastest on its first run here of those equal to plain launches");
@@ -164,7 +163,7 @@ TEST_CASE("nothing that waits is tried on a device without a proved ordering") {
 
 TEST_CASE("an unchanged program with wrong outputs is not tuned") {
   Measured run;
-  run.options.compile.tuning.strategy = PreferredStrategy::barrier;
+  run.options.compile.tuning.strategy = engine::Strategy::barrier;
   run.wrong_persistent = true;
   const auto report = run.tune();
   REQUIRE(!report);

@@ -21,7 +21,7 @@ std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, 
 
 TraversalIncumbent on_gpu() {
   return {.settings = {},
-          .strategy = device::TraversalStrategy::barrier,
+          .strategy = engine::Strategy::barrier,
           .workers = 132,
           .resident = 264,
           .alone_up_to = 512,
@@ -49,7 +49,7 @@ TEST_CASE("nothing persistent without a self-test, no more work-groups than are 
   TraversalIncumbent incumbent = on_gpu();
   CHECK(values(Knob::strategy, incumbent) == Texts{"launch"});
   CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264"});
-  incumbent.strategy = device::TraversalStrategy::launch;
+  incumbent.strategy = engine::Strategy::launch;
   CHECK(values(Knob::strategy, incumbent) == Texts{"barrier"});
   CHECK(values(Knob::strategy, incumbent, false).empty());
   CHECK(values(Knob::workers, incumbent) == Texts{"33", "66", "264", "528", "1056", "2112", "4224"});

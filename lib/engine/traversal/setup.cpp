@@ -155,8 +155,7 @@ FrontierStrategy choose_strategy(const engine::RunOptions& options, const device
     return {Strategy::barrier, "requested"};
   }
   if (const auto measured = traversal_profile(*device).strategy) {
-    return {*measured == device::TraversalStrategy::launch ? Strategy::launch : Strategy::barrier,
-            "measured as the fastest, by the profile"};
+    return {*measured, "measured as the fastest, by the profile"};
   }
   if (device->type == device::DeviceType::cpu) {
     return {Strategy::launch, "on a CPU a wait for a work-group whose core is busy costs more than a launch"};
@@ -207,13 +206,10 @@ Result<engine::Residency> find_groups(const device::Session& session, const devi
                                       Strategy strategy, const engine::RunOptions& options) {
   const std::optional<std::uint32_t> asked_for = options.compile.workers;
   const device::TraversalProfile profile = traversal_profile(device);
-  const auto measured_strategy =
-      strategy == Strategy::launch ? device::TraversalStrategy::launch : device::TraversalStrategy::barrier;
   // The profile's number was measured for its strategy and does not apply to another.
   const std::optional<std::uint32_t> measured =
-      options.compile.strategy || profile.strategy.value_or(measured_strategy) != measured_strategy
-          ? std::nullopt
-          : profile.workers;
+      options.compile.strategy || profile.strategy.value_or(strategy) != strategy ? std::nullopt
+                                                                                  : profile.workers;
   const std::uint32_t units = std::max(device.compute_units, 1U);
   engine::Residency groups;
   if (strategy == Strategy::launch) {
