@@ -212,7 +212,7 @@ Result<void> prove_blocks(const device::Session& session, const Job& program, co
     blocks.use = use;
     TIDEGATE_TRY(const RankRun ran,
                  try_on_ranks(session, shorter, split, storage, first, options, monitor, settings));
-    BufferContents found{{static_cast<std::byte>(ran.status)}};
+    BufferContents found{{static_cast<std::byte>(ran.outcome.status)}};
     for (const OutputInParts& part : ran.parts) {
       const ByteRange& owned = split.owned[part.buffer][static_cast<std::size_t>(ranks.rank())];
       download(session, part.memory, owned.begin - part.begin, found.emplace_back(owned.size()));

@@ -64,17 +64,16 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
   return report;
 }
 
-// The report of all ranks, for rank 0; of a run that ended early, when ranks may be anywhere, of this rank alone.
+// Errors: as Ranks::wait().
 Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, const RankRun& run,
                                  const std::string& device, ranks::Ranks& ranks) {
-  RankReport own{.host = {},
-                 .device = device,
-                 .dispatch_ns = run.dispatch_ns,
-                 .edges = {},
-                 .device_bytes = run.device_bytes};
-  TIDEGATE_TRY(RanksReport report, run.status == RunStatus::done
-                                       ? report_ranks(run.traffic, std::move(own), ranks)
-                                       : report_rank(run.traffic, std::move(own), ranks));
+  TIDEGATE_TRY(RanksReport report, report_ranks(run.outcome.status, run.times.traffic,
+                                                {.host = {},
+                                                 .device = device,
+                                                 .dispatch_ns = run.outcome.dispatch_ns,
+                                                 .edges = {},
+                                                 .device_bytes = run.device_bytes},
+                                                ranks));
   report.halo_depth = run.halo_depth;
   report.halo_overlap = run.halo_overlap;
   report.halo_reason = run.halo_reason;
@@ -101,10 +100,10 @@ Position end_of(const Schedule& schedule, const RankRun& run) {
     const auto stage = std::ranges::find_if(schedule.stages, [&run](const Stage& one) {
       return std::ranges::find(one.waves, *run.ended_before) != one.waves.end();
     });
-    return {.iteration = run.iterations,
+    return {.iteration = run.outcome.reached.iteration,
             .stage = static_cast<std::uint32_t>(stage - schedule.stages.begin())};
   }
-  return {.iteration = run.iterations,
+  return {.iteration = run.outcome.reached.iteration,
           .stage = schedule.repeat_end == end ? static_cast<std::uint32_t>(schedule.repeat_begin) : end};
 }
 
@@ -234,18 +233,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
                run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, settings));
 
   ExecutedProgram executed;
-  DispatchOutcome& outcome = executed.run.outcome;
-  outcome.status = run.status;
-  outcome.iterations = run.iterations;
-  outcome.until_met = run.until_met;
-  outcome.reached = end_of(compiled.schedule, run);
-  outcome.stuck_groups = run.stuck_groups;
+  executed.run.outcome = run.outcome;
+  executed.run.outcome.reached = end_of(compiled.schedule, run);
   executed.run.queues = run.queues;
-  outcome.dispatch_ns = run.dispatch_ns;
-  outcome.calls = session->calls()->since(calls_before);
-  executed.run.calls = outcome.calls;
-  executed.run.publish_ns = executed.run.upload_ns = run.upload_ns;
-  executed.run.read_back_ns = run.read_back_ns;
+  executed.run.outcome.calls = executed.run.calls = session->calls()->since(calls_before);
+  executed.run.publish_ns = executed.run.upload_ns = run.times.upload_ns;
+  executed.run.read_back_ns = run.times.read_back_ns;
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
   executed.ranks->weights = weights.source;
   executed.ranks->strategy = run.block_iterations != 0 && run.blocks ? blocks.strategy : Strategy::plain;
@@ -253,18 +246,18 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   for (RankReport& rank : executed.ranks->ranks) {
     rank.weight = weights.parts[rank.rank];
   }
-  if (run.status != RunStatus::done) {
+  if (run.outcome.status != RunStatus::done) {
     return executed;
   }
   if (program.until) {
-    executed.run.until = UntilState{.reached = run.until_met, .value = std::move(run.until_value)};
+    executed.run.until = UntilState{.reached = run.outcome.until_met, .value = std::move(run.until_value)};
   }
   if (trace_spans != 0) {
     std::vector<std::string> names;
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       names.push_back(program.wave_text(wave));
     }
-    TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.trace, std::move(names), ranks));
+    TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.times.trace, std::move(names), ranks));
   }
   if (!compared) {
     prints.reset();
@@ -296,112 +289,6 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
 }
 
 } // namespace
-
-RanksReport report_rank(const ranks::Traffic& traffic, RankReport own, const ranks::Ranks& ranks) {
-  own.rank = static_cast<std::uint32_t>(ranks.rank());
-  own.host = ranks::host_name();
-  own.waiting_ns = traffic.waiting_ns;
-  own.bytes_sent = traffic.bytes_sent;
-  own.messages = traffic.messages;
-  return {.ranks = {std::move(own)},
-          .slowest = static_cast<std::uint32_t>(ranks.rank()),
-          .bytes_sent = traffic.bytes_sent,
-          .messages = traffic.messages};
-}
-
-Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks) {
-  constexpr std::uint64_t none = ~std::uint64_t{0};
-  const std::array<std::uint64_t, 6> numbers_here{own.dispatch_ns,          traffic.waiting_ns,
-                                                  traffic.bytes_sent,       traffic.messages,
-                                                  own.edges.value_or(none), own.device_bytes.value_or(none)};
-  TIDEGATE_TRY(const auto numbers, ranks.gather(std::as_bytes(std::span(numbers_here))));
-  own.host = ranks::host_name();
-  TIDEGATE_TRY(const auto hosts, ranks.gather(std::as_bytes(std::span(own.host))));
-  TIDEGATE_TRY(const auto devices, ranks.gather(std::as_bytes(std::span(own.device))));
-  RanksReport report;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    auto of = numbers_here;
-    std::memcpy(of.data(), numbers[i].data(), sizeof of);
-    const auto given = [](std::uint64_t number) {
-      return number == none ? std::nullopt : std::optional(number);
-    };
-    report.ranks.push_back({.rank = static_cast<std::uint32_t>(i),
-                            .host = ranks::string_from(hosts[i]),
-                            .device = ranks::string_from(devices[i]),
-                            .dispatch_ns = of[0],
-                            .waiting_ns = of[1],
-                            .bytes_sent = of[2],
-                            .messages = of[3],
-                            .edges = given(of[4]),
-                            .device_bytes = given(of[5])});
-    report.bytes_sent += of[2];
-    report.messages += of[3];
-    const auto working = [](const RankReport& rank) {
-      return rank.dispatch_ns - std::min(rank.dispatch_ns, rank.waiting_ns);
-    };
-    if (working(report.ranks.back()) > working(report.ranks[report.slowest])) {
-      report.slowest = static_cast<std::uint32_t>(i);
-    }
-  }
-  return report;
-}
-
-void RankTrace::mark(Span span) {
-  if (most_ == 0) {
-    return;
-  }
-  span.begin_ns = last_ns_;
-  span.end_ns = last_ns_ = elapsed_ns(start_);
-  if (spans_.size() < most_) {
-    spans_.push_back(span);
-  } else {
-    ++left_out_;
-  }
-}
-
-void RankTrace::name(std::uint32_t name, std::uint32_t iteration) {
-  for (; unnamed_ < spans_.size(); ++unnamed_) {
-    spans_[unnamed_].name = name;
-    spans_[unnamed_].iteration = iteration;
-  }
-}
-
-Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names,
-                                   ranks::Ranks& ranks) {
-  const std::uint64_t left_out_here = own.left_out();
-  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(own.spans()))));
-  TIDEGATE_TRY(const auto left_out, ranks.gather(std::as_bytes(std::span(&left_out_here, 1))));
-  Timeline timeline;
-  const auto exchange = static_cast<std::uint32_t>(names.size());
-  names.emplace_back("messages");
-  timeline.names = std::move(names);
-  for (std::size_t rank = 0; rank < all.size(); ++rank) {
-    std::uint64_t missing = 0;
-    std::memcpy(&missing, left_out[rank].data(), sizeof missing);
-    timeline.left_out += missing;
-    std::vector<RankTrace::Span> spans(all[rank].size() / sizeof(RankTrace::Span));
-    std::memcpy(spans.data(), all[rank].data(), all[rank].size());
-    Lane work{.name = fmt::format("rank {}", rank), .spans = {}};
-    Lane messages{.name = fmt::format("rank {}, sends", rank), .spans = {}};
-    Curve sent{.name = fmt::format("bytes sent by rank {}", rank), .points = {}};
-    for (const RankTrace::Span& span : spans) {
-      const bool sends = span.exchange != 0;
-      (sends ? messages : work)
-          .spans.push_back({.kind = sends ? SpanKind::slice : SpanKind::work,
-                            .begin_ns = span.begin_ns,
-                            .end_ns = span.end_ns,
-                            .name = sends ? exchange : span.name,
-                            .iteration = span.iteration});
-      if (sends) {
-        sent.points.emplace_back(span.end_ns, span.bytes_sent);
-      }
-    }
-    timeline.measured.push_back(std::move(work));
-    timeline.measured.push_back(std::move(messages));
-    timeline.curves.push_back(std::move(sent));
-  }
-  return timeline;
-}
 
 Result<void> check_rankable(const Job& program) {
   const auto refused = [](const std::string& what, const std::string& pointer) {

@@ -1,7 +1,6 @@
 #include "engine/rank_run.hpp"
 
 #include "core/duration.hpp"
-#include "core/interrupt.hpp"
 #include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/rank_block.hpp"
@@ -53,7 +52,8 @@ public:
         trace_spans_(settings.trace_spans), clock_from_(settings.clock_from), monitor_(monitor),
         order_(program_order(program)),
         halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
-        fresh_(program, split, storage), exchange_(session, ranks), asked_overlap_(settings.halo_overlap),
+        fresh_(program, split, storage), exchange_(session, ranks), clock_(ranks, monitor, run_.times),
+        asked_overlap_(settings.halo_overlap),
         overlaps_(settings.halo_overlap.value_or(!session.on_host && settings.trace_spans == 0)),
         blocks_(settings.blocks != nullptr && settings.blocks->use != BlockUse::never ? settings.blocks
                                                                                       : nullptr),
@@ -105,18 +105,15 @@ public:
       }
     }
     device::require(session_.finish(), "filling the buffers");
-    run_.upload_ns = elapsed_ns(filling);
+    run_.times.upload_ns = elapsed_ns(filling);
 
-    monitor_.begin(Activity::running);
-    TIDEGATE_CHECK(ranks_.barrier());
-    deadline_ = Clock::now() + most_;
-    monitor_.deadline = deadline_;
+    TIDEGATE_CHECK(clock_.begin(most_, trace_spans_));
+    compile_ns_before_ = waves.compile_ns();
+    looked_ = Clock::now();
     if (arena_) {
       begin_blocks();
+      clock_.restart();
     }
-    start_clock();
-    looked_ = start_;
-    run_.trace = RankTrace(trace_spans_);
     const std::uint32_t iterations = run_wave_by_wave(
         program_, order_, storage_,
         {.run =
@@ -124,41 +121,32 @@ public:
                const bool goes_on = step(wave, iteration);
                if (!goes_on) {
                  run_.ended_before = wave;
-                 run_.iterations = iteration;
+                 run_.outcome.reached.iteration = iteration;
                }
                return goes_on;
              },
          .read = [this](std::uint32_t owner, std::span<std::byte> value) { decide(owner, value); }});
-    run_.iterations = run_.ended_before ? run_.iterations : iterations;
+    DispatchOutcome& outcome = run_.outcome;
+    outcome.reached.iteration = run_.ended_before ? outcome.reached.iteration : iterations;
+    outcome.iterations = outcome.reached.iteration;
     finish_waves();
     monitor_.in_flight = 0;
+    clock_.end(outcome, waves.compile_ns() - compile_ns_before_);
     run_.blocks = in_blocks_;
     run_.halo_depth = halos_.depth();
     run_.halo_overlap = overlapped_ && overlaps_;
-    const std::uint64_t compiled = waves.compile_ns() - compile_ns_before_;
-    run_.dispatch_ns = elapsed_ns(start_) - std::min(elapsed_ns(start_), compiled);
-    const ranks::Traffic& after = ranks_.traffic();
-    run_.traffic = {.bytes_sent = after.bytes_sent - traffic_before_.bytes_sent,
-                    .messages = after.messages - traffic_before_.messages,
-                    .waiting_ns = after.waiting_ns - traffic_before_.waiting_ns};
     if (failed_) {
       return tl::unexpected(std::move(*failed_));
     }
     monitor_.begin(Activity::reading);
     run_.queues = queue_outcomes();
-    if (run_.status == RunStatus::done) {
+    if (outcome.status == RunStatus::done) {
       TIDEGATE_CHECK(read_outputs());
     }
     return std::move(run_);
   }
 
 private:
-  void start_clock() {
-    traffic_before_ = ranks_.traffic();
-    compile_ns_before_ = waves_->compile_ns();
-    start_ = Clock::now();
-  }
-
   // The bytes of a buffer that this rank has memory for.
   [[nodiscard]] ByteRange room(std::uint32_t buffer) const {
     return room_of(program_, split_, buffer, rank_);
@@ -196,30 +184,21 @@ private:
     }
   }
 
-  // Waits for other ranks.
+  // Waits for other ranks by a call of Ranks. Returns false, and keeps the error, if they do not meet.
   template <class Wait>
-  Result<void> together(const Wait& wait) {
-    auto waited = wait();
-    run_.trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
-    return waited;
-  }
-  Result<void> wait() {
-    return together([this] { return ranks_.wait(); });
+  bool meet(const Wait& wait) {
+    if (auto waited = clock_.together(wait); !waited) {
+      failed_ = std::move(waited.error());
+    }
+    return !failed_;
   }
 
   // The compile time of first launches does not count as wall time.
   [[nodiscard]] Clock::time_point limit() const {
-    return deadline_ + std::chrono::nanoseconds(waves_->compile_ns());
+    return clock_.deadline() + std::chrono::nanoseconds(waves_->compile_ns());
   }
 
-  bool out_of_time() {
-    if (InterruptWatch::interrupted()) {
-      run_.status = RunStatus::interrupted;
-    } else if (Clock::now() >= limit()) {
-      run_.status = RunStatus::deadline;
-    }
-    return run_.status != RunStatus::done;
-  }
+  bool out_of_time() { return engine::out_of_time(run_.outcome, limit()); }
 
   // Begins to exchange this rank's share of the transfers, of buffers in the memory that they have in a swap phase; returns
   // what this rank awaits, or nothing if it takes no part.
@@ -249,20 +228,22 @@ private:
     return awaited;
   }
 
-  // Launches that no halo is awaited for may still run meanwhile.
-  Result<void> end_exchange(const device::Event& inner) {
+  // Launches that no halo is awaited for may still run meanwhile. Returns false to end the program.
+  bool end_exchange(const device::Event& inner) {
     exchange_.arrive();
     if (!end_block()) {
-      return {};
+      return false;
     }
     exchange_.send();
     monitor_.reach(
         {.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
-    TIDEGATE_CHECK(together([&] {
+    const bool met = meet([&] {
       return ranks_.wait(inner ? [&] { return !session_.has_ended(inner); } : std::function<bool()>());
-    }));
-    exchange_.end();
-    return {};
+    });
+    if (met) {
+      exchange_.end();
+    }
+    return met && !out_of_time();
   }
 
   // Launches these rows of a wave that is cut; returns false if it cannot.
@@ -317,7 +298,7 @@ private:
     return shared;
   }
 
-  Result<void> combine(const std::vector<Shared>& all) {
+  bool combine(const std::vector<Shared>& all) {
     for (const Shared& shared : all) {
       const ElementType type = shared.buffer->type;
       const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
@@ -331,7 +312,9 @@ private:
       const auto combined = [&](std::uint64_t a, std::uint64_t b) {
         return shared.how == Combine::sum ? a + b : less(a, b) == (shared.how == Combine::min) ? a : b;
       };
-      TIDEGATE_CHECK(together([&] { return ranks_.reduce(values, combined); }));
+      if (!meet([&] { return ranks_.reduce(values, combined); })) {
+        return false;
+      }
       std::vector<std::byte> bytes(shared.buffer->bytes);
       const std::size_t size = element_bytes(type);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -340,7 +323,7 @@ private:
       }
       upload(session_, shared.memory, 0, bytes);
     }
-    return {};
+    return true;
   }
 
   // Decides what a run measures: the depth of halos, and blocks.
@@ -399,19 +382,22 @@ private:
     in_blocks_ = way.blocks;
   }
 
-  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration.
-  Result<void> measure(std::uint32_t iteration) {
+  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration. Returns false to end the
+  // program.
+  bool measure(std::uint32_t iteration) {
     if (iteration != warm_up_ + times_.size() * stretch_) {
-      return {};
+      return true;
     }
     finish_waves();
     const auto end = Clock::now();
     if (!times_.empty()) {
       times_.back() = elapsed_ns(stretch_began_, end);
-      TIDEGATE_CHECK(together([&] {
-        return ranks_.reduce(std::span(&times_.back(), 1),
-                             [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-      }));
+      if (!meet([&] {
+            return ranks_.reduce(std::span(&times_.back(), 1),
+                                 [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+          })) {
+        return false;
+      }
     }
     const std::optional<Way> next = next_way();
     if (!next) {
@@ -425,19 +411,19 @@ private:
             fmt::format("measured: {} an iteration, {} with plain launches", of_iteration(times_.back()),
                         of_iteration(*std::min_element(times_.begin(), times_.end() - 1)));
       }
-      return {};
+      return true;
     }
     take(*next);
     ways_.push_back(*next);
     times_.push_back(0);
-    auto met = together([&] { return ranks_.barrier(); });
+    const bool met = meet([&] { return ranks_.barrier(); });
     stretch_began_ = Clock::now();
     return met;
   }
 
   void begin_blocks() {
     RankBlock& block = *blocks_->block;
-    block.limits.deadline = deadline_;
+    block.limits.deadline = clock_.deadline();
     queues_.emplace(session_, block.compiled.program, *arena_);
     dispatcher_.emplace(session_, block.compiled.program, block.compiled.schedule, block.compiled.tables,
                         block.compiled.strategy.strategy, block.compiled.synchronization.mapping,
@@ -487,8 +473,8 @@ private:
   }
 
   bool block_failed() {
-    run_.status = dispatcher_->outcome().status;
-    run_.stuck_groups = dispatcher_->outcome().stuck_groups;
+    run_.outcome.status = dispatcher_->outcome().status;
+    run_.outcome.stuck_groups = dispatcher_->outcome().stuck_groups;
     return false;
   }
 
@@ -500,19 +486,15 @@ private:
   void take_items(std::uint32_t wave) {
     const auto rank = static_cast<std::size_t>(ranks_.rank());
     const std::vector<std::uint32_t>& begin = split_.waves[wave].begin;
-    waves_->take_items(wave, {.begin = begin[rank],
-                              .end = begin[rank + 1],
-                              .rank = rank,
-                              .ranks = split_.ranks,
-                              .sum = [this, wave](std::span<std::uint64_t> numbers) {
-                                run_.trace.worked(wave, static_cast<std::uint32_t>(monitor_.iterations));
-                                const auto summed = together(
-                                    [&] { return ranks_.reduce(numbers, std::plus<std::uint64_t>()); });
-                                if (!summed) {
-                                  failed_ = summed.error();
-                                }
-                                return summed.has_value();
-                              }});
+    waves_->take_items(wave,
+                       {.begin = begin[rank],
+                        .end = begin[rank + 1],
+                        .rank = rank,
+                        .ranks = split_.ranks,
+                        .sum = [this, wave](std::span<std::uint64_t> numbers) {
+                          run_.times.trace.worked(wave, static_cast<std::uint32_t>(monitor_.iterations));
+                          return meet([&] { return ranks_.reduce(numbers, std::plus<std::uint64_t>()); });
+                        }});
   }
 
   // Of a queue that is cut all ranks run the rounds.
@@ -530,9 +512,9 @@ private:
                           : launch_rows(wave, iteration, rows[rank_].begin, inner.begin) &&
                                 launch_rows(wave, iteration, inner.end, rows[rank_].end);
     monitor_.deadline = limit();
-    if (done && run_.trace.on()) {
+    if (done && run_.times.trace.on()) {
       device::require(session_.finish(), "running the waves");
-      run_.trace.worked(wave, iteration);
+      run_.times.trace.worked(wave, iteration);
     }
     return done;
   }
@@ -540,17 +522,13 @@ private:
   // Gives all ranks what rank 0 may have written in a wave, and how it ended there. Returns false to end the program.
   bool share(std::uint32_t wave, std::uint32_t iteration) {
     const auto broadcast = [this](std::span<std::byte> bytes) {
-      const auto sent = together([&] { return ranks_.broadcast(bytes); });
-      if (!sent) {
-        failed_ = sent.error();
-      }
-      return sent.has_value();
+      return meet([&] { return ranks_.broadcast(bytes); });
     };
-    std::array<std::byte, 1> ended{static_cast<std::byte>(run_.status)};
+    std::array<std::byte, 1> ended{static_cast<std::byte>(run_.outcome.status)};
     if (!broadcast(ended)) {
       return false;
     }
-    run_.status = static_cast<RunStatus>(ended[0]);
+    run_.outcome.status = static_cast<RunStatus>(ended[0]);
     const ProgramWave& spec = program_.waves[wave];
     std::set<std::uint32_t> written;
     if (spec.state) {
@@ -575,25 +553,23 @@ private:
       }
       run_.buffer_bytes[buffer] += (split_.ranks - 1) * bytes.size();
     }
-    return run_.status == RunStatus::done;
+    return run_.outcome.status == RunStatus::done;
   }
 
   // Runs this rank's part of a wave. Returns false to end the program.
   bool step(std::uint32_t wave, std::uint32_t iteration) {
     monitor_.iterations = iteration;
-    if (failed_ || run_.status != RunStatus::done) {
+    if (failed_ || run_.outcome.status != RunStatus::done) {
       return false;
     }
     if (clock_from_ != 0 && iteration == clock_from_) {
       clock_from_ = 0;
       finish_waves();
-      start_clock();
+      clock_.restart();
+      compile_ns_before_ = waves_->compile_ns();
     }
-    if (measures_ && wave == first_repeated_) {
-      if (const auto measured = measure(iteration); !measured) {
-        failed_ = measured.error();
-        return false;
-      }
+    if (measures_ && wave == first_repeated_ && !measure(iteration)) {
+      return false;
     }
     if (program_.waves[wave].section == Section::each && iteration < ran_to_) {
       return true;
@@ -611,10 +587,7 @@ private:
         launch_rows(wave, iteration, inner.begin, inner.end, &inner_ended);
         device::require(session_.flush(), "running the waves");
       }
-      if (const auto ended = end_exchange(inner_ended); !ended) {
-        failed_ = ended.error();
-      }
-      if (failed_ || run_.status != RunStatus::done || out_of_time()) {
+      if (!end_exchange(inner_ended)) {
         return false;
       }
     }
@@ -627,7 +600,7 @@ private:
     const bool runs = cut.on_one_rank ? rank_ == 0 : !in_rows(wave) || rows[rank_].begin != rows[rank_].end;
     if (runs && !launch(wave, iteration, rows, inner)) {
       if (!failed_ && !out_of_time()) {
-        run_.status = RunStatus::queue_failed;
+        run_.outcome.status = RunStatus::queue_failed;
       }
       if (!cut.on_one_rank) {
         return false;
@@ -637,11 +610,7 @@ private:
       return false;
     }
     fresh_.after(wave, iteration, rows);
-    if (const auto combined = combine(shared); !combined) {
-      failed_ = combined.error();
-      return false;
-    }
-    return ++launches_ < launches_until_look_ || look();
+    return combine(shared) && (++launches_ < launches_until_look_ || look());
   }
 
   // Waits for the device and looks at the clock, after more launches each time while these are short. Returns false to end the
@@ -655,7 +624,7 @@ private:
         elapsed_ns(looked_, now) > often_ns ? 1 : std::min(2 * launches_until_look_, most_launches);
     looked_ = now;
     launches_ = 0;
-    return run_.status == RunStatus::done && !out_of_time();
+    return run_.outcome.status == RunStatus::done && !out_of_time();
   }
 
   // Reads the value that `until` tests. Rank 0 decides for all: kernels that do not repeat their results could have
@@ -664,13 +633,11 @@ private:
     if (rank_ == 0) {
       download(session_, memory_[owner], 0, value);
     }
-    const auto decided = together([&] { return ranks_.broadcast(value); });
-    if (!decided) {
-      failed_ = decided.error();
+    if (!meet([&] { return ranks_.broadcast(value); })) {
       return;
     }
     run_.until_value.assign(value.begin(), value.end());
-    run_.until_met = same_value(program_, run_.until_value);
+    run_.outcome.until_met = same_value(program_, run_.until_value);
     out_of_time();
   }
 
@@ -684,7 +651,7 @@ private:
 
   Result<void> read_outputs() {
     const auto start = Clock::now();
-    const std::uint32_t phase = run_.iterations % static_cast<std::uint32_t>(storage_.size());
+    const std::uint32_t phase = run_.outcome.reached.iteration % static_cast<std::uint32_t>(storage_.size());
     const auto in_parts = [this](std::uint32_t i) {
       return outputs_ == Outputs::in_parts && program_.buffers[i].output_head && split_.split(i);
     };
@@ -707,7 +674,7 @@ private:
       if (rank_ == 0) {
         download(session_, memory, 0, run_.outputs[i].subspan(room(i).begin, room(i).size()));
       }
-      for (const RankTransfer& transfer : fresh_.gather(i, run_.iterations)) {
+      for (const RankTransfer& transfer : fresh_.gather(i, run_.outcome.reached.iteration)) {
         if (rank_ == 0) {
           ranks_.receive(static_cast<int>(transfer.from),
                          run_.outputs[i].subspan(transfer.bytes.begin, transfer.bytes.size()));
@@ -717,8 +684,8 @@ private:
         }
       }
     }
-    TIDEGATE_CHECK(wait());
-    run_.read_back_ns = elapsed_ns(start);
+    TIDEGATE_CHECK(clock_.together([this] { return ranks_.wait(); }));
+    run_.times.read_back_ns = elapsed_ns(start);
     return {};
   }
 
@@ -732,15 +699,14 @@ private:
   const Outputs outputs_;
   const std::uint64_t trace_spans_;
   std::uint32_t clock_from_; // the iteration in which the clock starts again
-  Clock::time_point start_;
-  ranks::Traffic traffic_before_;
   std::uint64_t compile_ns_before_ = 0;
-  Clock::time_point deadline_;
   Monitor& monitor_;
   const std::vector<std::uint32_t> order_;
   DeepHalos halos_;
   Freshness fresh_;
   RankExchange exchange_;
+  RankRun run_;
+  RankClock clock_;
   const std::optional<bool> asked_overlap_;
   bool overlaps_;           // inner work-groups run while halos are under way
   bool overlapped_ = false; // some did
@@ -770,7 +736,6 @@ private:
   std::vector<Way> ways_;
   std::vector<std::uint64_t> times_; // of stretches, by way, ns
   Clock::time_point stretch_began_;
-  RankRun run_;
 };
 
 } // namespace
@@ -793,10 +758,10 @@ Result<RankRun> try_on_ranks(const device::Session& session, const Job& program,
                              const RankSettings& settings) {
   auto run = run_on_ranks(session, program, split, storage, first, *options.ranks,
                           std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings);
-  if (run && run->status == RunStatus::interrupted) {
+  if (run && run->outcome.status == RunStatus::interrupted) {
     return failure(ErrorCode::interrupted, "interrupted", "run it again");
   }
-  if (run && run->status == RunStatus::deadline) {
+  if (run && run->outcome.status == RunStatus::deadline) {
     return failure(ErrorCode::wall_time_exceeded,
                    fmt::format("the wall time of {} is over before the first {} are tried",
                                seconds_text(options.max_wall_time_ns),

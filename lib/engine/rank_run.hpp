@@ -7,8 +7,8 @@
 #include "engine/execute.hpp"
 #include "engine/job.hpp"
 #include "engine/queue_rounds.hpp"
+#include "engine/rank_clock.hpp"
 #include "engine/split.hpp"
-#include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -25,49 +25,6 @@ namespace tidegate::engine {
 // Refuses what does not run on several ranks yet: kinds of waves and of buffers. Error: invalid_program.
 Result<void> check_rankable(const Job& program);
 
-// A traced run of one rank: from one mark to the next it has worked, or sent and waited for others.
-class RankTrace {
-public:
-  struct Span {
-    std::uint64_t begin_ns = 0; // since the trace was made
-    std::uint64_t end_ns = 0;
-    std::uint64_t bytes_sent = 0; // up to its end
-    std::uint32_t name = 0;       // index; of an exchange: none
-    std::uint32_t iteration = 0;
-    std::uint64_t exchange = 0; // 1: of messages
-  };
-
-  // Keeps at most as many spans; 0: traces nothing. All ranks make theirs at the same time, after a barrier.
-  explicit RankTrace(std::uint64_t most) : most_(most) {}
-  [[nodiscard]] bool on() const { return most_ != 0; }
-
-  // Ends what began at the last mark.
-  void worked(std::uint32_t name, std::uint32_t iteration) { mark({.name = name, .iteration = iteration}); }
-  void exchanged(std::uint32_t iteration, const ranks::Traffic& traffic) {
-    mark({.bytes_sent = traffic.bytes_sent, .iteration = iteration, .exchange = 1});
-  }
-
-  // Names the spans since the last call.
-  void name(std::uint32_t name, std::uint32_t iteration);
-
-  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
-  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
-
-private:
-  void mark(Span span);
-
-  std::uint64_t most_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::uint64_t last_ns_ = 0;
-  std::size_t unnamed_ = 0;
-  std::vector<Span> spans_;
-  std::uint64_t left_out_ = 0;
-};
-
-// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an empty
-// timeline. `names` are those of work. Errors: as Ranks::wait().
-Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
-
 // An output whose rows are on the ranks that own them.
 struct OutputInParts {
   std::uint32_t buffer = 0;
@@ -76,29 +33,22 @@ struct OutputInParts {
 };
 
 struct RankRun {
-  RunStatus status = RunStatus::done; // or deadline, interrupted, queue_failed, hang
-  std::uint32_t iterations = 0;
+  DispatchOutcome outcome;
+  RankTimes times;
   std::optional<std::uint32_t>
       ended_before; // the wave of the next iteration that is not done, of a run that ended early
   std::vector<QueueOutcome> queues;
-  bool until_met = false;
   std::vector<std::byte> until_value; // after the last iteration
   HostContents outputs;               // of rank 0, but those in parts; others have room without contents
   std::vector<OutputInParts> parts;
-  std::uint64_t device_bytes = 0; // of all buffers
-  std::uint64_t upload_ns = 0;
-  std::uint64_t dispatch_ns = 0;
-  std::uint64_t read_back_ns = 0;
-  ranks::Traffic traffic;                  // of the dispatch
+  std::uint64_t device_bytes = 0;          // of all buffers
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
-  RankTrace trace{0};
   std::uint32_t halo_depth = 1;
   bool halo_overlap = false;          // work-groups that await nothing ran while halos were under way
   std::uint64_t block_iterations = 0; // in persistent launches
   bool blocks = false;                // taken at the end
   std::string block_times;            // for people, if they were measured
-  std::vector<StuckGroup> stuck_groups;
-  std::string halo_reason; // why it is 1 though more is asked for
+  std::string halo_reason;            // why it is 1 though more is asked for
 };
 
 struct RankBlocks;
@@ -140,13 +90,6 @@ Result<RankRun> try_on_ranks(const device::Session& session, const Job& program,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, const RunOptions& options, Monitor& monitor,
                              const RankSettings& settings);
-
-// Returns the times and messages of all ranks, in rank 0; the others get an empty report. `own` has what traffic does not count.
-// Errors: as Ranks::wait().
-Result<RanksReport> report_ranks(const ranks::Traffic& traffic, RankReport own, ranks::Ranks& ranks);
-
-// Returns those of this rank alone, of a run that ended early.
-RanksReport report_rank(const ranks::Traffic& traffic, RankReport own, const ranks::Ranks& ranks);
 
 // As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

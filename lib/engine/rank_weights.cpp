@@ -65,7 +65,7 @@ Result<RankWeights> rehearse(const device::Session& session, Job program, JobSpl
                try_on_ranks(session, program, split, storage, first, options, monitor, settings));
   std::vector<std::uint64_t> work_ns(split.ranks);
   work_ns[static_cast<std::size_t>(ranks.rank())] =
-      run.dispatch_ns - std::min(run.dispatch_ns, run.traffic.waiting_ns);
+      run.outcome.dispatch_ns - std::min(run.outcome.dispatch_ns, run.times.traffic.waiting_ns);
   TIDEGATE_CHECK(ranks.reduce(work_ns, std::plus<std::uint64_t>()));
   return RankWeights{.source = WeightSource::measured, .parts = parts_by_time(work_ns)};
 }

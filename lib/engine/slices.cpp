@@ -62,6 +62,17 @@ Counters::~Counters() {
   monitor_.gave_up = nullptr;
 }
 
+bool out_of_time(DispatchOutcome& outcome, std::chrono::steady_clock::time_point deadline) {
+  if (InterruptWatch::interrupted()) {
+    outcome.status = RunStatus::interrupted;
+  } else if (std::chrono::steady_clock::now() >= deadline) {
+    outcome.status = RunStatus::deadline;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void SliceLoop::finish() {
   device::require(session_.finish(), "running the waves");
   outcome_.ended_at = Clock::now();
@@ -83,17 +94,6 @@ bool SliceLoop::goes_on(bool stuck, bool moved, Clock::time_point deadline,
   }
   outcome_.status = RunStatus::hang;
   return false;
-}
-
-bool SliceLoop::out_of_time(Clock::time_point deadline) {
-  if (InterruptWatch::interrupted()) {
-    outcome_.status = RunStatus::interrupted;
-  } else if (Clock::now() >= deadline) {
-    outcome_.status = RunStatus::deadline;
-  } else {
-    return false;
-  }
-  return true;
 }
 
 std::vector<StuckGroup> read_stuck_groups(const device::Session& session, const device::Buffer& memory,

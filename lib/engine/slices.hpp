@@ -91,6 +91,9 @@ private:
   device::Buffer memory_;
 };
 
+// Returns true, and sets the outcome, after an interrupt or the deadline.
+bool out_of_time(DispatchOutcome& outcome, std::chrono::steady_clock::time_point deadline);
+
 // Launches slices and times them in the outcome. All references outlive it; all throw device::Refused.
 class SliceLoop {
 public:
@@ -124,8 +127,7 @@ public:
   bool goes_on(bool stuck, bool moved, Clock::time_point deadline,
                const std::function<std::vector<StuckGroup>()>& read_stuck);
 
-  // Returns true, and sets the outcome, after an interrupt or the deadline.
-  bool out_of_time(Clock::time_point deadline);
+  bool out_of_time(Clock::time_point deadline) { return engine::out_of_time(outcome_, deadline); }
 
 private:
   const device::Session& session_;

@@ -495,7 +495,7 @@ TEST_CASE("random programs make the same bytes on any number of ranks") {
     std::uint64_t by_rank = 0;
     std::uint64_t by_buffer = 0;
     for (const RankRun& run : together.runs) {
-      by_rank += run.traffic.bytes_sent;
+      by_rank += run.times.traffic.bytes_sent;
       CHECK(run.buffer_bytes == together.runs.front().buffer_bytes);
     }
     for (const std::uint64_t bytes : together.runs.front().buffer_bytes) {
@@ -587,8 +587,8 @@ TEST_CASE("deep halos make the same bytes with fewer messages") {
       deep += together.runs.front().halo_depth == 5 ? 1 : 0;
       for (const RankRun& run : together.runs) {
         CHECK(run.halo_depth == together.runs.front().halo_depth);
-        messages += depth == 5 ? run.traffic.messages : 0;
-        messages_of_1 += depth == 1 ? run.traffic.messages : 0;
+        messages += depth == 5 ? run.times.traffic.messages : 0;
+        messages_of_1 += depth == 1 ? run.times.traffic.messages : 0;
       }
     }
   }
@@ -624,8 +624,8 @@ TEST_CASE("iterations between two exchanges make the same bytes in one persisten
                             together.runs.front().outputs)
                 .equal);
     for (std::size_t rank = 0; rank < together.runs.size(); ++rank) {
-      CHECK(together.runs[rank].traffic.messages == plain.runs[rank].traffic.messages);
-      CHECK(together.runs[rank].traffic.bytes_sent == plain.runs[rank].traffic.bytes_sent);
+      CHECK(together.runs[rank].times.traffic.messages == plain.runs[rank].times.traffic.messages);
+      CHECK(together.runs[rank].times.traffic.bytes_sent == plain.runs[rank].times.traffic.bytes_sent);
     }
     in_blocks += together.runs.front().block_iterations;
   }
@@ -674,8 +674,8 @@ TEST_CASE("a wait in a block that runs out ends the rank as a hang") {
     const RankRun run =
         std::move(run_together(*compiled.program, 1, 8, {}, {}, Memory::in_parts, BlockUse::always, stuck)
                       .runs.front());
-    CHECK(run.status == RunStatus::hang);
-    CHECK(run.stuck_groups.size() == 1);
+    CHECK(run.outcome.status == RunStatus::hang);
+    CHECK(run.outcome.stuck_groups.size() == 1);
     CHECK(launches == last);
   }
 }
@@ -759,7 +759,7 @@ TEST_CASE("without a depth the run measures which is fastest, and all ranks take
   for (const RankRun& run : together.runs) {
     CHECK(run.halo_depth == together.runs.front().halo_depth);
     CHECK(run.halo_depth <= 8);
-    messages += run.traffic.messages;
+    messages += run.times.traffic.messages;
   }
   CHECK(messages < 4 * 399); // of a depth of 1 alone: stretches of 2, 4 and 8 took fewer
 }
@@ -775,7 +775,7 @@ TEST_CASE("a depth of K exchanges halos once in K iterations") {
     CHECK(compare_outputs(compiled.program->written, alone, together.runs.front().outputs).equal);
     std::uint64_t messages = 0;
     for (const RankRun& run : together.runs) {
-      messages += run.traffic.messages;
+      messages += run.times.traffic.messages;
     }
     CHECK(messages == exchanges * 3 * 2); // over three borders, in both directions
   }
@@ -801,7 +801,7 @@ TEST_CASE("halos alone are sent, and only where a later wave reads them") {
   CHECK(together.runs.front().buffer_bytes == std::vector<std::uint64_t>{(repeat - 1) * 2 * 4 * 3 * 2, 0});
   std::uint64_t messages = 0;
   for (const RankRun& run : together.runs) {
-    messages += run.traffic.messages;
+    messages += run.times.traffic.messages;
   }
   CHECK(messages == (repeat - 1) * 3 * 2);
 }
@@ -823,8 +823,8 @@ TEST_CASE("a rank has memory for what it owns and reads, and sends as much as wi
       for (int rank = 0; rank < size; ++rank) {
         const auto r = static_cast<std::uint32_t>(rank);
         const RankRun& run = together.runs[r];
-        CHECK(run.traffic.bytes_sent == whole.runs[r].traffic.bytes_sent);
-        CHECK(run.traffic.messages == whole.runs[r].traffic.messages);
+        CHECK(run.times.traffic.bytes_sent == whole.runs[r].times.traffic.bytes_sent);
+        CHECK(run.times.traffic.messages == whole.runs[r].times.traffic.messages);
         CHECK(whole.runs[r].device_bytes == 2 * 4 * n);
         std::uint64_t bytes = 0;
         for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {

@@ -1,7 +1,6 @@
 #include "engine/traversal/rank_run.hpp"
 
 #include "core/duration.hpp"
-#include "core/interrupt.hpp"
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/traversal/kernel_layout.hpp"
@@ -68,26 +67,16 @@ public:
 
   Result<RankTraversalRun> run() {
     const Algorithm algorithm = shape_.algorithm;
-    TIDEGATE_CHECK(together([this] { return ranks_.barrier(); }));
-    const ranks::Traffic before = ranks_.traffic();
     const device::CallCounts calls_before = session_.calls()->now();
-    const auto start = Clock::now();
-    run_.trace = engine::RankTrace(trace_spans_);
-    monitor_.begin(engine::Activity::running);
-    deadline_ = start + most_;
-    monitor_.deadline = deadline_;
+    TIDEGATE_CHECK(clock_.begin(most_, trace_spans_));
     TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
                    : algorithm == Algorithm::pagerank ? run_iterations()
                                                       : run_waves());
     require(session_.finish(), "running the waves");
     TraversalOutcome& outcome = run_.outcome;
-    outcome.dispatch_ns = elapsed_ns(start);
+    clock_.end(outcome);
     outcome.iterations = outcome.waves.size();
     outcome.calls = session_.calls()->since(calls_before);
-    const ranks::Traffic& after = ranks_.traffic();
-    run_.traffic = {.bytes_sent = after.bytes_sent - before.bytes_sent,
-                    .messages = after.messages - before.messages,
-                    .waiting_ns = after.waiting_ns - before.waiting_ns};
     if (outcome.status == RunStatus::done) {
       monitor_.begin(engine::Activity::reading);
       const auto reading = Clock::now();
@@ -95,7 +84,7 @@ public:
       if (shape_.parents) {
         TIDEGATE_CHECK(gather(At::others, word_bytes, run_.results.parents));
       }
-      run_.read_back_ns = elapsed_ns(reading);
+      run_.times.read_back_ns = elapsed_ns(reading);
     }
     return std::move(run_);
   }
@@ -201,7 +190,7 @@ private:
     require(session_.set_bytes(kernel_.kernel, At::part, std::as_bytes(std::span(&part_, 1))),
             "setting an argument of the traversal");
     require(session_.finish(), "filling the buffers");
-    run_.upload_ns = elapsed_ns(start);
+    run_.times.upload_ns = elapsed_ns(start);
   }
 
   void launch(std::uint32_t action) {
@@ -241,13 +230,11 @@ private:
   // Waits for other ranks.
   template <class Wait>
   Result<void> together(const Wait& wait) {
-    if (run_.trace.on()) {
+    if (run_.times.trace.on()) {
       require(session_.finish(), "running the waves");
-      run_.trace.worked(0, part_.wave);
+      run_.times.trace.worked(0, part_.wave);
     }
-    auto waited = wait();
-    run_.trace.exchanged(part_.wave, ranks_.traffic());
-    return waited;
+    return clock_.together(wait);
   }
   Result<void> wait() {
     return together([this] { return ranks_.wait(); });
@@ -259,15 +246,7 @@ private:
     return std::bit_cast<Counted>(numbers);
   }
 
-  bool out_of_time() {
-    RunStatus& status = run_.outcome.status;
-    if (InterruptWatch::interrupted()) {
-      status = RunStatus::interrupted;
-    } else if (Clock::now() >= deadline_) {
-      status = RunStatus::deadline;
-    }
-    return status != RunStatus::done;
-  }
+  bool out_of_time() { return engine::out_of_time(run_.outcome, clock_.deadline()); }
 
   // Every rank but this.
   template <class Use>
@@ -517,7 +496,7 @@ private:
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
     run_.outcome.waves.push_back(wave);
-    run_.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
+    run_.times.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
     monitor_.iterations = ++part_.wave;
   }
 
@@ -673,7 +652,6 @@ private:
   engine::Monitor& monitor_;
   const std::uint64_t words_; // of a bitmap
   const bool floats_ = graphs::weight_type(*own_.out) == graphs::WeightType::f32;
-  Clock::time_point deadline_ = Clock::now() + engine::build_limit;
   const bool by_shares_ = // as TG_RANKS_BY_SHARES
       shape_.algorithm == Algorithm::pagerank && !shape_.short_rows && groups_.local[0] > 1;
   tg_setting setting_{};
@@ -685,6 +663,7 @@ private:
   Counted total_;             // of all ranks
   std::uint64_t most_degree_ = 0;
   RankTraversalRun run_;
+  engine::RankClock clock_{ranks_, monitor_, run_.times};
 };
 
 } // namespace

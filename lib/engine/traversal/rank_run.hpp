@@ -2,7 +2,7 @@
 // its part of every wave; ranks send each other improved vertices, or all of a frontier as a bitmap where a
 // wave pulls.
 #pragma once
-#include "engine/rank_run.hpp"
+#include "engine/rank_clock.hpp"
 #include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/own.hpp"
 #include "engine/traversal/report.hpp"
@@ -59,10 +59,7 @@ ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool 
 struct RankTraversalRun {
   TraversalOutcome outcome;
   TraversalResults results; // on rank 0 all of them; in parts, on each rank its vertices'
-  std::uint64_t upload_ns = 0;
-  std::uint64_t read_back_ns = 0;
-  ranks::Traffic traffic; // of the dispatch
-  engine::RankTrace trace{0};
+  engine::RankTimes times;
 };
 
 struct RankSetting {

@@ -7,7 +7,6 @@
 #include "device/monitor.hpp"
 #include "engine/kept.hpp"
 #include "engine/proof.hpp"
-#include "engine/rank_run.hpp"
 #include "engine/report.hpp"
 #include "engine/traversal/dispatch.hpp"
 #include "engine/traversal/own.hpp"
@@ -428,8 +427,8 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                  options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0,
                              .in_parts = results_in_parts},
                             ranks, std::chrono::nanoseconds(options.max_wall_time_ns), monitor));
-  report.upload_ns = report.queue_publish_ns = run.upload_ns;
-  report.read_back_ns = run.read_back_ns;
+  report.upload_ns = report.queue_publish_ns = run.times.upload_ns;
+  report.read_back_ns = run.times.read_back_ns;
   engine::report_calls(report.telemetry, session->calls()->since(calls_before), run.outcome.calls);
   const double rank_change = run.outcome.rank_change;
   report_outcome(program, run.outcome, groups, options, report);
@@ -438,15 +437,14 @@ Result<void> execute_on_ranks(const graphs::FrontierProgram& program, const grap
                                    .dispatch_ns = report.dispatch_ns,
                                    .edges = part.shape().edges,
                                    .device_bytes = report.memory.bytes};
+  TIDEGATE_TRY(report.ranks, engine::report_ranks(report.status, run.times.traffic, numbers, ranks));
   if (report.status != RunStatus::done) {
-    report.ranks = engine::report_rank(run.traffic, numbers, ranks);
     return {};
   }
-  TIDEGATE_TRY(report.ranks, engine::report_ranks(run.traffic, numbers, ranks));
   report.replay = replay(choices, report.waves);
-  if (run.trace.on()) {
+  if (run.times.trace.on()) {
     std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
-    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.trace, std::move(names), ranks));
+    TIDEGATE_TRY(report.timeline, engine::timeline_of_ranks(run.times.trace, std::move(names), ranks));
     if (root) {
       engine::report_timeline(report, options);
     }
@@ -704,13 +702,13 @@ Result<FrontierReport> run_loaded(const Asked& asked, const graphs::FrontierProg
     known.items_processed = known.published_items = monitor.items;
     known.wall_time_ns = elapsed_ns(asked.start);
     if (part) {
-      known.ranks = engine::report_rank({},
-                                        {.host = {},
-                                         .device = device->name,
-                                         .dispatch_ns = known.dispatch_ns,
-                                         .edges = part->shape().edges,
-                                         .device_bytes = known.memory.bytes},
-                                        *options.ranks);
+      known.ranks = *engine::report_ranks(known.status, {},
+                                          {.host = {},
+                                           .device = device->name,
+                                           .dispatch_ns = known.dispatch_ns,
+                                           .edges = part->shape().edges,
+                                           .device_bytes = known.memory.bytes},
+                                          *options.ranks);
     }
     options.traversal.abandon(known);
   });

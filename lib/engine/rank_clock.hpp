@@ -1,0 +1,110 @@
+// Times and messages of one rank, of a wave program or of a traversal: its clock, its trace, and the report of all ranks.
+#pragma once
+#include "device/monitor.hpp"
+#include "engine/run_report.hpp"
+#include "engine/slices.hpp"
+#include "engine/timeline.hpp"
+#include "ranks/ranks.hpp"
+#include <tidegate/core/error.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tidegate::engine {
+
+// A traced run of one rank: from one mark to the next it has worked, or sent and waited for others.
+class RankTrace {
+public:
+  struct Span {
+    std::uint64_t begin_ns = 0; // since the trace was made
+    std::uint64_t end_ns = 0;
+    std::uint64_t bytes_sent = 0; // up to its end
+    std::uint32_t name = 0;       // index; of an exchange: none
+    std::uint32_t iteration = 0;
+    std::uint64_t exchange = 0; // 1: of messages
+  };
+
+  // Keeps at most as many spans; 0: traces nothing. All ranks make theirs at the same time, after a barrier.
+  explicit RankTrace(std::uint64_t most) : most_(most) {}
+  [[nodiscard]] bool on() const { return most_ != 0; }
+
+  // Ends what began at the last mark.
+  void worked(std::uint32_t name, std::uint32_t iteration) { mark({.name = name, .iteration = iteration}); }
+  void exchanged(std::uint32_t iteration, const ranks::Traffic& traffic) {
+    mark({.bytes_sent = traffic.bytes_sent, .iteration = iteration, .exchange = 1});
+  }
+
+  // Names the spans since the last call.
+  void name(std::uint32_t name, std::uint32_t iteration);
+
+  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
+private:
+  void mark(Span span);
+
+  std::uint64_t most_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::uint64_t last_ns_ = 0;
+  std::size_t unnamed_ = 0;
+  std::vector<Span> spans_;
+  std::uint64_t left_out_ = 0;
+};
+
+// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an empty
+// timeline. `names` are those of work. Errors: as Ranks::wait().
+Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
+
+struct RankTimes {
+  std::uint64_t upload_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  ranks::Traffic traffic; // of the dispatch
+  RankTrace trace{0};
+};
+
+// Waits for the other ranks and times the dispatch. All references outlive it.
+class RankClock {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  RankClock(ranks::Ranks& ranks, Monitor& monitor, RankTimes& times)
+      : ranks_(ranks), monitor_(monitor), times_(times) {}
+
+  // Begins the dispatch on all ranks at the same time; `most` is its wall time. Keeps at most `trace_spans` spans of a trace.
+  // Errors: as Ranks::wait().
+  Result<void> begin(std::chrono::nanoseconds most, std::uint64_t trace_spans);
+
+  // Times and traffic count from here on.
+  void restart();
+
+  // Reports the dispatch, without the time that first launches were compiled in.
+  void end(DispatchOutcome& outcome, std::uint64_t compile_ns = 0);
+
+  [[nodiscard]] Clock::time_point deadline() const { return deadline_; }
+
+  // Waits for other ranks by a call of Ranks.
+  template <class Wait>
+  Result<void> together(const Wait& wait) {
+    auto waited = wait();
+    times_.trace.exchanged(static_cast<std::uint32_t>(monitor_.iterations), ranks_.traffic());
+    return waited;
+  }
+
+private:
+  ranks::Ranks& ranks_;
+  Monitor& monitor_;
+  RankTimes& times_;
+  Clock::time_point start_;
+  Clock::time_point deadline_;
+  ranks::Traffic before_;
+};
+
+// Returns the times and messages of all ranks, in rank 0; the others get an empty report. Of a run that ended early, when ranks
+// may be anywhere, each returns its own. `own` has what traffic does not count. Errors: as Ranks::wait().
+Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,
+                                 ranks::Ranks& ranks);
+
+} // namespace tidegate::engine
