@@ -99,13 +99,6 @@ ProgramArgument plain_argument(std::uint32_t buffer, Access access) {
           .value = {}};
 }
 
-ProgramArgument number_argument(std::uint32_t number) {
-  ProgramArgument argument{.kind = ProgramArgument::Kind::value,
-                           .value = std::vector<std::byte>(sizeof number)};
-  std::memcpy(argument.value.data(), &number, sizeof number);
-  return argument;
-}
-
 ProgramArgument iteration_argument(std::uint32_t first) {
   ProgramArgument argument = number_argument(first);
   argument.changes = {{.progression = {.type = ElementType::u32, .first = first, .by = 1}}};
@@ -126,12 +119,12 @@ std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memor
 
 } // namespace
 
-Result<void> add_active(const ResolveInput& input, const WaveSpec& spec,
-                        std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
-                        ProgramOps& ops, ProgramWave& wave, const std::string& pointer) {
-  const std::string place = pointer + "/active/buffer";
-  TIDEGATE_TRY(const std::uint32_t flags, find_buffer(spec.active->buffer, place));
-  const ProgramBuffer& buffer = buffers[flags];
+Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
+  const std::string place = in.pointer + "/active/buffer";
+  TIDEGATE_TRY(const std::uint32_t flags,
+               find_argument_buffer(in.input, in.memory, in.spec.active->buffer, place));
+  const ProgramBuffer& buffer = in.memory.buffers[flags];
+  ProgramOps& ops = in.ops;
   if ((buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
       buffer.count != wave.range.tiles()) {
     return tl::unexpected(
@@ -152,8 +145,9 @@ Result<void> add_active(const ResolveInput& input, const WaveSpec& spec,
     argument.access = Access::read_write; // tiles that do not run leave the contents as they were
   }
   // Compilers for CPUs vectorize the kernel only behind one condition.
-  const bool counted = spec.section == Section::each;
-  const bool asks = counted && (input.device == nullptr || input.device->type != device::DeviceType::cpu);
+  const bool counted = in.spec.section == Section::each;
+  const bool asks =
+      counted && (in.input.device == nullptr || in.input.device->type != device::DeviceType::cpu);
   ProgramOp op = ops.ops[wave.op];
   TIDEGATE_TRY(op.function, testing_kernel(ops.units[op.unit], op.function,
                                            buffer.type == ElementType::u8 ? "uchar" : "uint", counted, asks));

@@ -8,6 +8,7 @@
 #include "work/documents.hpp"
 #include "work/hits.hpp"
 #include "work/program.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -21,11 +22,19 @@
 
 namespace tidegate::engine {
 
-// Compares images and samplers with the types and access qualifiers of parameters.
+bool takes_object(const opencl_c::Parameter& parameter) {
+  return !parameter.is_pointer && (parameter.type == "sampler_t" || opencl_c::is_image_type(parameter.type));
+}
 
 namespace {
 
-Access access_of(const opencl_c::Parameter& parameter) {
+using opencl_c::AddressSpace;
+using opencl_c::MemberLayout;
+using opencl_c::Parameter;
+using opencl_c::TranslationUnit;
+using opencl_c::TypeLayout;
+
+Access access_of(const Parameter& parameter) {
   switch (parameter.image_access.value_or(opencl_c::ImageAccess::read_only)) {
   case opencl_c::ImageAccess::read_only: return Access::read;
   case opencl_c::ImageAccess::write_only: return Access::write;
@@ -34,7 +43,7 @@ Access access_of(const opencl_c::Parameter& parameter) {
   return Access::read_write;
 }
 
-Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const opencl_c::Parameter& parameter,
+Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const Parameter& parameter,
                                         const std::string& declaration, const std::string& wanted,
                                         const std::string& pointer) {
   if (parameter.type != "sampler_t") {
@@ -53,21 +62,16 @@ Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const opencl
   return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
 }
 
-} // namespace
-
-bool takes_object(const opencl_c::Parameter& parameter) {
-  return !parameter.is_pointer && (parameter.type == "sampler_t" || opencl_c::is_image_type(parameter.type));
-}
-
-Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const opencl_c::Parameter& parameter,
-                                       const std::string& declaration, const std::string& wanted,
-                                       std::span<const ProgramBuffer> buffers, const FindImage& find_image,
+Result<ProgramArgument> resolve_object(const WaveInput& in, const ArgumentSpec& argument,
+                                       const Parameter& parameter, const TranslationUnit& unit,
                                        const std::string& pointer) {
+  const std::string declaration = opencl_c::resolved_text(unit, parameter);
+  const std::string wanted = wanted_argument(parameter, unit);
   if (argument.sampler) {
     return resolve_sampler(*argument.sampler, parameter, declaration, wanted, pointer);
   }
-  TIDEGATE_TRY(const auto found, find_image(*argument.image, pointer + "/image"));
-  const ProgramBuffer& image = buffers[found];
+  TIDEGATE_TRY(const auto found, find_image(in.input, in.memory, *argument.image, pointer + "/image"));
+  const ProgramBuffer& image = in.memory.buffers[found];
   if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
     return tl::unexpected(argument_mismatch(
         fmt::format("the argument is the image {}, an {}, the kernel's parameter is {}",
@@ -85,34 +89,6 @@ Result<ProgramArgument> resolve_object(const ArgumentSpec& argument, const openc
                          .value = {}};
 }
 
-Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
-                              std::span<const ProgramBuffer> buffers, const std::string& pointer) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      const bool same = i != k && arguments[i].kind == ProgramArgument::Kind::image &&
-                        arguments[k].kind == ProgramArgument::Kind::image &&
-                        arguments[i].buffer == arguments[k].buffer;
-      if (same && arguments[i].access != Access::write && arguments[k].access != Access::read) {
-        return tl::unexpected(invalid_program(
-            fmt::format("argument {} reads the image {} and argument {} writes it, which OpenCL leaves "
-                        "undefined",
-                        i, in_quotes(buffers[arguments[i].buffer].name), k),
-            "write another image, or let one parameter be read_write",
-            fmt::format("{}/args/{}", pointer, std::max(i, k))));
-      }
-    }
-  }
-  return {};
-}
-
-namespace {
-
-using opencl_c::AddressSpace;
-using opencl_c::MemberLayout;
-using opencl_c::Parameter;
-using opencl_c::TranslationUnit;
-using opencl_c::TypeLayout;
-
 struct StatedNumbers {
   ElementType type = ElementType::f32;
   const std::vector<Number>* numbers = nullptr;
@@ -129,6 +105,17 @@ std::vector<StatedNumbers> stated_numbers(const ArgumentSpec& argument) {
     }
   }
   return stated;
+}
+
+// Returns the number of values of any kind that an argument states.
+std::size_t count_values(const ArgumentSpec& argument) {
+  return stated_numbers(argument).size() + (argument.structure ? 1U : 0U) + (argument.enumeration ? 1U : 0U) +
+         (argument.bytes ? 1U : 0U);
+}
+
+bool states_one_number(const ArgumentSpec& argument) {
+  const auto numbers = stated_numbers(argument);
+  return numbers.size() == 1 && numbers.front().numbers->size() == 1;
 }
 
 // Names the kind of the argument for a sentence: "float4", "a structure".
@@ -386,16 +373,6 @@ Error argument_mismatch(std::string message, std::string fix, const std::string&
           .pointer = pointer};
 }
 
-std::size_t count_values(const ArgumentSpec& argument) {
-  return stated_numbers(argument).size() + (argument.structure ? 1U : 0U) + (argument.enumeration ? 1U : 0U) +
-         (argument.bytes ? 1U : 0U);
-}
-
-bool states_one_number(const ArgumentSpec& argument) {
-  const auto numbers = stated_numbers(argument);
-  return numbers.size() == 1 && numbers.front().numbers->size() == 1;
-}
-
 std::string wanted_argument(const Parameter& parameter, const TranslationUnit& unit) {
   if (takes_object(parameter)) {
     return parameter.type == "sampler_t" ? "{\"sampler\": {}}" : "{\"image\": …}";
@@ -429,8 +406,6 @@ std::string_view instead_of(std::string_view type) {
          : type == "ptrdiff_t" || type == "intptr_t" ? "an int or a long"
                                                      : "";
 }
-
-} // namespace
 
 Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parameter& parameter,
                                       const TranslationUnit& unit, const std::string& pointer) {
@@ -490,11 +465,6 @@ Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parame
   return result;
 }
 
-namespace {
-
-using opencl_c::AddressSpace;
-using opencl_c::Parameter;
-
 // Returns the element type that the kernel expects if it differs by more than its sign: "double"; else
 // nothing.
 Result<std::string> other_type(const ProgramBuffer& buffer, const Parameter& parameter,
@@ -520,13 +490,13 @@ Result<std::string> other_type(const ProgramBuffer& buffer, const Parameter& par
   return std::string(name(wanted));
 }
 
-Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Parameter& parameter,
-                                       const opencl_c::TranslationUnit& unit,
-                                       std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
+Result<ProgramArgument> resolve_buffer(const WaveInput& in, const ArgumentSpec& argument,
+                                       const Parameter& parameter, const TranslationUnit& unit,
                                        const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  TIDEGATE_TRY(const auto found, find_buffer(*argument.buffer, pointer + "/buffer"));
-  const ProgramBuffer& buffer = buffers[found];
+  TIDEGATE_TRY(const auto found,
+               find_argument_buffer(in.input, in.memory, *argument.buffer, pointer + "/buffer"));
+  const ProgramBuffer& buffer = in.memory.buffers[found];
   if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
     return tl::unexpected(
         argument_mismatch(fmt::format("the argument is the buffer {}, the kernel's parameter is {}",
@@ -549,7 +519,7 @@ Result<ProgramArgument> resolve_buffer(const ArgumentSpec& argument, const Param
                          .value = {}};
 }
 
-Result<ProgramArgument> resolve_null(const Parameter& parameter, const opencl_c::TranslationUnit& unit,
+Result<ProgramArgument> resolve_null(const Parameter& parameter, const TranslationUnit& unit,
                                      const std::string& pointer) {
   if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
     return tl::unexpected(
@@ -562,11 +532,9 @@ Result<ProgramArgument> resolve_null(const Parameter& parameter, const opencl_c:
 
 } // namespace
 
-Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Parameter& parameter,
-                                         const opencl_c::TranslationUnit& unit,
-                                         std::span<const ProgramBuffer> buffers,
-                                         const FindBuffer& find_buffer, const FindImage& find_image,
-                                         const FindBuffer& find_hits, const std::string& pointer) {
+Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
+                                         const Parameter& parameter, const TranslationUnit& unit,
+                                         const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const std::size_t values = count_values(argument);
   const std::size_t said = values + (argument.buffer ? 1U : 0U) + (argument.hits ? 1U : 0U) +
@@ -591,15 +559,14 @@ Result<ProgramArgument> resolve_argument(const ArgumentSpec& argument, const Par
     return resolve_null(parameter, unit, pointer);
   }
   if (argument.image || argument.sampler) {
-    return resolve_object(argument, parameter, declaration, wanted_argument(parameter, unit), buffers,
-                          find_image, pointer);
+    return resolve_object(in, argument, parameter, unit, pointer);
   }
   if (argument.buffer) {
-    return resolve_buffer(argument, parameter, unit, buffers, find_buffer, pointer);
+    return resolve_buffer(in, argument, parameter, unit, pointer);
   }
   if (argument.hits) {
-    TIDEGATE_TRY(const std::uint32_t list, find_hits(*argument.hits, pointer + "/hits"));
-    TIDEGATE_CHECK(check_hits_parameter(buffers[list], parameter, unit, pointer));
+    TIDEGATE_TRY(const std::uint32_t list, find_hits(in.input, in.memory, *argument.hits, pointer + "/hits"));
+    TIDEGATE_CHECK(check_hits_parameter(in.memory.buffers[list], parameter, unit, pointer));
     return ProgramArgument{
         .kind = ProgramArgument::Kind::buffer, .buffer = list, .access = Access::read_write, .value = {}};
   }

@@ -1,4 +1,4 @@
-// JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
+// JSON fields of wave programs: one table drives decoder, encoder, schema and reference. Waves: resolve_waves.cpp.
 #include "work/documents.hpp"
 
 #include <tidegate/core/decode.hpp>
@@ -10,8 +10,6 @@
 namespace tidegate::documents {
 
 using namespace engine;
-
-constexpr std::string_view note_meaning = "for people; has no effect";
 
 constexpr Field iota_fields[] = {
     defaulted<&Iota::start>("the first element"),
@@ -135,58 +133,6 @@ constexpr Field iteration_fields[] = {
 };
 TIDEGATE_RECORD(IterationSpec, iteration_fields);
 
-constexpr Field fill_fields[] = {
-    required<&FillSpec::buffer>("name of the buffer"),
-    defaulted<&FillSpec::value>("value of every element"),
-    defaulted<&FillSpec::offset>("elements before the first one"),
-    optional<&FillSpec::count>("elements; left out, up to the end"),
-};
-TIDEGATE_RECORD(FillSpec, fill_fields);
-
-constexpr Field copy_fields[] = {
-    required<&CopySpec::from>("name of the buffer that is read"),
-    required<&CopySpec::to>("name of the buffer that is written"),
-    defaulted<&CopySpec::from_offset>("elements before the first one that is read"),
-    defaulted<&CopySpec::to_offset>("elements before the first one that is written"),
-    optional<&CopySpec::count>("elements that are read; left out, up to the end"),
-};
-TIDEGATE_RECORD(CopySpec, copy_fields);
-
-constexpr Field queue_item_fields[] = {
-    optional<&QueueItemSpec::op>("the op that runs it, by its name"),
-    optional<&QueueItemSpec::input>("buffer that it reads, by its name"),
-    optional<&QueueItemSpec::output>("buffer that it writes, by its name"),
-    optional<&QueueItemSpec::op_handle>(
-        "instead of op: which of the ops that the queue lists, counted from 0"),
-    optional<&QueueItemSpec::input_handle>("instead of input: which of the buffers that the queue lists"),
-    optional<&QueueItemSpec::output_handle>("instead of output: likewise"),
-    required<&QueueItemSpec::param>("passed to the op"),
-};
-TIDEGATE_RECORD(QueueItemSpec, queue_item_fields);
-
-constexpr Field queue_fields[] = {
-    required<&QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
-    required<&QueueSpec::buffers>(
-        "names of buffers, and of lists of hits for outputs; an item names two of them, "
-        "or their places in this list"),
-    optional<&QueueSpec::items>("the items themselves"),
-    optional<&QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
-                               ".ndjson or .jsonl, else four u32 an item"),
-    optional<&QueueSpec::capacity>(
-        "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
-        "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
-    defaulted<&QueueSpec::on_full>(
-        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
-        "at least twice as large"),
-    defaulted<&QueueSpec::most_stalled_rounds>(
-        "rounds in a row without an item that gets done, after which the run ends")
-        .between(1, std::numeric_limits<std::uint32_t>::max()),
-    defaulted<&QueueSpec::runs_ahead>(
-        "if ops publish items: whether a work-group may run a few items that it has published at once, in the same "
-        "round; they may not see what other items of the round write"),
-};
-TIDEGATE_RECORD(QueueSpec, queue_fields);
-
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("name of a buffer, for a pointer"),
     optional<&ArgumentSpec::access>(
@@ -270,37 +216,6 @@ Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer)
   }
   return std::move(argument.value);
 }
-
-constexpr Field envelope_fields[] = {
-    required<&planning::Wave::frontier_bytes>("bytes that the wave reads"),
-    required<&planning::Wave::scratch_bytes>("bytes of scratch"),
-    required<&planning::Wave::output_bytes>("bytes that the wave writes"),
-};
-TIDEGATE_RECORD(planning::Wave, envelope_fields);
-
-constexpr Field active_fields[] = {
-    required<&ActiveSpec::buffer>("name of a buffer of u8 or u32 with a flag for each work-group"),
-};
-TIDEGATE_RECORD(ActiveSpec, active_fields);
-
-constexpr Field program_wave_fields[] = {
-    optional<&WaveSpec::name>("name of the wave, unique in the program"),
-    optional<&WaveSpec::op>("name of the op that it runs; or it is a fill, a copy or a queue"),
-    optional<&WaveSpec::fill>("elements of a buffer that get one value"),
-    optional<&WaveSpec::copy>("elements that one buffer gets from another"),
-    optional<&WaveSpec::queue>("work items of queue ops, each run by one lane"),
-    defaulted<&WaveSpec::section>("whether it runs in each iteration, or once before or after them")
-        .named("phase"),
-    defaulted<&WaveSpec::global_size>("work-items of the op in 1 to 3 dimensions").or_single(),
-    optional<&WaveSpec::local_size>("work-items of a work-group; left out, up to 256 in x").or_single(),
-    optional<&WaveSpec::global_offset>("first global id; left out, 0").or_single(),
-    defaulted<&WaveSpec::args>("the kernel's arguments, in its order"),
-    optional<&WaveSpec::active>("work-groups that run: those whose flag is not 0; the others change nothing"),
-    optional<&WaveSpec::bytes>("byte envelope; left out, it follows from the arguments"),
-    defaulted<&WaveSpec::rules>("numbers, below 32, of the source rules that the wave comes from"),
-    optional<&WaveSpec::note>(note_meaning),
-};
-TIDEGATE_RECORD(WaveSpec, program_wave_fields);
 
 constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::before>("index or name of the wave that comes first"),

@@ -34,10 +34,6 @@ struct Turn {
   std::uint32_t round = 0;
 };
 
-std::string_view never_in_loops(const WaveSpec& wave) {
-  return wave.queue ? "a queue" : wave.active ? "active tiles" : "";
-}
-
 Result<Loop> resolve_loop(const ResolveInput& input, const WaveNames& names, const LoopSpec& spec,
                           const std::string& pointer) {
   const std::vector<WaveSpec>& waves = input.program.waves;

@@ -5,6 +5,8 @@
 #include "device/image_format.hpp"
 #include "engine/hits.hpp"
 #include "engine/job.hpp"
+#include "work/queue.hpp"
+#include "work/transfer.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -126,50 +128,12 @@ struct ArgumentSpec {
   std::optional<std::string> note;
 };
 
-struct FillSpec {
-  std::string buffer;
-  Number value = std::uint64_t{0};
-  std::uint64_t offset = 0;           // elements
-  std::optional<std::uint64_t> count; // elements; default: to the end
-};
-
-struct CopySpec {
-  std::string from;
-  std::string to;
-  std::uint64_t from_offset = 0;      // elements of `from`
-  std::uint64_t to_offset = 0;        // elements of `to`
-  std::optional<std::uint64_t> count; // elements of `from`; default: to its end
-};
-
-// An item, whose op and buffers are places in the queue's lists, or names in them.
-struct QueueItemSpec {
-  std::optional<std::uint32_t> op_handle, input_handle, output_handle;
-  std::optional<std::string> op, input, output;
-  std::uint32_t param = 0;
-};
-
-// The answer to a queue without room for what its ops publish: the run fails, or the program runs again with more room.
-enum class FullQueue : std::uint8_t { error, grow };
-inline constexpr std::array<std::string_view, 2> full_queue_names{"error", "grow"};
-
-struct QueueSpec {                  // exactly one of items and file
-  std::vector<std::string> ops;     // of the program, by handle
-  std::vector<std::string> buffers; // likewise
-  std::optional<std::vector<QueueItemSpec>> items;
-  std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
-  // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
-  std::optional<std::uint32_t> capacity;
-  FullQueue on_full = FullQueue::error;
-  std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
-  bool runs_ahead = false; // if ops publish: a work-group may run what it has published in the same round
-};
-
 // The wave runs only tiles whose flag is not 0.
 struct ActiveSpec {
   std::string buffer; // of flags, one for each tile
 };
 
-struct WaveSpec { // exactly one of op, fill, copy and queue
+struct WaveSpec { // of exactly one kind: `wave_kinds` in resolve_waves.cpp
   std::optional<std::string> name;
   std::optional<std::string> op;
   std::optional<FillSpec> fill;

@@ -1,9 +1,10 @@
-// Checks the iteration of an argument.
+// Checks the iteration of an argument, and gives all waves of an op the same changes.
 #include "engine/progression.hpp"
 
 #include "work/arguments.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <fmt/format.h>
@@ -70,6 +71,32 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
                    "give a smaller one", pointer + "/modulo");
   }
   return result;
+}
+
+void spread_progressions(std::vector<ProgramWave>& waves) {
+  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint64_t, ElementType>> changing;
+  for (const ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      for (const Change& change : wave.arguments[i].changes) {
+        changing[{wave.op, i}][change.offset] = change.progression.type;
+      }
+    }
+  }
+  for (ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      std::vector<Change> changes;
+      for (const auto& [offset, type] : changing[{wave.op, i}]) {
+        const auto own = std::ranges::find(argument.changes, offset, &Change::offset);
+        changes.push_back(own != argument.changes.end()
+                              ? *own
+                              : Change{.offset = offset,
+                                       .progression = constant_progression(
+                                           type, std::span(argument.value).subspan(offset))});
+      }
+      argument.changes = std::move(changes);
+    }
+  }
 }
 
 } // namespace tidegate::engine

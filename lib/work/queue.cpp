@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -133,16 +134,22 @@ std::string new_content() {
   return fmt::format("queue {}", ++made);
 }
 
+ProgramBuffer word_buffer(const std::string& title, std::string_view what, std::uint64_t words) {
+  return {.name = fmt::format("{}: {}", title, what),
+          .type = ElementType::u32,
+          .count = words,
+          .bytes = words * sizeof(std::uint32_t)};
+}
+
 template <class T>
 ProgramBuffer own_buffer(const std::string& title, std::string_view what, const std::vector<T>& rows) {
   const auto bytes = std::as_bytes(std::span(rows));
-  return {.name = fmt::format("{}: {}", title, what),
-          .type = ElementType::u32,
-          .count = bytes.size() / sizeof(std::uint32_t),
-          .bytes = bytes.size(),
-          .first = [contents = std::vector(bytes.begin(),
-                                           bytes.end())] { return Result<std::vector<std::byte>>(contents); },
-          .content = new_content()};
+  ProgramBuffer buffer = word_buffer(title, what, bytes.size() / sizeof(std::uint32_t));
+  buffer.first = [contents = std::vector(bytes.begin(), bytes.end())] {
+    return Result<std::vector<std::byte>>(contents);
+  };
+  buffer.content = new_content();
+  return buffer;
 }
 
 constexpr std::uint64_t most_ids = std::uint64_t{1} << 31U; // and elements, see own_elements()
@@ -155,7 +162,7 @@ std::optional<RowReach> rows_of(std::uint32_t handle, const std::vector<QueueCom
   for (const QueueCombination& items : combinations) {
     const QueueOp& op = *ops[items.op].op;
     for (const auto& [of, rows] :
-         {std::pair(items.input, op.rows[0]), {items.output, op.spec.own_row ? row : op.rows[1]}}) {
+         {std::pair(items.input, op.rows[0]), {items.output, op.spec->own_row ? row : op.rows[1]}}) {
       if (of != handle) {
         continue;
       }
@@ -221,15 +228,46 @@ std::vector<std::string> op_names_of(std::span<const QueueOpHandle> ops) {
   return names;
 }
 
+// A resolved queue, before its memory and kernels are parts of the program.
+struct QueueWave {
+  ProgramWave wave; // its arguments are the program's buffers, by handle
+  ProgramQueue queue;
+  std::string op_name; // the first of its ops
+  ProgramUnit unit;
+  // Tiles, params, state and, if ops requeue, the remaining items; if ops publish: given items, rings, state and
+  // tables of items of pure ops.
+  std::vector<ProgramBuffer> own_buffers;
+  std::vector<Access> own_accesses; // by the drain, of own_buffers
+};
+
+constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
+                                                        "tidegate_queue_check"};
+constexpr std::size_t queue_state_index = 2; // in own_buffers
+
+// Work-groups for a queue whose ops publish: as many as the device runs concurrently. The device may be null.
+std::uint32_t queue_groups(const device::DeviceInfo* device) {
+  constexpr std::uint32_t most_per_unit = 4; // more would only make rounds of few items longer
+  if (device == nullptr) {
+    return 64;
+  }
+  const std::uint32_t most = most_per_unit * device->compute_units;
+  return std::max(
+      device->profile ? std::min(device->profile->co_resident_groups, most) : device->compute_units, 1U);
+}
+
+Result<ProgramUnit> read_drain(const ResolveInput& input, const OpSpec& source, const DrainText& drain,
+                               const std::string& pointer) {
+  return read_unit(source, input.folder, input.answer, input.scope, pointer, frame_of(drain));
+}
+
 // The kernels of kernels/wave/publish.cl for a queue whose ops publish. The source is read twice: first to find what
 // its ops publish, then with a case for each combination of an op and buffers that can occur.
 class PublishingQueue {
 public:
-  PublishingQueue(const QueueSpec& spec, const std::string& title, const std::string& folder,
-                  std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                  const device::Tuning& tuning, std::uint32_t groups, const std::string& pointer)
-      : spec_(spec), title_(title), folder_(folder), ops_(ops), buffers_(buffers), pointer_(pointer),
-        lanes_(tuning.queue_lanes), groups_(groups), traits_(ops.size()) {
+  PublishingQueue(const WaveInput& in, const std::string& title, std::span<const QueueOpHandle> ops,
+                  std::span<const ProgramBuffer> buffers, const std::string& pointer)
+      : in_(in), spec_(*in.spec.queue), title_(title), ops_(ops), buffers_(buffers), pointer_(pointer),
+        lanes_(in.input.tuning.queue_lanes), groups_(queue_groups(in.input.device)), traits_(ops.size()) {
     for (std::size_t handle = 0; handle < ops.size(); ++handle) {
       if (ops[handle].op != nullptr) {
         listed_.push_back(ops[handle].op);
@@ -238,26 +276,25 @@ public:
     }
   }
 
-  Result<QueueWave> resolve(std::vector<QueueItem> items, const CombinedQueue& combined,
-                            std::uint32_t age_threshold, const AnswerMacros& answer, PathScope scope) {
+  Result<QueueWave> resolve(std::vector<QueueItem> items, const CombinedQueue& combined) {
     TIDEGATE_CHECK(check_sources(listed_, pointer_));
     TIDEGATE_CHECK(check_lists());
-    const OpSpec& source = listed_.front()->spec;
+    const OpSpec& source = *listed_.front()->spec;
     drain_.publishes = true;
     drain_.lanes = lanes_;
     drain_.prelude = prelude_of(buffers_);
     define("1u");
-    QueueWave wave;
-    TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));
+    QueueWave made;
+    TIDEGATE_TRY(made.unit, read_drain(in_.input, source, drain_, pointer_));
     std::vector<QueueCombination> combinations = combined.combinations;
-    TIDEGATE_CHECK(find_published(wave.unit, combinations));
+    TIDEGATE_CHECK(find_published(made.unit, combinations));
 
     const PublishedQueue published = publish_queue(items, combined, traits_, {});
     capacity_ = spec_.capacity.value_or(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         2 * published.published_items, least_default_capacity, most_queue_capacity)));
     TIDEGATE_CHECK(check_capacity(published.published_items));
-    wave.arguments = arguments_of(combinations, ops_, buffers_);
-    TIDEGATE_CHECK(add_buffers(wave.arguments, pointer_, drain_));
+    made.wave.arguments = arguments_of(combinations, ops_, buffers_);
+    TIDEGATE_CHECK(add_buffers(made.wave.arguments, pointer_, drain_));
     add_functions(combinations);
     if (spec_.runs_ahead && rings() > 1) {
       return failure(ErrorCode::bad_queue, "the queue runs ahead, and its items have several priorities",
@@ -265,29 +302,30 @@ public:
                      pointer_ + "/runs_ahead");
     }
     define(fmt::format("{}u", std::bit_ceil(capacity_)));
-    TIDEGATE_TRY(wave.unit, read_unit(source, folder_, answer, scope, pointer_, frame_of(drain_)));
+    TIDEGATE_TRY(made.unit, read_drain(in_.input, source, drain_, pointer_));
 
     std::set<std::string> functions;
     for (const QueueCombination& one : combinations) {
       functions.insert(ops_[one.op].op->function);
     }
-    wave.queue = {.items = std::move(items),
+    made.queue = {.items = std::move(items),
                   .published = {},
                   .deduped_items = published.deduped_items,
                   .op_names = op_names_of(ops_),
-                  .requeues = say_requeue(wave.unit.unit, functions),
+                  .requeues = say_requeue(made.unit.unit, functions),
                   .publishes = true,
                   .seeds = seeds_of(published),
                   .seen_bytes = seen_words() * sizeof(std::uint32_t)};
-    wave.published_items = published.published_items;
-    wave.publish_ns = published.publish_ns;
-    wave.rounds = Rounds{.age_threshold = age_threshold,
-                         .most_stalled_rounds = spec_.most_stalled_rounds,
-                         .capacity = capacity_};
-    add_memory(published, wave);
-    wave.range = {.global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
-    wave.op_name = combinations.empty() ? listed_.front()->name : ops_[combinations.front().op].name;
-    return wave;
+    made.wave.listed_items = published.published_items;
+    in_.ops.publish_ns += published.publish_ns;
+    made.wave.rounds = Rounds{.age_threshold = in_.input.program.policy.priority_age_threshold,
+                              .most_stalled_rounds = spec_.most_stalled_rounds,
+                              .capacity = capacity_};
+    add_memory(published, made);
+    made.wave.range = {
+        .global = {groups_ * lanes_, 1, 1}, .local = {lanes_, 1, 1}, .groups = {groups_, 1, 1}};
+    made.op_name = combinations.empty() ? listed_.front()->name : ops_[combinations.front().op].name;
+    return made;
   }
 
 private:
@@ -489,22 +527,16 @@ private:
     return seeds;
   }
 
-  void add_memory(const PublishedQueue& published, QueueWave& wave) const {
+  void add_memory(const PublishedQueue& published, QueueWave& made) const {
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS); // as tg_queue_arm() leaves it
     std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_COUNTS);
     state[TG_QUEUE_MODE] = tables_ == 0 ? TG_QUEUE_SEEDS : TG_QUEUE_CLEARS;
-    const auto uninitialized = [&](std::string_view what, std::uint64_t words) {
-      return ProgramBuffer{.name = fmt::format("{}: {}", title_, what),
-                           .type = ElementType::u32,
-                           .count = words,
-                           .bytes = words * sizeof(std::uint32_t)};
-    };
-    wave.own_buffers = {
+    made.own_buffers = {
         own_buffer(title_, "items",
-                   wave.queue.seeds.empty() ? std::vector<std::uint32_t>(2) : wave.queue.seeds),
-        uninitialized("rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
-        own_buffer(title_, "state", state), uninitialized("seen", seen_words())};
-    wave.own_accesses = {Access::read, Access::write, Access::read_write, Access::write};
+                   made.queue.seeds.empty() ? std::vector<std::uint32_t>(2) : made.queue.seeds),
+        word_buffer(title_, "rings", 2 * std::uint64_t{rings()} * std::bit_ceil(capacity_)),
+        own_buffer(title_, "state", state), word_buffer(title_, "seen", seen_words())};
+    made.own_accesses = {Access::read, Access::write, Access::read_write, Access::write};
   }
 
   // Items that a work-group collects in local memory: 16 KiB.
@@ -513,9 +545,9 @@ private:
   // Bounds the time between two barriers, and how long work-groups whose items have ended wait for others.
   static constexpr std::uint32_t most_ahead = 64;
 
+  const WaveInput& in_;
   const QueueSpec& spec_;
   const std::string& title_;
-  const std::string& folder_;
   const std::span<const QueueOpHandle> ops_;
   const std::span<const ProgramBuffer> buffers_;
   const std::string& pointer_;
@@ -531,35 +563,20 @@ private:
   bool states_priorities_ = false;
 };
 
-} // namespace
-
-SourceFrame queue_frame() {
-  return frame_of({});
-}
-
-std::uint32_t queue_groups(const device::DeviceInfo* device) {
-  constexpr std::uint32_t most_per_unit = 4; // more would only make rounds of few items longer
-  if (device == nullptr) {
-    return usual_queue_groups;
-  }
-  const std::uint32_t most = most_per_unit * device->compute_units;
-  return std::max(
-      device->profile ? std::min(device->profile->co_resident_groups, most) : device->compute_units, 1U);
-}
-
-Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
-                                std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                                std::uint32_t age_threshold, const device::Tuning& tuning,
-                                std::uint32_t groups, const AnswerMacros& answer, PathScope scope,
-                                const std::string& pointer) {
-  TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, folder, scope, pointer));
+// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops` and `buffers` are
+// those that the queue lists.
+Result<QueueWave> resolve_queue(const WaveInput& in, std::span<const QueueOpHandle> ops,
+                                std::span<const ProgramBuffer> buffers) {
+  const QueueSpec& spec = *in.spec.queue;
+  const std::string pointer = in.pointer + "/queue";
+  const std::string title = in.spec.name.value_or(fmt::format("wave {}", in.index));
+  TIDEGATE_TRY(std::vector<QueueItem> items, items_of(spec, in.input.folder, in.input.scope, pointer));
   const CombinedQueue combined = combine_items(items);
   const std::vector<QueueCombination>& combinations = combined.combinations;
   TIDEGATE_CHECK(check_handles(combinations, ops, buffers, pointer));
   if (std::ranges::any_of(ops,
                           [](const QueueOpHandle& op) { return op.op != nullptr && op.op->publishes; })) {
-    return PublishingQueue(spec, title, folder, ops, buffers, tuning, groups, pointer)
-        .resolve(std::move(items), combined, age_threshold, answer, scope);
+    return PublishingQueue(in, title, ops, buffers, pointer).resolve(std::move(items), combined);
   }
   if (spec.on_full != FullQueue::error) {
     return failure(
@@ -593,22 +610,23 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
                    "list an op, or leave the wave out", pointer);
   }
   TIDEGATE_CHECK(check_sources(used, pointer));
-  QueueWave wave{.arguments = arguments_of(combinations, ops, buffers)};
-  TIDEGATE_CHECK(add_buffers(wave.arguments, pointer, drain));
+  QueueWave made;
+  made.wave.arguments = arguments_of(combinations, ops, buffers);
+  TIDEGATE_CHECK(add_buffers(made.wave.arguments, pointer, drain));
 
   // Reads the source with requeueing, and again without if the ops never requeue.
-  const OpSpec& source = used.front()->spec;
-  PublishedQueue published = publish_queue(items, combined, traits, tuning);
+  const OpSpec& source = *used.front()->spec;
+  PublishedQueue published = publish_queue(items, combined, traits, in.input.tuning);
   if (items.empty()) {
     published.tiles.emplace_back(); // without items
   }
   drain.lanes = published.lanes;
   drain.items_per_lane = published.items_per_lane;
   drain.requeues = true;
-  TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
-  if (!say_requeue(wave.unit.unit, functions)) {
+  TIDEGATE_TRY(made.unit, read_drain(in.input, source, drain, pointer));
+  if (!say_requeue(made.unit.unit, functions)) {
     drain.requeues = false;
-    TIDEGATE_TRY(wave.unit, read_unit(source, folder, answer, scope, pointer, frame_of(drain)));
+    TIDEGATE_TRY(made.unit, read_drain(in.input, source, drain, pointer));
   }
 
   std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
@@ -616,45 +634,120 @@ Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title,
   std::ranges::copy(published.by_priority, state.begin() + TG_QUEUE_WAITING);
   state[TG_QUEUE_FRESH] = ~std::uint32_t{0};
   state[TG_QUEUE_RUNNING] = std::uint32_t{1} << published.tiles.front().priority;
-  wave.own_buffers = {own_buffer(title, "tiles", published.tiles),
+  made.own_buffers = {own_buffer(title, "tiles", published.tiles),
                       own_buffer(title, "params",
                                  published.params.empty() ? std::vector<std::uint32_t>(1) : published.params),
                       own_buffer(title, "state", state)};
-  wave.own_accesses = {Access::read, Access::read, Access::read_write};
+  made.own_accesses = {Access::read, Access::read, Access::read_write};
   if (drain.requeues) {
     const std::uint64_t lanes = std::uint64_t{published.lanes} * published.tiles.size();
-    wave.own_buffers.push_back({.name = title + ": left",
-                                .type = ElementType::u32,
-                                .count = lanes,
-                                .bytes = lanes * sizeof(std::uint32_t)});
-    wave.own_accesses.push_back(Access::write);
+    made.own_buffers.push_back(word_buffer(title, "left", lanes));
+    made.own_accesses.push_back(Access::write);
   }
   const auto tiles = static_cast<std::uint32_t>(published.tiles.size());
   if (published.tiles.size() > std::numeric_limits<std::uint32_t>::max() / published.lanes) {
     return failure(ErrorCode::queue_too_long, fmt::format("the queue has {} items", items.size()),
                    "give some of them to another wave", pointer);
   }
-  wave.range = {
+  made.wave.range = {
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
-  wave.op_name = used.front()->name;
+  made.op_name = used.front()->name;
   std::uint64_t ids = 0;
   for (const QueueItem& item : items) {
     ids = std::max(ids, std::uint64_t{1} + item.param);
   }
-  wave.queue = {.items = std::move(items),
+  made.queue = {.items = std::move(items),
                 .published = published.items,
                 .deduped_items = published.deduped_items,
                 .tiles = published.tiles,
                 .ids = static_cast<std::uint32_t>(ids <= most_ids ? ids : 0),
                 .op_names = op_names_of(ops),
                 .requeues = drain.requeues};
-  wave.published_items = published.published_items;
-  wave.publish_ns = published.publish_ns;
+  made.wave.listed_items = published.published_items;
+  in.ops.publish_ns += published.publish_ns;
   if (drain.requeues) {
-    wave.rounds = Rounds{.age_threshold = age_threshold,
-                         .most_stalled_rounds = spec.most_stalled_rounds,
-                         .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max())};
+    made.wave.rounds = Rounds{.age_threshold = in.input.program.policy.priority_age_threshold,
+                              .most_stalled_rounds = spec.most_stalled_rounds,
+                              .capacity = spec.capacity.value_or(std::numeric_limits<std::uint32_t>::max())};
   }
+  return made;
+}
+
+} // namespace
+
+SourceFrame queue_frame() {
+  return frame_of({});
+}
+
+Result<ProgramWave> queue_wave(const WaveInput& in) {
+  const QueueSpec& spec = *in.spec.queue;
+  const std::string& pointer = in.pointer;
+  ProgramMemory& memory = in.memory;
+  ProgramOps& ops = in.ops;
+  TIDEGATE_CHECK(no_kernel_keys(in, "a wave with a queue"));
+  for (const std::string& part : {pointer, std::string("/ops"), std::string("/buffers")}) {
+    TIDEGATE_CHECK(in.input.wholly_read(part));
+  }
+  std::vector<QueueOpHandle> handles;
+  for (std::size_t i = 0; i < spec.ops.size(); ++i) {
+    const std::string& name = spec.ops[i];
+    if (!ops.op_index.contains(name)) {
+      return tl::unexpected(
+          unknown_name("op", name, ops.op_index, fmt::format("{}/queue/ops/{}", pointer, i)));
+    }
+    const auto found = ops.queue_ops.find(name);
+    if (found != ops.queue_ops.end() && !found->second) {
+      return tl::unexpected(already_reported());
+    }
+    handles.push_back({.name = name, .op = found == ops.queue_ops.end() ? nullptr : &*found->second});
+  }
+  std::vector<ProgramBuffer> buffers;
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
+    const bool is_list = memory.hits_index.contains(spec.buffers[i]);
+    TIDEGATE_TRY(const std::uint32_t place,
+                 find_name("buffer", spec.buffers[i], is_list ? memory.hits_index : memory.buffer_index,
+                           fmt::format("{}/queue/buffers/{}", pointer, i)));
+    if (std::ranges::find(indices, place) != indices.end()) {
+      return failure(ErrorCode::duplicate_name,
+                     fmt::format("the queue lists the buffer {} twice", in_quotes(spec.buffers[i])),
+                     "one handle is enough for a buffer", fmt::format("{}/queue/buffers/{}", pointer, i));
+    }
+    buffers.push_back(memory.buffers[place]);
+    indices.push_back(place);
+  }
+  TIDEGATE_TRY(QueueWave made, resolve_queue(in, handles, buffers));
+  ProgramWave wave = std::move(made.wave);
+  wave.op = static_cast<std::uint32_t>(ops.ops.size());
+  wave.users_kernel = false;
+  for (ProgramArgument& argument : wave.arguments) {
+    argument.buffer = indices[argument.buffer];
+  }
+  std::vector<ProgramArgument> own;
+  for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
+    own.push_back({.kind = ProgramArgument::Kind::buffer,
+                   .buffer = static_cast<std::uint32_t>(memory.buffers.size()),
+                   .access = made.own_accesses[i],
+                   .access_stated = true,
+                   .overwrites = made.own_accesses[i] == Access::write, // requeued items
+                   .value = {}});
+    memory.buffers.push_back(std::move(made.own_buffers[i]));
+  }
+  wave.own_arguments = static_cast<std::uint32_t>(own.size());
+  wave.state = own[queue_state_index].buffer;
+  wave.arguments.insert(wave.arguments.begin(), own.begin(), own.end());
+  for (const QueueTile& tile : made.queue.tiles) {
+    wave.tile_items.push_back(tile.count);
+  }
+  for (const std::string_view kernel : queue_kernels) {
+    const auto& functions = made.unit.unit.functions;
+    const auto found = std::ranges::find(functions, kernel, &opencl_c::Function::name);
+    ops.ops.push_back({.name = made.op_name,
+                       .unit = static_cast<std::uint32_t>(ops.units.size()),
+                       .function = static_cast<std::uint32_t>(found - functions.begin())});
+  }
+  ops.units.push_back(std::move(made.unit));
+  wave.queue = std::make_shared<const ProgramQueue>(std::move(made.queue));
   return wave;
 }
 

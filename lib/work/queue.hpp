@@ -8,12 +8,9 @@
 // none where params count up, as indices do.
 #pragma once
 #include "engine/queue.hpp"
-#include "engine/run_report.hpp"
 #include "opencl_c/translation_unit.hpp"
-#include "work/compiler_macros.hpp"
-#include "work/program.hpp"
+#include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
-#include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
 
 #include <array>
@@ -21,7 +18,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -31,9 +27,41 @@
 
 namespace tidegate::engine {
 
+struct OpSpec;
+struct QueueReport;
+struct ResolveInput;
+struct WaveInput;
+struct WaveProgram;
+
+// An item, whose op and buffers are places in the queue's lists, or names in them.
+struct QueueItemSpec {
+  std::optional<std::uint32_t> op_handle, input_handle, output_handle;
+  std::optional<std::string> op, input, output;
+  std::uint32_t param = 0;
+};
+
+// The answer to a queue without room for what its ops publish: the run fails, or the program runs again with more room.
+enum class FullQueue : std::uint8_t { error, grow };
+inline constexpr std::array<std::string_view, 2> full_queue_names{"error", "grow"};
+
+struct QueueSpec {                  // exactly one of items and file
+  std::vector<std::string> ops;     // of the program, by handle
+  std::vector<std::string> buffers; // likewise
+  std::optional<std::vector<QueueItemSpec>> items;
+  std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
+  // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
+  std::optional<std::uint32_t> capacity;
+  FullQueue on_full = FullQueue::error;
+  std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
+  bool runs_ahead = false; // if ops publish: a work-group may run what it has published in the same round
+};
+
+// Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name, duplicate_name, out_of_range,
+// invalid_program, those of files.
+Result<ProgramWave> queue_wave(const WaveInput& in);
+
 inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
-inline constexpr std::uint32_t usual_queue_groups = 64;
 inline constexpr std::uint32_t least_default_capacity = 1U << 20U; // of a queue whose ops publish
 
 // Properties of an op that matter for publishing, by handle.
@@ -113,7 +141,7 @@ Result<std::vector<QueueItem>> parse_queue_lines(std::string_view text, const st
 struct QueueOp {
   std::string name;
   std::string function;
-  OpSpec spec;
+  const OpSpec* spec = nullptr;
   QueueOpTraits traits;
   opencl_c::Parameter input;
   opencl_c::Parameter output;
@@ -126,8 +154,8 @@ bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::F
 
 // Finds the function in its source. Errors: those of the source; argument_mismatch at its place for another
 // signature; unknown_name.
-Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
-                                 const AnswerMacros& answer, PathScope scope, const std::string& pointer);
+Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
+                                 const std::string& pointer);
 
 // An op that the queue lists, by handle: null if it is not a queue op.
 struct QueueOpHandle {
@@ -156,37 +184,12 @@ Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::st
 // Returns the text around a file of ops, to read what it declares.
 SourceFrame queue_frame();
 
-// A resolved queue wave; its names and indices are assigned by the program.
-struct QueueWave {
-  ProgramQueue queue;
-  std::uint64_t published_items = 0;
-  std::uint64_t publish_ns = 0; // that this took
-  std::optional<Rounds> rounds = {};
-  std::string op_name; // the first of its ops
-  ProgramUnit unit;
-  // Tiles, params, state and, if ops requeue, the remaining items; if ops publish: given items, rings, state and
-  // tables of items of pure ops.
-  std::vector<ProgramBuffer> own_buffers;
-  std::vector<Access> own_accesses;       // by the drain, of own_buffers
-  std::vector<ProgramArgument> arguments; // buffers of the program, by handle
-  NdRange range;
-};
-
-// Work-groups for a queue whose ops publish: as many as the device runs concurrently. The device may be null.
-std::uint32_t queue_groups(const device::DeviceInfo* device);
-
-inline constexpr std::array<std::string_view, 3> queue_kernels{"tidegate_queue_drain", "tidegate_queue_turn",
-                                                               "tidegate_queue_check"};
-inline constexpr std::size_t queue_state_index = 2; // in own_buffers
-
-// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops`
-// and `buffers` are those of the queue, by handle; `tuning` sets lanes and items per lane; `groups` work-groups run
-// a queue whose ops publish. Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name,
-// out_of_range, invalid_program, those of files.
-Result<QueueWave> resolve_queue(const QueueSpec& spec, const std::string& title, const std::string& folder,
-                                std::span<const QueueOpHandle> ops, std::span<const ProgramBuffer> buffers,
-                                std::uint32_t age_threshold, const device::Tuning& tuning,
-                                std::uint32_t groups, const AnswerMacros& answer, PathScope scope,
-                                const std::string& pointer);
-
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(engine::FullQueue, engine::full_queue_names);
+TIDEGATE_HAS_RECORD(engine::QueueItemSpec);
+TIDEGATE_HAS_RECORD(engine::QueueSpec);
+
+} // namespace tidegate::documents

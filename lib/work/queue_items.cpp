@@ -1,8 +1,9 @@
-// Publishing of work items in tiles, and their files.
+// Publishing of work items in tiles; their files and fields.
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "engine/queue_rounds.hpp"
-#include "work/documents.hpp"
+#include "engine/run_report.hpp"
+#include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
@@ -348,3 +349,43 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const 
 }
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+constexpr Field queue_item_fields[] = {
+    optional<&engine::QueueItemSpec::op>("the op that runs it, by its name"),
+    optional<&engine::QueueItemSpec::input>("buffer that it reads, by its name"),
+    optional<&engine::QueueItemSpec::output>("buffer that it writes, by its name"),
+    optional<&engine::QueueItemSpec::op_handle>(
+        "instead of op: which of the ops that the queue lists, counted from 0"),
+    optional<&engine::QueueItemSpec::input_handle>(
+        "instead of input: which of the buffers that the queue lists"),
+    optional<&engine::QueueItemSpec::output_handle>("instead of output: likewise"),
+    required<&engine::QueueItemSpec::param>("passed to the op"),
+};
+TIDEGATE_RECORD(engine::QueueItemSpec, queue_item_fields);
+
+constexpr Field queue_fields[] = {
+    required<&engine::QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
+    required<&engine::QueueSpec::buffers>(
+        "names of buffers, and of lists of hits for outputs; an item names two of them, "
+        "or their places in this list"),
+    optional<&engine::QueueSpec::items>("the items themselves"),
+    optional<&engine::QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
+                                       ".ndjson or .jsonl, else four u32 an item"),
+    optional<&engine::QueueSpec::capacity>(
+        "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
+        "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
+    defaulted<&engine::QueueSpec::on_full>(
+        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
+        "at least twice as large"),
+    defaulted<&engine::QueueSpec::most_stalled_rounds>(
+        "rounds in a row without an item that gets done, after which the run ends")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
+    defaulted<&engine::QueueSpec::runs_ahead>(
+        "if ops publish items: whether a work-group may run a few items that it has published at once, in the same "
+        "round; they may not see what other items of the round write"),
+};
+TIDEGATE_RECORD(engine::QueueSpec, queue_fields);
+
+} // namespace tidegate::documents

@@ -168,7 +168,7 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
 
 Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
   for (const QueueOp* const op : ops) {
-    if (op->spec.source != ops.front()->spec.source || op->spec.options != ops.front()->spec.options) {
+    if (op->spec->source != ops.front()->spec->source || op->spec->options != ops.front()->spec->options) {
       return tl::unexpected(
           invalid_program(fmt::format("the queue runs {} and {}, which differ in their source or options",
                                       in_quotes(ops.front()->name), in_quotes(op->name)),
@@ -185,10 +185,11 @@ bool is_meant_for_queue(const opencl_c::TranslationUnit& unit, const opencl_c::F
                              [&](std::string_view word) { return is_word(unit, *function.body, word); });
 }
 
-Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, const std::string& folder,
-                                 const AnswerMacros& answer, PathScope scope, const std::string& pointer) {
+Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
+                                 const std::string& pointer) {
   const std::string function_name = spec.kernel.value_or(name);
-  TIDEGATE_TRY(const ProgramUnit read, read_unit(spec, folder, answer, scope, pointer, queue_frame()));
+  TIDEGATE_TRY(const ProgramUnit read,
+               read_unit(spec, input.folder, input.answer, input.scope, pointer, queue_frame()));
   const opencl_c::Function* const function = read.unit.definition(function_name);
   if (function == nullptr) {
     return failure(ErrorCode::unknown_name,
@@ -205,7 +206,7 @@ Result<QueueOp> resolve_queue_op(const std::string& name, const OpSpec& spec, co
   }
   return QueueOp{.name = name,
                  .function = function_name,
-                 .spec = spec,
+                 .spec = &spec,
                  .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
                  .output = function->parameters[1],

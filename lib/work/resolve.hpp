@@ -3,7 +3,6 @@
 #pragma once
 #include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
-#include "work/arguments.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
@@ -17,6 +16,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,12 +85,6 @@ struct ProgramOps {
 };
 
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors);
-
-// Returns the NDRange of a wave. The default local size is the kernel's reqd_work_group_size, otherwise the
-// largest divisor of the global size up to `most_default_size` in x, and 1 in the other dimensions. Errors:
-// invalid_program, out_of_range and unsupported_kernel, at places below `pointer`.
-Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
-                         std::uint32_t most_default_size);
 
 struct ProgramMemory {
   std::vector<ProgramBuffer> buffers; // images are among them, with the bytes of their file form
@@ -169,26 +163,50 @@ Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 // kernel_source.
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
 
-// Fill and copy waves: built-in ops (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
+// Kinds of waves: a row for each in `wave_kinds` in resolve_waves.cpp, a function in the file of the kind.
+
+// A wave of the document, and what its kind looks up and adds to.
+struct WaveInput {
+  const ResolveInput& input;
+  ProgramMemory& memory;
+  ProgramOps& ops;
+  const WaveSpec& spec;
+  const std::uint32_t index;
+  const std::string& pointer; // its place in the document
+};
+
+// Lowers a wave that runs an op; checks only the names in a wave whose kind could not be read. Errors: invalid_program,
+// unknown_name, argument_mismatch, out_of_range, unsupported_kernel.
+Result<ProgramWave> kernel_wave(const WaveInput& in);
+
+// Refuses a range, arguments or active tiles in a wave of another kind, `what`. Error: invalid_program.
+Result<void> no_kernel_keys(const WaveInput& in, std::string_view what);
+
+// Returns why no loop may hold the wave: a noun; empty if one may.
+std::string_view never_in_loops(const WaveSpec& wave);
 
 // Returns the op of a kernel under kernels/, whose file is added with all its kernels when the first wave needs one.
 Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel);
 
-// Refuses a range or arguments of a fill, copy or queue wave. Error: invalid_program.
-Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer);
-
-// Resolves a fill or copy, with its kernel's arguments and range. Errors: out_of_range, invalid_program, and
-// those of `find_buffer`.
-Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
-                                     const FindBuffer& find_buffer, const std::string& pointer);
+// Make arguments of such a kernel.
+inline ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false) {
+  return {.kind = ProgramArgument::Kind::buffer,
+          .buffer = buffer,
+          .access = access,
+          .overwrites = overwrites,
+          .value = {}};
+}
+template <class T>
+ProgramArgument number_argument(T number) {
+  const auto bytes = std::as_bytes(std::span(&number, 1));
+  return {.kind = ProgramArgument::Kind::value, .value = {bytes.begin(), bytes.end()}};
+}
 
 // Active tiles.
 
 // Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is no flag for
-// each tile, or that the wave writes; those of `find_buffer`. `pointer` is the wave's place.
-Result<void> add_active(const ResolveInput& input, const WaveSpec& spec,
-                        std::span<const ProgramBuffer> buffers, const FindBuffer& find_buffer,
-                        ProgramOps& ops, ProgramWave& wave, const std::string& pointer);
+// each tile, or that the wave writes; those of find_argument_buffer().
+Result<void> add_active(const WaveInput& in, ProgramWave& wave);
 
 // Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
 Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,

@@ -1,5 +1,6 @@
 // Preprocesses a source, within the scope, until all questions about macros are answered, then parses it.
 #include "core/files.hpp"
+#include "device/kernels.hpp"
 #include "engine/job.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
@@ -152,6 +153,34 @@ Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function
                          fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
                                      in_quotes(kernel.name)),
                          "rename the kernel")));
+}
+
+Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {
+  for (std::uint32_t op = 0; op < ops.ops.size(); ++op) {
+    if (ops.ops[op].name == kernel && !ops.unit(op).built_in.empty()) {
+      return op;
+    }
+  }
+  const std::string path = fmt::format("tidegate/kernels/{}", file);
+  const opencl_c::PreprocessorOptions options{
+      .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [file](const std::string&) {
+        return Result<std::string>(device::kernel_source(file));
+      }};
+  TIDEGATE_TRY(opencl_c::TranslationUnit unit,
+               opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
+  for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
+    if (unit.functions[i].is_kernel) {
+      ops.ops.push_back({.name = unit.functions[i].name,
+                         .unit = static_cast<std::uint32_t>(ops.units.size()),
+                         .function = i});
+    }
+  }
+  ops.units.push_back({.path = path,
+                       .options = "",
+                       .parsed_options = {},
+                       .unit = std::move(unit),
+                       .built_in = device::kernel_source(file)});
+  return built_in_op(ops, file, kernel);
 }
 
 } // namespace tidegate::engine

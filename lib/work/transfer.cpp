@@ -1,5 +1,7 @@
 // Converts elements to bytes, and refuses parts out of range and copies that overlap.
-#include "device/kernels.hpp"
+#include "work/transfer.hpp"
+
+#include "opencl_c/words.hpp"
 #include "work/contents.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -8,8 +10,11 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::engine {
 namespace {
@@ -34,21 +39,6 @@ Result<Extent> extent_of(const ProgramBuffer& buffer, std::uint64_t offset,
   return Extent{.offset = offset * width, .bytes = wanted * width};
 }
 
-ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false) {
-  return {.kind = ProgramArgument::Kind::buffer,
-          .buffer = buffer,
-          .access = access,
-          .overwrites = overwrites,
-          .value = {}};
-}
-
-ProgramArgument word_argument(std::uint64_t word) {
-  ProgramArgument argument{.kind = ProgramArgument::Kind::value,
-                           .value = std::vector<std::byte>(sizeof word)};
-  std::memcpy(argument.value.data(), &word, sizeof word);
-  return argument;
-}
-
 // An NDRange whose work-groups cover this many bytes.
 Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   constexpr std::uint32_t items = 64;                  // TG_ITEMS of kernels/wave/transfers.cl
@@ -62,9 +52,38 @@ Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
 }
 
-Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBuffer> buffers,
-                                 const FindBuffer& find_buffer, const std::string& pointer) {
-  TIDEGATE_TRY(const std::uint32_t to, find_buffer(spec.buffer, pointer + "/buffer"));
+// Finds the buffers that a wave names, at their places in it. Errors: the first; of a wave that was not wholly read, all.
+Result<std::vector<std::uint32_t>>
+find_buffers(const WaveInput& in, std::initializer_list<std::pair<std::string_view, std::string>> names) {
+  const bool intact = in.input.unread.intact(in.pointer);
+  if (intact) {
+    TIDEGATE_CHECK(no_kernel_keys(in, "a wave that fills or copies"));
+  }
+  ErrorList errors;
+  std::vector<std::uint32_t> found;
+  for (const auto& [place, name] : names) {
+    const auto buffer = find_buffer(
+        in.input, in.memory, name, fmt::format("{}{}", in.pointer, place),
+        fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
+    errors.check(buffer);
+    if (intact) {
+      TIDEGATE_CHECK(buffer);
+    }
+    found.push_back(buffer.value_or(unsound));
+  }
+  errors.check(in.input.wholly_read(in.pointer));
+  TIDEGATE_CHECK(errors.result());
+  return found;
+}
+
+} // namespace
+
+Result<ProgramWave> fill_wave(const WaveInput& in) {
+  const FillSpec& spec = *in.spec.fill;
+  const std::string pointer = in.pointer + "/fill";
+  TIDEGATE_TRY(const auto named, find_buffers(in, {{"/fill/buffer", spec.buffer}}));
+  const std::vector<ProgramBuffer>& buffers = in.memory.buffers;
+  const std::uint32_t to = named[0];
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[to], spec.offset, spec.count, pointer));
   const ElementType type = buffers[to].type;
   TransferCommand transfer{.to = to,
@@ -83,16 +102,20 @@ Result<ProgramWave> resolve_fill(const FillSpec& spec, std::span<const ProgramBu
   ProgramWave wave{.users_kernel = false};
   TIDEGATE_TRY(wave.range, range_over(extent.offset + extent.bytes - first_word, pointer));
   wave.arguments = {buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
-                    word_argument(extent.offset), word_argument(extent.offset + extent.bytes),
-                    word_argument(word)};
+                    number_argument(extent.offset), number_argument(extent.offset + extent.bytes),
+                    number_argument(word)};
   wave.command = std::move(transfer);
+  TIDEGATE_TRY(wave.op, built_in_op(in.ops, "wave/transfers.cl", "fill_bytes"));
   return wave;
 }
 
-Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBuffer> buffers,
-                                 const FindBuffer& find_buffer, const std::string& pointer) {
-  TIDEGATE_TRY(const std::uint32_t from, find_buffer(spec.from, pointer + "/from"));
-  TIDEGATE_TRY(const std::uint32_t to, find_buffer(spec.to, pointer + "/to"));
+Result<ProgramWave> copy_wave(const WaveInput& in) {
+  const CopySpec& spec = *in.spec.copy;
+  const std::string pointer = in.pointer + "/copy";
+  TIDEGATE_TRY(const auto named, find_buffers(in, {{"/copy/from", spec.from}, {"/copy/to", spec.to}}));
+  const std::vector<ProgramBuffer>& buffers = in.memory.buffers;
+  const std::uint32_t from = named[0];
+  const std::uint32_t to = named[1];
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[from], spec.from_offset, spec.count, pointer));
   const std::uint64_t width = element_bytes(buffers[to].type);
   std::uint64_t to_offset = 0;
@@ -113,65 +136,37 @@ Result<ProgramWave> resolve_copy(const CopySpec& spec, std::span<const ProgramBu
   TIDEGATE_TRY(wave.range, range_over(extent.bytes, pointer));
   wave.arguments = {buffer_argument(from, Access::read),
                     buffer_argument(to, Access::write, extent.bytes == buffers[to].bytes),
-                    word_argument(extent.offset), word_argument(to_offset), word_argument(extent.bytes)};
+                    number_argument(extent.offset), number_argument(to_offset),
+                    number_argument(extent.bytes)};
   wave.command = TransferCommand{.from = from,
                                  .to = to,
                                  .from_offset = extent.offset,
                                  .to_offset = to_offset,
                                  .bytes = extent.bytes,
                                  .pattern = {}};
+  TIDEGATE_TRY(wave.op, built_in_op(in.ops, "wave/transfers.cl", "copy_bytes"));
   return wave;
 }
 
-} // namespace
-
-Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {
-  for (std::uint32_t op = 0; op < ops.ops.size(); ++op) {
-    if (ops.ops[op].name == kernel && !ops.unit(op).built_in.empty()) {
-      return op;
-    }
-  }
-  const std::string path = fmt::format("tidegate/kernels/{}", file);
-  const opencl_c::PreprocessorOptions options{
-      .definitions = {}, .undefinitions = {}, .include_folders = {}, .read = [file](const std::string&) {
-        return Result<std::string>(device::kernel_source(file));
-      }};
-  TIDEGATE_TRY(opencl_c::TranslationUnit unit,
-               opencl_c::preprocess(path, options).and_then(opencl_c::parse_translation_unit));
-  for (std::uint32_t i = 0; i < unit.functions.size(); ++i) {
-    if (unit.functions[i].is_kernel) {
-      ops.ops.push_back({.name = unit.functions[i].name,
-                         .unit = static_cast<std::uint32_t>(ops.units.size()),
-                         .function = i});
-    }
-  }
-  ops.units.push_back({.path = path,
-                       .options = "",
-                       .parsed_options = {},
-                       .unit = std::move(unit),
-                       .built_in = device::kernel_source(file)});
-  return built_in_op(ops, file, kernel);
-}
-
-Result<void> no_range(const WaveSpec& spec, std::string_view what, const std::string& pointer) {
-  const std::string_view key = !spec.global_size.empty() ? "global_size"
-                               : spec.local_size         ? "local_size"
-                               : spec.global_offset      ? "global_offset"
-                               : !spec.args.empty()      ? "args"
-                               : spec.active             ? "active"
-                                                         : "";
-  if (!key.empty()) {
-    return failure(ErrorCode::invalid_program, fmt::format("{} has no {}", what, key), "leave it out",
-                   fmt::format("{}/{}", pointer, key));
-  }
-  return {};
-}
-
-Result<ProgramWave> resolve_transfer(const WaveSpec& spec, std::span<const ProgramBuffer> buffers,
-                                     const FindBuffer& find_buffer, const std::string& pointer) {
-  TIDEGATE_CHECK(no_range(spec, "a wave that fills or copies", pointer));
-  return spec.fill ? resolve_fill(*spec.fill, buffers, find_buffer, pointer + "/fill")
-                   : resolve_copy(*spec.copy, buffers, find_buffer, pointer + "/copy");
-}
-
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+constexpr Field fill_fields[] = {
+    required<&engine::FillSpec::buffer>("name of the buffer"),
+    defaulted<&engine::FillSpec::value>("value of every element"),
+    defaulted<&engine::FillSpec::offset>("elements before the first one"),
+    optional<&engine::FillSpec::count>("elements; left out, up to the end"),
+};
+TIDEGATE_RECORD(engine::FillSpec, fill_fields);
+
+constexpr Field copy_fields[] = {
+    required<&engine::CopySpec::from>("name of the buffer that is read"),
+    required<&engine::CopySpec::to>("name of the buffer that is written"),
+    defaulted<&engine::CopySpec::from_offset>("elements before the first one that is read"),
+    defaulted<&engine::CopySpec::to_offset>("elements before the first one that is written"),
+    optional<&engine::CopySpec::count>("elements that are read; left out, up to the end"),
+};
+TIDEGATE_RECORD(engine::CopySpec, copy_fields);
+
+} // namespace tidegate::documents

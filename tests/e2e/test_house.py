@@ -28,6 +28,13 @@ OWNERS = {
 }
 MEMBER = re.compile(rf"(\w+|\]|\))(?:\.|->)({'|'.join(OWNERS)})\b")
 REPORTS = {"executed", "hits", "report"}  # have members of these names
+# Kinds of waves by their keys, and the files that may name their structs and functions next to the list of kinds.
+KINDS = {
+    "kernel": {"kernel_wave.cpp", "resolve.hpp"},
+    "fill": {"transfer.cpp", "transfer.hpp"},
+    "copy": {"transfer.cpp", "transfer.hpp"},
+    "queue": {"queue.cpp", "queue.hpp", "queue_items.cpp", "draft.cpp"},  # a draft may have a queue
+}
 INCLUDE = re.compile(r'^#include (?:"|<tidegate/)([\w/.]+)[">]', re.M)
 
 
@@ -50,6 +57,18 @@ class House(unittest.TestCase):
                 if owner not in REPORTS and source.name != "job.hpp":
                     found[kind].add(source.name)
         self.assertEqual(found, OWNERS)
+
+    def test_a_kind_of_wave_has_files_of_its_own(self):
+        """Elsewhere it is a member of WaveSpec and a row of the table of kinds."""
+        found = {kind: set() for kind in KINDS}
+        for folder in FOLDERS.values():
+            for source in sorted(folder.rglob("*.[ch]pp")):
+                for kind in KINDS:
+                    if re.search(rf"\b({kind.capitalize()}(Item)?Spec|{kind}_wave)\b", source.read_text()):
+                        found[kind].add(source.name)
+        listed = {"program.hpp", "resolve_waves.cpp"}
+        self.assertEqual({kind: files - listed for kind, files in found.items()}, KINDS)
+        self.assertEqual(set(re.findall(r"\b(\w+)_wave\b[,}]", (ROOT / "lib/work/resolve_waves.cpp").read_text())), set(KINDS))
 
     def test_only_the_device_folder_uses_opencl(self):
         """Everything else goes through device::Session, for which tests have a stand-in."""

@@ -14,17 +14,22 @@ using namespace tidegate::engine;
 
 namespace {
 
-const std::vector<ProgramBuffer> buffers{
-    {.name = "shorts", .type = ElementType::i16, .count = 10, .bytes = 20},
-    {.name = "longs", .type = ElementType::u64, .count = 5000, .bytes = 40000}};
-
 Result<ProgramWave> resolved(const WaveSpec& spec) {
-  return resolve_transfer(
-      spec, buffers,
-      [](const std::string& name, const std::string&) {
-        return Result<std::uint32_t>(name == "shorts" ? 0 : 1);
-      },
-      "/w");
+  static const WaveProgram program;
+  static const std::string none;
+  static const std::string pointer = "/w";
+  static const AnswerMacros answer;
+  static const device::Tuning tuning;
+  static const UnreadLocations unread;
+  ProgramMemory memory{
+      .buffers = {{.name = "shorts", .type = ElementType::i16, .count = 10, .bytes = 20},
+                  {.name = "longs", .type = ElementType::u64, .count = 5000, .bytes = 40000}},
+      .buffer_index = {{"shorts", 0}, {"longs", 1}}};
+  ProgramOps ops;
+  const ResolveInput input{program,         none,   answer, PathScope::folder,
+                           FileCheck::none, tuning, unread, nullptr};
+  const WaveInput in{input, memory, ops, spec, 0, pointer};
+  return spec.fill ? fill_wave(in) : copy_wave(in);
 }
 
 std::uint64_t word(const ProgramWave& wave, std::size_t argument) {
