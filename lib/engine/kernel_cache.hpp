@@ -33,6 +33,10 @@ std::optional<CacheEntry> decode_entry(std::string_view bytes);
 std::optional<std::string> stating_groups_per_unit(std::string ptx, std::string_view kernel,
                                                    std::uint32_t groups);
 
+// Returns NVIDIA's PTX with `red` in place of each `atom` on global memory whose result nothing reads; nullopt if there is
+// none, or for any other text.
+std::optional<std::string> with_reductions(std::string_view ptx);
+
 struct BuiltKernel {
   device::Program program;
   device::Kernel kernel;
