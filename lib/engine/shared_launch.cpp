@@ -85,8 +85,8 @@ private:
 
 // Returns the key with the largest weight; the first of equals.
 template <class Key>
-Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
-  std::uint64_t most = 0;
+Key heaviest(const std::map<Key, double>& weights, Key otherwise) {
+  double most = 0;
   for (const auto& [key, weight] : weights) {
     if (weight > most) {
       most = weight;
@@ -96,12 +96,12 @@ Key heaviest(const std::map<Key, std::uint64_t>& weights, Key otherwise) {
   return otherwise;
 }
 
-// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most
-// tiles, multiplied by the number of concurrent tiles.
+// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items that
+// run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
 std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
   const std::uint32_t max_group_size = limits.group_size;
-  std::map<std::uint32_t, std::uint64_t> strict;
-  std::map<std::uint32_t, std::uint64_t> all;
+  std::map<std::uint32_t, double> strict; // tiles
+  std::map<std::uint32_t, double> all;    // work-items
   std::uint32_t least_without_idling = max_group_size;
   for (const ProgramWave& wave : program.waves) {
     const std::uint32_t size = wave.range.group_size();
@@ -109,11 +109,12 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
         !ops.alone[wave.op].empty() || !ops.kernels[wave.op].sub_group_functions.empty()) {
       continue;
     }
-    all[size] += tiles_as_written(wave);
+    const auto tiles = static_cast<double>(tiles_as_written(wave));
+    all[size] += tiles * size * (wave.section == Section::each ? program.iterations : 1);
     const opencl_c::OutlinedKernel& kernel = ops.kernels[wave.op];
     const bool may_idle = limits.items_idle && kernel.may_idle;
     if (kernel.needs_whole_group && (!wave.range.ragged() || may_idle)) {
-      strict[size] += tiles_as_written(wave);
+      strict[size] += tiles;
       least_without_idling = may_idle ? least_without_idling : std::min(least_without_idling, size);
     }
   }
@@ -123,8 +124,8 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
   double work = 0;
   double idle = 0;
   for (const auto& [size, tiles] : strict) {
-    work += static_cast<double>(size) * static_cast<double>(tiles);
-    idle += static_cast<double>(largest - size) * static_cast<double>(tiles);
+    work += size * tiles;
+    idle += (largest - size) * tiles;
   }
   const bool fits_all =
       limits.named_barriers || (least_without_idling >= largest && idle <= most_idle * work);
@@ -138,12 +139,13 @@ std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, cons
 
 // Returns the first unit of those whose compiler options cover most tiles.
 std::uint32_t main_options(const Job& program) {
-  std::map<std::vector<std::string>, std::uint64_t> weights;
+  std::map<std::vector<std::string>, double> weights;
   for (const ProgramWave& wave : program.waves) {
     if (!program.units[program.ops[wave.op].unit].built_in.empty()) {
       continue;
     }
-    weights[program.units[program.ops[wave.op].unit].parsed_options.others] += tiles_as_written(wave);
+    weights[program.units[program.ops[wave.op].unit].parsed_options.others] +=
+        static_cast<double>(tiles_as_written(wave));
   }
   const auto options = heaviest(weights, std::vector<std::string>());
   for (std::uint32_t unit = 0; unit < program.units.size(); ++unit) {

@@ -80,14 +80,18 @@ TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
   CHECK(made.fallbacks.empty()); // not a fallback
 }
 
-TEST_CASE("the group size is that of most tiles, and first of those with barriers") {
+TEST_CASE("the group size is that of most work-items, and first of tiles with barriers") {
   Job program = program_of(2, {});
-  program.waves = {wave_of(0, {}, range_of(6400, 64)), wave_of(0, {}, range_of(3200, 32))};
+  program.waves = {wave_of(0, {}, range_of(6400, 64)), wave_of(0, {}, range_of(6400, 32))};
   const auto groups = groups_of({{0}, {1}});
-  CHECK(schedule(program, ops_of({false, false}), groups).group_size ==
-        32); // 100 tiles each: the smaller size
-  program.waves[0].range = range_of(6464, 64);
-  CHECK(schedule(program, ops_of({false, false}), groups).group_size == 64);
+  const auto size = [&] { return schedule(program, ops_of({false, false}), groups).group_size; };
+  CHECK(size() == 32);                         // as many each: the smaller size
+  program.waves[1].range = range_of(6336, 32); // fewer work-items, in more tiles
+  CHECK(size() == 64);
+  program.waves[0].section = Section::before;
+  program.iterations = 3;
+  CHECK(size() == 32);
+  program.waves[0].section = Section::each;
   program.waves[1] = wave_of(1, {}, range_of(16, 16));
   CHECK(schedule(program, ops_of({false, true}), groups).group_size == 16);
   program.waves[1].range = range_of(17, 16); // ragged waves never share a launch
