@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numpy import float32 as f32, int32 as i32, uint32 as u32
 
@@ -307,6 +309,53 @@ __kernel void add_rows(__global const uint *rows, __global uint *total, uint gro
     p.wave("count", groups * 64, 64, "data", "rows", u32(n))
     p.wave("add_rows", 256 * 64, 64, "rows", "total", u32(groups))
     p.expect("total", lambda: np.bincount(data.view(np.uint8), minlength=256))
+    return p
+
+
+@program
+def votes(small: bool) -> Program:
+    """A histogram and the greatest voters with atomics on global memory, and leaders of small groups, round by round."""
+    p = Program("""
+kernel void vote(global const uint* voters, global uint* counts, global uint* greatest, uint bins) {
+  const uint v = voters[get_global_id(0)], bin = (v >> 8) % bins;
+  atomic_inc(&counts[bin]);
+  atomic_max(&greatest[bin], v);
+}
+
+kernel void lead(global const uint* counts, global uint* leaders, uint each) {
+  uint best = 0;
+  for (uint i = 0; i < each; ++i) best = max(best, counts[get_global_id(0) * each + i]);
+  leaders[get_global_id(0)] += best;
+}
+
+kernel void move_on(global uint* voters, global const uint* leaders, uint districts) {
+  const size_t i = get_global_id(0);
+  voters[i] = (voters[i] ^ leaders[i % districts]) * 1664525u + 1013904223u;
+}
+""")
+    n, bins, districts, rounds = (2_048, 64, 16, 3) if small else (262_144, 4_096, 256, 20)
+    voters = np.random.default_rng(27).integers(0, 2**32, n, u32)
+    p.array("voters", voters)
+    for name, count in (("counts", bins), ("greatest", bins), ("leaders", districts)):
+        p.room(name, "u32", count, 0)
+    p.wave("vote", n, 256, "voters", "counts", "greatest", u32(bins))
+    p.wave("lead", districts, 8, "counts", "leaders", u32(bins // districts))
+    p.wave("move_on", n, 256, "voters", "leaders", u32(districts))
+    p.repeat(rounds)
+
+    @functools.cache
+    def result() -> tuple[np.ndarray, ...]:
+        v, counts, greatest, leaders = voters.copy(), np.zeros(bins, u32), np.zeros(bins, u32), np.zeros(districts, u32)
+        for _ in range(rounds):
+            bin_ = (v >> u32(8)) % u32(bins)
+            counts += np.bincount(bin_, minlength=bins).astype(u32)
+            np.maximum.at(greatest, bin_, v)
+            leaders += counts.reshape(districts, -1).max(1)
+            v = (v ^ leaders[np.arange(n) % districts]) * u32(1664525) + u32(1013904223)
+        return counts, greatest, leaders, v
+
+    for place, name in enumerate(("counts", "greatest", "leaders", "voters")):
+        p.expect(name, lambda place=place: result()[place])
     return p
 
 
