@@ -235,7 +235,7 @@ private:
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
     if (!wave.users_kernel && !wave.listed_items) {
-      return whole("it is a fill or a copy",
+      return whole(wave.command ? "it is a fill or a copy" : "its kernel is built in",
                    "write it as a kernel whose work-items write only their own rows, if its time matters");
     }
     if (wave.listed_items && wave.queue->ids == 0) {

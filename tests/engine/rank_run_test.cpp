@@ -870,10 +870,14 @@ TEST_CASE("a split buffer is in parts, or the reason says why not") {
 
 TEST_CASE("a wave is cut, or the reason says what to declare") {
   const std::string sizes = R"("global_size":[64],"local_size":[8])";
-  const auto split = [&](const std::string& wave) {
+  const auto split = [&](const std::string& wave, bool has_command = true) {
     const Compiled compiled(fmt::format(R"({{"buffers":{{{},{}}},{},"waves":[{}]}})",
                                         buffer_text("p", 64, 1, 1), buffer_text("q", 64, 1, 2), ops, wave));
-    return split_job(compiled.program->written, equal(3)).waves.front();
+    Job job = compiled.program->written;
+    if (!has_command) {
+      job.waves.front().command.reset();
+    }
+    return split_job(job, equal(3)).waves.front();
   };
   const WaveCut near = split(wave_text("near", "p", "q", sizes, R"({"u32":64})"));
   CHECK(near.begin == std::vector<std::uint32_t>{0, 3, 6, 8});
@@ -885,6 +889,8 @@ TEST_CASE("a wave is cut, or the reason says what to declare") {
       split(wave_text("near", "p", "q", R"("global_size":[64],"local_size":[64])", R"({"u32":64})")).reason ==
       "its outermost dimension has one work-group");
   CHECK(split(R"({"fill":{"buffer":"p"}})").reason == "it is a fill or a copy");
+  CHECK(split(R"({"fill":{"buffer":"p"}})", false).reason ==
+        "its kernel is built in"); // a kind without a command
 }
 
 TEST_CASE("rows are derived in two dimensions and of a torus, and not from a stated halo") {
