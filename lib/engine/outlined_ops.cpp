@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <iterator>
@@ -34,15 +35,29 @@ Words words_of(std::span<const opencl_c::Token> tokens) {
   return words;
 }
 
-// Returns the identifiers of the sources that are compiled with the units; reading them takes most of the time that outlining takes.
+// Returns the identifiers of the sources that are compiled with the units. They are ours, with comments to the end of the line:
+// reading them as the lexer does took most of the time that outlining takes.
 Words read_generated_words() {
   Words words;
+  const auto is_word = [](char letter) {
+    return letter == '_' || std::isalnum(static_cast<unsigned char>(letter)) != 0;
+  };
   for (const char* const file : {"common/virtual_ndrange.cl", "wave/tables.h", "wave/progress.cl",
                                  "wave/gate.cl", "wave/persistent.cl", "wave/stage.cl"}) {
     const std::string text = device::kernel_source(file);
-    opencl_c::Lexer lexer(text, "");
-    for (auto line = lexer.next_line(); line && !line->empty(); line = lexer.next_line()) {
-      words.merge(words_of(*line));
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const std::size_t begin = i;
+      if (text[i] == '"') {
+        i = std::min(text.find('"', i + 1), text.size());
+      } else if (text.compare(i, 2, "//") == 0) {
+        i = std::min(text.find('\n', i), text.size());
+      } else if (is_word(text[i])) {
+        i = static_cast<std::size_t>(std::find_if_not(text.begin() + i, text.end(), is_word) - text.begin());
+        if (text[begin] > '9') {
+          words.insert(text.substr(begin, i - begin));
+        }
+        --i;
+      }
     }
   }
   return words;
@@ -85,10 +100,10 @@ Result<opencl_c::TranslationUnit> without_reserved_names(const opencl_c::Transla
 
 // Returns new names for file-scope names that another text also uses; words[unit] are the unit's identifiers.
 std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& source, std::size_t unit,
-                                           const std::vector<Words>& words) {
+                                           const std::vector<const Words*>& words) {
   const auto used = [&words](const std::string& name, std::size_t but) {
     for (std::size_t other = 0; other < words.size(); ++other) {
-      if (other != but && words[other].contains(name)) {
+      if (other != but && words[other]->contains(name)) {
         return true;
       }
     }
@@ -114,10 +129,10 @@ std::map<std::string, std::string> renamed(const opencl_c::TranslationUnit& sour
 // Returns a built-in function that the unit overloads and another unit calls, or an empty string. Generated
 // code calls built-in functions only with built-in types.
 std::string shared_overload(const opencl_c::TranslationUnit& source, std::size_t unit,
-                            const std::vector<Words>& words) {
+                            const std::vector<const Words*>& words) {
   for (const opencl_c::Function& function : source.functions) {
     for (std::size_t other = 0; other + 1 < words.size() && function.is_overloadable; ++other) {
-      if (other != unit && words[other].contains(function.name) &&
+      if (other != unit && words[other]->contains(function.name) &&
           opencl_c::is_built_in_function(function.name)) {
         return function.name;
       }
@@ -196,7 +211,8 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
     }
   }
   // The generated text counts as one more unit.
-  std::vector<Words> words;
+  std::vector<Words> words_of_units(program.units.size());
+  std::vector<const Words*> words;
   std::vector<opencl_c::TranslationUnit> units;
   std::vector<std::map<std::string, std::string>> names(program.units.size());
   for (std::size_t unit = 0; unit < program.units.size(); ++unit) {
@@ -205,9 +221,10 @@ Result<OutlinedOps> outline_ops(const Job& program, const RegisterCopies& copies
       return tl::unexpected(with_line_of(program.units[unit].files, std::move(source.error())));
     }
     units.push_back(std::move(*source));
-    words.push_back(words_of(units.back().source.tokens));
+    words_of_units[unit] = words_of(units.back().source.tokens);
+    words.push_back(&words_of_units[unit]);
   }
-  words.push_back(generated_words());
+  words.push_back(&generated_words());
   OutlinedOps outlined{.texts = std::vector<std::string>(program.units.size()),
                        .order = {},
                        .kernels = std::vector<opencl_c::OutlinedKernel>(program.ops.size()),
