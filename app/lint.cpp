@@ -58,17 +58,20 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
                                           PathScope scope) {
   const std::string folder = program_folder(file);
   std::set<std::string> assumed;
-  TIDEGATE_TRY(engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed), scope,
-                                                     engine::FileCheck::contents));
-  // Each of these looks at a sound program from another side.
+  TIDEGATE_TRY(const engine::Job resolved, engine::resolve(program, folder, engine::assume_macros(assumed),
+                                                           scope, engine::FileCheck::contents));
+  const auto files = engine::keep_inputs(resolved, {.inputs = {{file, "the program", {}}}, .outputs = {}});
+  const auto compiled = engine::compile(resolved, nullptr, {.dry_run = true});
+  if (compiled && files) {
+    return compiled->warnings;
+  }
+  // Each of these looks at a sound program from another side, where compiling ends at the first error.
   ErrorList errors;
   errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
   errors.check(engine::outline_ops(resolved));
-  errors.check(engine::keep_inputs(resolved, {.inputs = {{file, "the program", {}}}, .outputs = {}}));
+  errors.check(files);
   TIDEGATE_CHECK(errors.result());
-  TIDEGATE_TRY(const engine::CompiledProgram compiled,
-               engine::compile(std::move(resolved), nullptr, {.dry_run = true}));
-  return compiled.warnings;
+  return tl::unexpected(compiled.error());
 }
 
 Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread) {

@@ -416,12 +416,15 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
       return run_waves_again(prepared, program, settings, *device, monitor).map_error(at);
     }
   }
-  const std::string key =
-      device ? program_key(settings.text, program, folder, *device, options, TIDEGATE_VERSION)
-             : std::string();
+  engine::Lowering lowering(std::move(program), folder, device ? &*device : nullptr, options);
+  std::string key;
+  if (device) {
+    TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
+    key = program_key(settings.text, *job, options, TIDEGATE_VERSION);
+  }
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
-  program.policy = taken.policy.value_or(program.policy);
+  lowering.set_policy(taken.policy.value_or(lowering.program().policy));
   options.compile.policy_file = policy_file(settings, taken);
   options.compile.memory_apart = settings.ranks != nullptr;
   options.compile.claims = options.export_folder.empty();            // any device may run what is exported
@@ -429,12 +432,9 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     const auto kept = options.compile.tuning.strategy;
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;
   }
-  TIDEGATE_TRY(auto first_run,
-               choose_way(settings, program, device ? &*device : nullptr, key, taken, monitor).map_error(at));
+  TIDEGATE_TRY(auto first_run, choose_way(settings, lowering, key, taken, monitor).map_error(at));
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
-  TIDEGATE_TRY(
-      engine::RunReport report,
-      engine::run_program(program, folder, device ? &*device : nullptr, options, monitor).map_error(at));
+  TIDEGATE_TRY(engine::RunReport report, engine::run_program(lowering, options, monitor).map_error(at));
   if (settings.ranks) {
     report.strategy_reason = report.ranks && report.ranks->strategy && is_persistent(*report.ranks->strategy)
                                  ? "several ranks run plain launches, and persistent ones between exchanges"

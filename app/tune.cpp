@@ -16,8 +16,6 @@
 #include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
-#include "work/compiler_macros.hpp"
-#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -75,8 +73,7 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
           .compared = folder / (name + ".compared")};
 }
 
-std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
-                        const std::string& folder, const device::DeviceInfo& device,
+std::string program_key(std::string_view program_text, const engine::Job& job,
                         const engine::RunOptions& options, std::string_view tool_version) {
   constexpr std::size_t most = std::size_t{64} << 20U;
   const engine::CompileOptions& compile = options.compile;
@@ -88,11 +85,7 @@ std::string program_key(std::string_view program_text, const engine::WaveProgram
     key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
                        fmt::join(compile.plan->group_begin, " "));
   }
-  // A program that cannot be resolved cannot run either; the run says why.
-  const auto resolved =
-      engine::resolve(program, folder, engine::ask_compiler(device, options.cache_folder), options.scope);
-  for (std::size_t i = 0; resolved && i < resolved->units.size(); ++i) {
-    const engine::ProgramUnit& unit = resolved->units[i];
+  for (const engine::ProgramUnit& unit : job.units) {
     for (const std::string& file : unit.files) {
       key += fmt::format("// {}\n{}\n", file, read_all(file, most).value_or(""));
     }
@@ -272,9 +265,9 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
                                                     : std::nullopt};
 }
 
-Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
-                             const device::DeviceInfo* device, const std::string& key,
+Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor) {
+  const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = settings.options;
   const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
   options.verify_stated = false;
@@ -282,7 +275,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     return ChosenWay{};
   }
   if (options.compile.strategy) {
-    return look_at_stated(settings, program, *device, key);
+    return look_at_stated(settings, lowering.program(), *device, key);
   }
   const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
@@ -321,9 +314,9 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
       tried.profile->ordering.reset(); // so that no persistent launch is tried
     }
   }
-  auto found = tuning::first_run(
-      program, program_folder(settings.program), tried, options, options.first_run_budget_ns,
-      settings.measure && !settings.profile && !settings.policy, monitor, progress);
+  auto found =
+      tuning::first_run(lowering, tried, options, options.first_run_budget_ns,
+                        settings.measure && !settings.profile && !settings.policy, monitor, progress);
   if (monitor.trying != nullptr) {
     monitor.trying->set(false);
   }
@@ -353,7 +346,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program
     options.compile.why = found->report.reason;
   }
   options.compile.tuning = found->settings.tuning;
-  program.policy = found->settings.policy;
+  lowering.set_policy(found->settings.policy);
   chosen.report = std::move(found->report);
   return chosen;
 }
@@ -535,11 +528,21 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
     print_error(at_program(error, common));
     ::_exit(static_cast<int>(exit_code(error)));
   };
-  auto report = std::visit(
-      [&](const auto& either) {
-        return tuning::measure(either, program_folder(common.program), device, measuring, monitor, watched);
-      },
-      *program);
+  const std::string folder = program_folder(common.program);
+  Result<tuning::TuningReport> report;
+  std::string key = common.text;
+  if (const auto* const waves = std::get_if<engine::WaveProgram>(&*program)) {
+    engine::Lowering lowering(*waves, folder, &device, options);
+    const auto job = lowering.job(options.compile.tuning);
+    if (!job) {
+      return tl::unexpected(at_program(job.error(), common));
+    }
+    key = program_key(common.text, **job, options, TIDEGATE_VERSION);
+    report = tuning::measure(lowering, device, measuring, monitor, watched);
+  } else {
+    report = tuning::measure(std::get<graphs::FrontierProgram>(*program), folder, device, measuring, monitor,
+                             watched);
+  }
   progress.finish();
   if (!report) {
     return tl::unexpected(at_program(report.error(), common));
@@ -549,11 +552,6 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   report->profile.tuned_for = report->program;
   TIDEGATE_CHECK(write_tuned(*report, settings.profile_file, settings.policy_file));
   if (!settings.no_keep) {
-    const auto* const waves = std::get_if<engine::WaveProgram>(&*program);
-    const std::string key = waves == nullptr
-                                ? common.text
-                                : program_key(common.text, *waves, program_folder(common.program), device,
-                                              options, TIDEGATE_VERSION);
     (void)keep_tuned(tuned_files(device, key), report->profile, report->policy);
   }
   return write_document(common.output, common.format, *report, tuning_table);

@@ -29,8 +29,7 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
 
 // Returns a key of everything that decides how a program is launched on a device: its text, the files of its kernels, the
 // options that fix a choice, and the version of the tool.
-std::string program_key(std::string_view program_text, const engine::WaveProgram& program,
-                        const std::string& folder, const device::DeviceInfo& device,
+std::string program_key(std::string_view program_text, const engine::Job& job,
                         const engine::RunOptions& options, std::string_view tool_version);
 
 // Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on the
@@ -82,8 +81,7 @@ struct ChosenWay {
 // Chooses how to launch a program. If the command line states a strategy, decides whether this run is compared with plain
 // launches (options.verify_stated). Otherwise reports the choice that an earlier run kept (`taken`, which the caller applied), or
 // else makes a first run and sets the tuning and the policy to its result.
-Result<ChosenWay> choose_way(RunSettings& settings, engine::WaveProgram& program,
-                             const device::DeviceInfo* device, const std::string& key,
+Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
                              const TakenTuning& taken, engine::Monitor& monitor);
 
 // Completes and stores the result of the first run with a stated strategy, and returns a warning if outputs differed.

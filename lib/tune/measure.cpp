@@ -357,13 +357,13 @@ Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uin
 
 } // namespace
 
-Result<TuningReport> measure(const engine::WaveProgram& program, const std::string& folder,
-                             const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor, MeasureProgress& progress) {
-  return measure_on(
-      [&] { return Workbench(program, folder, device, options.run, monitor, wave_program_knobs); },
-      program.policy, "look for a loop without an end in the program's kernels; nothing was written", device,
-      options, monitor, progress);
+Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                             const MeasureOptions& options, engine::Monitor& monitor,
+                             MeasureProgress& progress) {
+  return measure_on([&] { return Workbench(lowering, device, options.run, monitor, wave_program_knobs); },
+                    lowering.program().policy,
+                    "look for a loop without an end in the program's kernels; nothing was written", device,
+                    options, monitor, progress);
 }
 
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
@@ -374,17 +374,16 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
                     monitor, progress);
 }
 
-Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
-                                 const device::DeviceInfo& device, const engine::RunOptions& options,
-                                 std::uint64_t budget_ns, bool measure, engine::Monitor& monitor,
-                                 MeasureProgress& progress) {
+Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool measure,
+                                 engine::Monitor& monitor, MeasureProgress& progress) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints;
   engine::RunOptions limited = options;
   limited.compile.trace = false;
   limited.max_wall_time_ns = std::min(options.max_wall_time_ns, budget_ns);
-  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = program.policy};
+  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
   FirstRunResult result{.report = {.measured = measure, .budget_ns = budget_ns},
                         .settings = plain_launches(open)};
   std::optional<Workbench> bench;
@@ -396,8 +395,7 @@ Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::
   });
   Result<void> compared;
   try {
-    bench.emplace(program, folder, device, limited, monitor, first_run_knobs,
-                  budget_ns / first_run_budget_parts);
+    bench.emplace(lowering, device, limited, monitor, first_run_knobs, budget_ns / first_run_budget_parts);
     if (measure) {
       Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
       const auto report = search.run(plain_launches(open));

@@ -7,7 +7,7 @@
 #include "graph/program.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
-#include "work/program.hpp"
+#include "work/run.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
@@ -34,14 +34,14 @@ struct MeasureProgress {
   std::atomic<bool> started = false; // false while the unchanged program runs first
 };
 
-// Measures a program of `folder` on a device whose profile is set. The search skips configurations that would
-// exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs from its plain
-// launches, interrupted.
-Result<TuningReport> measure(const engine::WaveProgram& program, const std::string& folder,
-                             const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor, MeasureProgress& progress);
+// Measures a program on a device whose profile is set. The search skips configurations that would exceed the
+// budget. Errors: those of a run, outputs_differ if the unchanged program differs from its plain launches,
+// interrupted.
+Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                             const MeasureOptions& options, engine::Monitor& monitor,
+                             MeasureProgress& progress);
 
-// Measures a traversal; outputs_differ means that the result of the unchanged program is wrong.
+// Measures a traversal of `folder`; outputs_differ means that the result of the unchanged program is wrong.
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
                              engine::Monitor& monitor, MeasureProgress& progress);
@@ -60,9 +60,8 @@ struct FirstRunResult {
 // configurations that the cost model does not rule out. Ends within the budget, except for builds that have
 // started; runs as many iterations as keep plain launches within a part of 200 of the budget. If outputs differ by more
 // than rounding or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
-Result<FirstRunResult> first_run(const engine::WaveProgram& program, const std::string& folder,
-                                 const device::DeviceInfo& device, const engine::RunOptions& options,
-                                 std::uint64_t budget_ns, bool measure, engine::Monitor& monitor,
-                                 MeasureProgress& progress);
+Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool measure,
+                                 engine::Monitor& monitor, MeasureProgress& progress);
 
 } // namespace tidegate::tuning

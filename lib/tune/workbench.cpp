@@ -9,10 +9,8 @@
 #include "engine/proof.hpp"
 #include "engine/queue_rounds.hpp"
 #include "tune/statistics.hpp"
-#include "work/compiler_macros.hpp"
 #include "work/hits.hpp"
 #include "work/queue.hpp"
-#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -102,10 +100,10 @@ Error interrupted() {
           .fix = "nothing was written; run it again"};
 }
 
-Bench::Bench(const std::string& folder, const device::DeviceInfo& device, const engine::RunOptions& options,
-             engine::Monitor& monitor, std::span<const Knob> knobs)
-    : folder_(folder), device_(device), options_(options), monitor_(monitor),
-      opened_(opened(device, options)), session_(*opened_), knobs_(knobs) {}
+Bench::Bench(const device::DeviceInfo& device, const engine::RunOptions& options, engine::Monitor& monitor,
+             std::span<const Knob> knobs)
+    : device_(device), options_(options), monitor_(monitor), opened_(opened(device, options)),
+      session_(*opened_), knobs_(knobs) {}
 
 Result<std::size_t> Bench::add_first(const Settings& settings) {
   try {
@@ -151,21 +149,18 @@ void Bench::begin_building(engine::Activity activity) {
   monitor_.deadline = Clock::now() + engine::build_limit;
 }
 
-Workbench::Workbench(const engine::WaveProgram& program, const std::string& folder,
-                     const device::DeviceInfo& device, const engine::RunOptions& options,
-                     engine::Monitor& monitor, std::span<const Knob> knobs, std::uint64_t most_plain_ns)
-    : Bench(folder, device, options, monitor, knobs), program_(program), most_plain_ns_(most_plain_ns),
-      answer_macros_(engine::ask_compiler(device, options.cache_folder)) {}
+Workbench::Workbench(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                     const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
+                     std::uint64_t most_plain_ns)
+    : Bench(device, options, monitor, knobs), lowering_(lowering), most_plain_ns_(most_plain_ns) {}
 
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   engine::CompileOptions options = options_.compile;
   options.tuning = settings.tuning;
-  engine::WaveProgram program = program_;
-  program.policy = settings.policy;
+  lowering_.set_policy(settings.policy);
   begin_building(engine::Activity::compiling);
-  TIDEGATE_TRY(engine::Job job, engine::resolve(program, folder_, answer_macros_, options_.scope,
-                                                engine::FileCheck::reachable, settings.tuning, {}, &device_));
-  TIDEGATE_TRY(CompiledProgram compiled, engine::compile(std::move(job), &device_, options));
+  TIDEGATE_TRY(const engine::Job* const job, lowering_.job(settings.tuning));
+  TIDEGATE_TRY(CompiledProgram compiled, engine::compile(*job, &device_, options));
   limit(compiled);
   return compiled;
 }
@@ -277,7 +272,7 @@ bool Workbench::give_more_room(std::optional<engine::WaveProgram> larger) {
   if (!larger) {
     return false;
   }
-  program_ = std::move(*larger);
+  lowering_.replace(std::move(*larger));
   reference_.reset();
   added_ = 0;
   forget();
@@ -301,16 +296,16 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   try {
     TIDEGATE_TRY(engine::PlainRun plain, run_plain(configuration));
     expected_ = std::move(plain.outputs);
-    if (give_more_room(
-            engine::grown(program_, engine::count_hits(configuration.compiled.written, expected_)))) {
+    if (give_more_room(engine::grown(lowering_.program(),
+                                     engine::count_hits(configuration.compiled.written, expected_)))) {
       return false;
     }
     proved = prove(configuration, options_.max_wall_time_ns);
   } catch (device::Refused& refused) {
     proved = tl::unexpected(std::move(refused.error));
   }
-  if (!proved &&
-      give_more_room(engine::with_longer_queues(program_, configuration.compiled.written, proved.error()))) {
+  if (!proved && give_more_room(engine::with_longer_queues(lowering_.program(),
+                                                           configuration.compiled.written, proved.error()))) {
     return false;
   }
   return proved.map([] { return true; });
@@ -402,8 +397,8 @@ std::vector<Option> Workbench::options_of(Knob knob, std::size_t configuration, 
                          .counters = passed && may_wait,
                          .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
                          .in_both_modes = is_first_run()};
-  return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns), program_,
-                            device_, among);
+  return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
+                            lowering_.program(), device_, among);
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores

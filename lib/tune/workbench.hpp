@@ -12,8 +12,7 @@
 #include "engine/traversal/setup.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
-#include "work/compiler_macros.hpp"
-#include "work/program.hpp"
+#include "work/run.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
@@ -77,8 +76,8 @@ public:
 
 protected:
   // Throws device::Refused.
-  Bench(const std::string& folder, const device::DeviceInfo& device, const engine::RunOptions& options,
-        engine::Monitor& monitor, std::span<const Knob> knobs);
+  Bench(const device::DeviceInfo& device, const engine::RunOptions& options, engine::Monitor& monitor,
+        std::span<const Knob> knobs);
 
   // Each may throw device::Refused.
   virtual Result<void> make_first(const Settings& settings) = 0;
@@ -91,7 +90,6 @@ protected:
   engine::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
   void begin_building(engine::Activity activity); // or another activity that takes as long as it takes
 
-  const std::string& folder_;
   const device::DeviceInfo& device_;
   const engine::RunOptions& options_;
   engine::Monitor& monitor_;
@@ -121,7 +119,7 @@ class Workbench final : public Bench {
 public:
   // Candidates run as many iterations as plain launches complete in `most_plain_ns`, at least one. Throws
   // device::Refused.
-  Workbench(const engine::WaveProgram& program, const std::string& folder, const device::DeviceInfo& device,
+  Workbench(const engine::Lowering& lowering, const device::DeviceInfo& device,
             const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
@@ -171,9 +169,8 @@ private:
   Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
   engine::ArenaRun run(Configuration& configuration, std::uint64_t most_ns);
 
-  engine::WaveProgram program_; // with the room that its lists and queues grow to in a run
+  engine::Lowering lowering_; // of the program with the room that its lists and queues grow to in a run
   std::uint64_t most_plain_ns_;
-  engine::AnswerMacros answer_macros_;
   std::deque<Configuration> configurations_; // a deque, because builds refer to compiled programs
   std::size_t added_ = 0;                    // configurations; another one is being made
   engine::HostContents first_;
@@ -189,7 +186,7 @@ public:
   TraversalBench(const graphs::FrontierProgram& program, const std::string& folder,
                  const device::DeviceInfo& device, const engine::RunOptions& options,
                  engine::Monitor& monitor)
-      : Bench(folder, device, options, monitor, frontier_program_knobs), program_(program) {}
+      : Bench(device, options, monitor, frontier_program_knobs), program_(program), folder_(folder) {}
 
   [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
   [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t configuration,
@@ -231,7 +228,8 @@ private:
   Result<void> verify(const Configuration& configuration);
 
   graphs::FrontierProgram program_; // sources by position once the graph is loaded
-  std::uint32_t first_id_ = 0;      // of the graph, for errors
+  const std::string& folder_;
+  std::uint32_t first_id_ = 0; // of the graph, for errors
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
   std::optional<traversal::OwnCode> own_; // of an algorithm of the program's own

@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace tidegate::engine {
@@ -41,24 +42,20 @@ std::optional<std::map<std::string, std::string>> source_states(const Job& job,
   return states;
 }
 
-Result<RunReport> run_once(const WaveProgram& program, const std::string& folder,
-                           const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
+Result<RunReport> run_once(Lowering& lowering, const RunOptions& options, Monitor& monitor) {
   const auto start = std::chrono::steady_clock::now();
   monitor.begin(Activity::compiling);
-  std::set<std::string> assumed;
-  const AnswerMacros answer =
-      device != nullptr ? ask_compiler(*device, options.cache_folder) : assume_macros(assumed);
-  const bool keeps = !options.compile.dry_run && !options.check_bounds && !options.check_halos; // its outputs
-  const FileCheck files = keeps ? FileCheck::reachable : FileCheck::none;
-  TIDEGATE_TRY(Job job,
-               resolve(program, folder, answer, options.scope, files, options.compile.tuning, {}, device));
-  job.assumed_macros = {assumed.begin(), assumed.end()};
-  auto sources = options.kept_key.empty() ? std::nullopt : source_states(job, start);
-  TIDEGATE_TRY(auto prepared, prepare(std::move(job), device, options, monitor));
-  auto report = run_prepared(prepared, device, options, monitor, start);
+  TIDEGATE_TRY(const Job* const job, lowering.job(options.compile.tuning));
+  auto sources = options.kept_key.empty() ? std::nullopt : source_states(*job, lowering.began());
+  TIDEGATE_TRY(auto prepared, prepare(*job, lowering.device(), options, monitor));
+  auto report = run_prepared(prepared, lowering.device(), options, monitor, start);
   if (!report) { // of a check, whose error is all that comes back
-    const auto larger = with_longer_queues(program, prepared->compiled.written, report.error());
-    return larger ? run_once(*larger, folder, device, options, monitor) : std::move(report);
+    auto larger = with_longer_queues(lowering.program(), prepared->compiled.written, report.error());
+    if (!larger) {
+      return report;
+    }
+    lowering.replace(std::move(*larger));
+    return run_once(lowering, options, monitor);
   }
   if (report->status == RunStatus::done && sources) {
     prepared->sources = std::move(*sources);
@@ -92,33 +89,78 @@ void report_growth(RunReport& report, const RunReport& first, const RunReport& b
 }
 
 // Runs the program again for as long as lists and queues that may grow have no room.
-Result<RunReport> with_room(RunReport report, const WaveProgram& program, const std::string& folder,
-                            const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
+Result<RunReport> with_room(RunReport report, Lowering& lowering, const RunOptions& options,
+                            Monitor& monitor) {
   const RunReport first = report;
   // For hits a second run suffices unless their number changes from run to run; a queue needs more than it did so far.
   constexpr int most_runs = 32;
-  std::optional<WaveProgram> larger = program;
   for (int runs = 1; runs < most_runs; ++runs) {
-    larger = report.status == RunStatus::hits_overflow  ? grown(*larger, *report.hits)
-             : report.status == RunStatus::queue_failed ? with_longer_queues(*larger, report.queues)
-                                                        : std::nullopt;
+    auto larger = report.status == RunStatus::hits_overflow ? grown(lowering.program(), *report.hits)
+                  : report.status == RunStatus::queue_failed
+                      ? with_longer_queues(lowering.program(), report.queues)
+                      : std::nullopt;
     if (!larger) {
       break;
     }
+    lowering.replace(std::move(*larger));
     const RunReport before = std::move(report);
-    TIDEGATE_TRY(report, run_once(*larger, folder, device, options, monitor));
+    TIDEGATE_TRY(report, run_once(lowering, options, monitor));
     report_growth(report, first, before);
   }
   return report;
 }
 
+// Returns true if a program becomes the same job by both tunings: they differ in choices that come later.
+bool lowers_alike(const device::Tuning& a, const device::Tuning& b) {
+  const auto parts = [](const device::Tuning& tuning) {
+    return std::tuple(tuning.open_workgroup_size, tuning.queue_lanes, tuning.queue_items_per_lane,
+                      tuning.queue_many_items);
+  };
+  return parts(a) == parts(b);
+}
+
+// Does the same for policies, which promote waves and kernels of a job.
+bool lowers_alike(const policy::LaunchPolicy& a, const policy::LaunchPolicy& b) {
+  policy::LaunchPolicy promoting_alike = b;
+  promoting_alike.hot_opcode_threshold = a.hot_opcode_threshold;
+  promoting_alike.hot_window_threshold = a.hot_window_threshold;
+  promoting_alike.jit_queue_len_threshold = a.jit_queue_len_threshold;
+  return a == promoting_alike;
+}
+
 } // namespace
 
-Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor) {
+Lowering::Lowering(WaveProgram program, std::string folder, const device::DeviceInfo* device,
+                   const RunOptions& options)
+    : program_(std::move(program)), folder_(std::move(folder)), device_(device),
+      answer_(device != nullptr ? ask_compiler(*device, options.cache_folder) : AnswerMacros()),
+      scope_(options.scope),
+      files_(options.compile.dry_run || options.check_bounds || options.check_halos ? FileCheck::none
+                                                                                    : FileCheck::reachable) {}
+
+void Lowering::replace(WaveProgram program) {
+  program_ = std::move(program);
+  job_.reset();
+}
+
+Result<const Job*> Lowering::job(const device::Tuning& tuning) {
+  if (!job_ || !lowers_alike(tuning_, tuning) || !lowers_alike(job_->policy, program_.policy)) {
+    job_.reset();
+    began_ = std::chrono::steady_clock::now();
+    std::set<std::string> assumed;
+    TIDEGATE_TRY(job_, resolve(program_, folder_, device_ != nullptr ? answer_ : assume_macros(assumed),
+                               scope_, files_, tuning, {}, device_));
+    job_->assumed_macros = {assumed.begin(), assumed.end()};
+    tuning_ = tuning;
+  }
+  job_->policy = program_.policy;
+  return &*job_;
+}
+
+Result<RunReport> run_program(Lowering& lowering, const RunOptions& options, Monitor& monitor) {
   const InterruptWatch interrupts;
-  TIDEGATE_TRY(RunReport report, run_once(program, folder, device, options, monitor));
-  return with_room(std::move(report), program, folder, device, options, monitor);
+  TIDEGATE_TRY(RunReport report, run_once(lowering, options, monitor));
+  return with_room(std::move(report), lowering, options, monitor);
 }
 
 namespace {
@@ -189,7 +231,8 @@ Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgra
   prepared->compiled.plan_ns = 0;
   prepared->last_run = options.kept->run;
   TIDEGATE_TRY(RunReport report, run_prepared(prepared, &device, options, monitor, start));
-  return with_room(std::move(report), program, folder, &device, options, monitor);
+  Lowering lowering(program, folder, &device, options);
+  return with_room(std::move(report), lowering, options, monitor);
 }
 
 } // namespace tidegate::engine

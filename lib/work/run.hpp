@@ -3,22 +3,54 @@
 #include "device/monitor.hpp"
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
+#include "work/compiler_macros.hpp"
+#include "work/contents.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace tidegate::engine {
 
 struct Prepared;
 
-// Runs a program of `folder` on a device whose profile is filled in, or plans it for one (null: for none in
-// particular), and reports its progress to the monitor. What goes wrong in the run itself (a hang, a deadline, outputs that
-// differ) is in the report's status and error. All other failures are returned as errors.
-Result<RunReport> run_program(const WaveProgram& program, const std::string& folder,
-                              const device::DeviceInfo* device, const RunOptions& options, Monitor& monitor);
+// A program of a folder and all that lowers it to a job. Settings that lower it alike share the job.
+class Lowering {
+public:
+  // `device` runs the program, has its profile filled in and outlives this; null: none in particular.
+  Lowering(WaveProgram program, std::string folder, const device::DeviceInfo* device,
+           const RunOptions& options);
+
+  [[nodiscard]] const WaveProgram& program() const { return program_; }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] const device::DeviceInfo* device() const { return device_; }
+  [[nodiscard]] std::chrono::steady_clock::time_point began() const { return began_; } // to read the sources
+
+  void set_policy(const policy::LaunchPolicy& policy) { program_.policy = policy; }
+  void replace(WaveProgram program); // by one that is lowered anew
+
+  // Returns the job, which is valid until the next call of a function that is not const. Errors: those of resolve().
+  Result<const Job*> job(const device::Tuning& tuning);
+
+private:
+  WaveProgram program_;
+  std::string folder_;
+  const device::DeviceInfo* device_;
+  AnswerMacros answer_; // of the device
+  PathScope scope_;
+  FileCheck files_;
+  std::optional<Job> job_; // with its tuning and policy
+  device::Tuning tuning_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+// Runs a program, or plans it, and reports its progress to the monitor. What goes wrong in the run itself (a hang, a deadline,
+// outputs that differ) is in the report's status and error. All other failures are returned as errors.
+Result<RunReport> run_program(Lowering& lowering, const RunOptions& options, Monitor& monitor);
 
 // Returns a key of all that decides what a program compiles to, except the files of its kernels; contents of
 // inputs and files of outputs do not count. Empty if a part of it is unknown.

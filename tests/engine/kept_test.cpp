@@ -46,7 +46,8 @@ struct StreamRun : StandInRun {
     if (const auto prepared = find_prepared(options)) {
       return run_again(prepared, *program, home, device, options, monitor);
     }
-    return run_program(*program, home, &device, options, monitor);
+    Lowering lowering(*program, home, &device, options);
+    return run_program(lowering, options, monitor);
   }
 
   // Waits until the clock of the file system has ticked since the file was written: before, it is read for each request.

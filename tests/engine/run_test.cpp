@@ -38,7 +38,8 @@ namespace {
 Result<RunReport> run_document(Run& run, const std::string& json) {
   const auto program = documents::decode<WaveProgram>(json);
   REQUIRE(program);
-  return run_program(*program, run.folder.path().string(), &run.device, run.options, run.monitor);
+  Lowering lowering(*program, run.folder.path().string(), &run.device, run.options);
+  return run_program(lowering, run.options, run.monitor);
 }
 
 // This machine's CPU with any memory ordering, as tests of single waits need no proof of it.

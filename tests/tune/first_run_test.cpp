@@ -31,14 +31,18 @@ struct Measured : StandInRun {
     }
     const auto program = documents::decode<engine::WaveProgram>(text);
     REQUIRE(program);
-    return first_run(*program, folder.path().string(), device, options, budget, measure, monitor, progress);
+    return first_run(lowering_of(*program), device, options, budget, measure, monitor, progress);
   }
 
   Result<TuningReport> tune() {
     const auto program = documents::decode<engine::WaveProgram>(document(3));
     REQUIRE(program);
-    return measure(*program, folder.path().string(), device, {.run = options, .budget_ns = budget_ns},
-                   monitor, progress);
+    return measure(lowering_of(*program), device, {.run = options, .budget_ns = budget_ns}, monitor,
+                   progress);
+  }
+
+  [[nodiscard]] engine::Lowering lowering_of(const engine::WaveProgram& program) const {
+    return {program, folder.path().string(), &device, options};
   }
 };
 

@@ -2,6 +2,7 @@
 #include "../temporary_folder.hpp"
 #include "engine/job.hpp"
 #include "work/resolve.hpp"
+#include "work/run.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -934,4 +935,44 @@ TEST_CASE("files are checked on request") {
   CHECK(refusals(resolve(program, folder.path(), answer, PathScope::folder, FileCheck::contents)) ==
         std::vector<std::string>{"cannot_read /buffers/x/init/file", "bad_array /buffers/y/init/file",
                                  "cannot_write /buffers/y/output"});
+}
+
+TEST_CASE("settings that lower a program alike share a job, and others lower it anew") {
+  const TemporaryFolder folder;
+  folder.write("k.cl", std::string(source));
+  Lowering lowering(sound(), folder.path().string(), nullptr, {});
+  REQUIRE(lowering.job({}));
+  std::filesystem::remove(folder.path() / "k.cl"); // so that lowering again fails
+
+  policy::LaunchPolicy policy;
+  policy.hot_opcode_threshold = policy.hot_window_threshold = policy.jit_queue_len_threshold = 7;
+  lowering.set_policy(policy);
+  const auto same = lowering.job({.strategy = device::Strategy::plain, .workers = 3, .slice_ns = 1});
+  REQUIRE(same);
+  CHECK((*same)->policy == policy);
+  CHECK((*same)->waves.front().range.local[0] == 64);
+
+  for (const device::Tuning& tuning : std::vector<device::Tuning>{{.open_workgroup_size = 16},
+                                                                  {.queue_lanes = 1},
+                                                                  {.queue_items_per_lane = 1},
+                                                                  {.queue_many_items = 1}}) {
+    Lowering other = lowering;
+    CHECK_FALSE(other.job(tuning));
+  }
+  for (const auto& change : {+[](policy::LaunchPolicy& of) { ++of.hit_capacity_multiplier; },
+                             +[](policy::LaunchPolicy& of) { ++of.priority_age_threshold; },
+                             +[](policy::LaunchPolicy& of) { ++of.sparse_frontier_threshold_bps; }}) {
+    Lowering other = lowering;
+    policy::LaunchPolicy changed = policy;
+    change(changed);
+    other.set_policy(changed);
+    CHECK_FALSE(other.job({}));
+  }
+  lowering.replace(sound());
+  CHECK_FALSE(lowering.job({}));
+
+  folder.write("k.cl", std::string(source));
+  const auto anew = lowering.job({.open_workgroup_size = 16});
+  REQUIRE(anew);
+  CHECK((*anew)->waves.front().range.local[0] == 16);
 }
