@@ -28,6 +28,7 @@
 #include <tidegate/policy/evidence.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -203,26 +204,11 @@ Result<std::string> graph_program(RunSettings& settings) {
                    fmt::format("give one of {} in front of a graph", one_of(graphs::built_in_algorithms)));
   }
   settings.options.scope = PathScope::anywhere; // the user named the graph
-  std::string text;
-  documents::JsonWriter json(text);
-  json.open('{');
-  json.key("graph");
-  json.open('{');
-  json.member("file", settings.graph == standard_stream ? "/dev/stdin" : settings.graph);
-  json.member("ids", "file");
-  if (settings.undirected) {
-    json.member("undirected", true);
-  }
-  json.close('}');
-  json.member("algorithm", settings.program);
-  json.key("sources");
-  json.open('[');
-  for (const std::uint64_t source : settings.sources) {
-    json.value(source);
-  }
-  json.close(']');
-  json.close('}');
-  return text;
+  std::string file;
+  documents::append_string(file, settings.graph == standard_stream ? "/dev/stdin" : settings.graph);
+  return fmt::format(R"({{"graph":{{"file":{},"ids":"file"{}}},"algorithm":"{}","sources":[{}]}})", file,
+                     settings.undirected ? R"(,"undirected":true)" : "", settings.program,
+                     fmt::join(settings.sources, ","));
 }
 
 Result<void> read_plan(RunSettings& settings) {

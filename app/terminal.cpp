@@ -99,16 +99,12 @@ void explain_interrupts(bool json) {
 
 void print_warning(const engine::Warning& warning, const std::string& program) {
   if (as_json) {
-    std::string warned, line;
+    std::string line = R"({"warning":)";
     documents::encode(documents::Description<engine::Warning>::record, &warning, documents::Style::compact,
-                      warned);
-    documents::JsonWriter json(line);
-    json.open('{');
-    json.key("warning");
-    json.verbatim(warned);
-    json.member("source", display_name(program));
-    json.close('}');
-    std::fputs((line + '\n').c_str(), stderr);
+                      line);
+    line += R"(,"source":)";
+    documents::append_string(line, display_name(program));
+    std::fputs((line + "}\n").c_str(), stderr);
     return;
   }
   const std::string at = warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer);

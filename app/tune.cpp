@@ -9,6 +9,7 @@
 #include "app/terminal.hpp"
 #include "core/duration.hpp"
 #include "core/files.hpp"
+#include "core/json_text.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
@@ -25,7 +26,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
@@ -165,19 +165,22 @@ static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& prof
 static Result<void> write_difference(const std::filesystem::path& file, std::string_view program_key,
                                      const device::DeviceInfo& device, const tuning::Different& different) {
   const engine::Difference& first = *different.parity.first_difference;
-  const nlohmann::ordered_json report{{"device", device.name},
-                                      {"platform", device.platform},
-                                      {"driver_version", device.driver_version},
-                                      {"launched_as", different.way},
-                                      {"buffer", first.buffer},
-                                      {"element", first.element},
-                                      {"expected", first.expected},
-                                      {"found", first.found},
-                                      {"differing_elements", different.parity.differing_elements},
-                                      {"program_and_sources", program_key},
-                                      {"generated_kernel", different.kernel}};
-  auto written = write_text(
-      file.string(), report.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
+  std::string report;
+  documents::JsonWriter json(report, true);
+  json.open('{');
+  json.member("device", device.name);
+  json.member("platform", device.platform);
+  json.member("driver_version", device.driver_version);
+  json.member("launched_as", different.way);
+  json.member("buffer", first.buffer);
+  json.member("element", first.element);
+  json.member("expected", first.expected);
+  json.member("found", first.found);
+  json.member("differing_elements", different.parity.differing_elements);
+  json.member("program_and_sources", program_key);
+  json.member("generated_kernel", different.kernel);
+  json.close('}');
+  auto written = write_text(file.string(), report + '\n');
   return written ? Result<void>() : tl::unexpected(std::move(written.error()));
 }
 
