@@ -10,7 +10,10 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -24,22 +27,51 @@ public:
   BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id,
              const KernelSetting* setting)
       : ExpressionReader(unit, *kernel.body, id.has_value(), setting), kernel_(kernel), body_(*kernel.body) {
-    for (const Name& name : unit.names) {
-      for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-        const TokenRange& range = kernel.parameters[i].tokens;
-        if (name.token < range.begin || name.token >= range.end ||
-            !tokens_[name.token].is(kernel.parameters[i].name.c_str())) {
-          continue;
-        }
-        if (kernel.parameters[i].is_pointer) {
-          pointers_[&name] = i;
-        } else if (id == i) {
-          given_[&name] = {.kind = Known::Kind::number, .number = id_of(0)};
-        } else if (setting != nullptr && setting->values.contains(i)) {
-          given_[&name] = {.kind = Known::Kind::number,
-                           .number = constant_of(setting->values.at(i), kernel.parameters[i].type == "int")};
-        }
+    const std::vector<const Name*> names = names_of(kernel.parameters);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Parameter& parameter = kernel.parameters[i];
+      const bool plain = parameter.is_pointer && layout_of_pointee(unit, parameter.tokens);
+      pointees_.push_back(plain ? parameter.type : "");
+      if (names[i] == nullptr) {
+        continue;
       }
+      if (parameter.is_pointer) {
+        pointers_[names[i]] = i;
+      } else if (id == i) {
+        given_[names[i]] = {.kind = Known::Kind::number, .number = id_of(0)};
+      } else if (setting != nullptr && setting->values.contains(i)) {
+        given_[names[i]] = {.kind = Known::Kind::number,
+                            .number = constant_of(setting->values.at(i), parameter.type == "int")};
+      } else if (is_image_type(parameter.type)) {
+        images_[names[i]] = i;
+      } else if (parameter.type == "sampler_t") {
+        samplers_.insert(names[i]);
+      }
+      types_[names[i]] = parameter.type;
+    }
+  }
+
+  // Reads a function that the body of `caller` calls.
+  BodyReader(const BodyReader& caller, const Function& callee, const std::vector<Known>& arguments)
+      : ExpressionReader(caller.unit_, *callee.body, false, caller.setting_), kernel_(caller.kernel_),
+        body_(*callee.body), at_call_(caller.bounds_), calls_(caller.calls_), nesting_(caller.nesting_ + 1) {
+    pointees_ = caller.pointees_;
+    const std::vector<const Name*> names = names_of(callee.parameters);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Parameter& parameter = callee.parameters[i];
+      const auto number = caller.as_type(parameter.type, caller.number_of(arguments[i]));
+      if (caller.is_same_pointer(arguments[i], parameter.tokens)) {
+        given_[names[i]] = {.kind = Known::Kind::moved_pointer,
+                            .number = arguments[i].number,
+                            .parameter = arguments[i].parameter};
+      } else if (parameter.is_pointer) {
+        pointers_known_ = false;
+      } else if (arguments[i].kind == Known::Kind::vector) {
+        given_[names[i]] = arguments[i];
+      } else if (number) {
+        given_[names[i]] = {.kind = Known::Kind::number, .number = *number};
+      }
+      types_[names[i]] = parameter.is_pointer ? "" : parameter.type;
     }
   }
 
@@ -64,17 +96,33 @@ public:
     }
     return rows;
   }
-  [[nodiscard]] std::vector<Reach> reach() const {
-    std::vector<Reach> reach(found_.size());
+  [[nodiscard]] LaunchReach reach() const {
+    LaunchReach reach{.parameters = std::vector<Reach>(found_.size()),
+                      .others_known = read_ && others_known_};
     for (std::size_t i = 0; i < found_.size(); ++i) {
-      reach[i] = {.last = touched_[i].last,
-                  .known = found_[i].understood && !touched_[i].anywhere && touched_[i].exact &&
-                           touched_[i].first >= 0};
+      reach.parameters[i] = {.last = touched_[i].last,
+                             .known = read_ && (found_[i].understood || !kernel_.parameters[i].is_pointer) &&
+                                      !touched_[i].anywhere && touched_[i].exact && touched_[i].first >= 0};
     }
     return reach;
   }
 
 private:
+  // The name of each parameter.
+  [[nodiscard]] std::vector<const Name*> names_of(const std::vector<Parameter>& parameters) const {
+    std::vector<const Name*> names(parameters.size());
+    for (const Name& name : unit_.names) {
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const TokenRange& range = parameters[i].tokens;
+        if (name.token >= range.begin && name.token < range.end &&
+            tokens_[name.token].is(parameters[i].name.c_str())) {
+          names[i] = &name;
+        }
+      }
+    }
+    return names;
+  }
+
   void read(bool known) {
     at_ = body_.begin;
     understood_ = true;
@@ -84,19 +132,21 @@ private:
     for (const Name* const name : changing_) {
       values_.erase(name);
     }
-    bounds_ = no_bounds;
+    bounds_ = at_call_;
+    others_known_ = pointers_known_;
+    results_ = 0;
     found_.assign(kernel_.parameters.size(), {});
     touched_.assign(kernel_.parameters.size(), {});
     if (known) {
       expect("{");
       block();
     }
-    const bool read = known && understood_ && at_ == end_;
-    if (!read) {
+    read_ = known && understood_ && at_ == end_;
+    if (!read_) {
       found_.assign(found_.size(), {});
     }
     for (const auto& [name, parameter] : pointers_) {
-      found_[parameter].understood = read && !is_type_word(tokens_[name->token].text);
+      found_[parameter].understood = read_ && !is_type_word(tokens_[name->token].text);
     }
     check_names();
     for (PointerUses& pointer : found_) {
@@ -111,7 +161,7 @@ private:
 
   // Returns true if nothing runs after it.
   bool block() {
-    const IdBounds before = bounds_;
+    const Bounds before = bounds_;
     bool leaves = false;
     while (at_ < end_ && !next_is("}")) {
       leaves = statement() || leaves;
@@ -161,7 +211,9 @@ private:
     if (take("return")) {
       returned_ = true;
       if (!next_is(";")) {
-        consume(expression());
+        ++results_;
+        result_ = expression();
+        consume(result_);
       }
       expect(";");
       return true;
@@ -183,6 +235,7 @@ private:
       --switches_;
     } else if (take("break") || take("continue")) {
       expect(";");
+      return true; // of the loop's body
     } else if (starts_type(at_) || next_is("typedef")) {
       declaration();
     } else {
@@ -200,15 +253,32 @@ private:
   }
 
   void for_loop() {
+    const std::size_t close = unit_.counterpart(at_);
     expect("(");
     const Name* counter = nullptr;
     if (starts_type(at_)) {
       counter = declaration();
+    } else if (const Name* const name = next_is_word() ? unit_.meaning(at_) : nullptr;
+               name != nullptr && unit_.is(at_ + 1, "=") && unset_.contains(name) &&
+               !values_.contains(name) && !changing_.contains(name) &&
+               switches_ == 0 && // another loop may count it at the same time
+               is_count(*name, unit_.find({.begin = at_, .end = close}, ";") + 1, close)) {
+      at_ += 2;
+      const Known first = assignment();
+      consume(first);
+      expect(";");
+      if (const auto number = as_type(types_[name], number_of(first))) {
+        values_[name] = {.kind = Known::Kind::number, .number = *number};
+      }
+      counter = name;
     } else if (!take(";")) {
       consume(expression());
       expect(";");
     }
-    if (counter == nullptr || !counts(*counter)) {
+    const bool counts = counter != nullptr && is_count(*counter, at_, close);
+    if (counts) {
+      count(*counter, close);
+    } else {
       if (!next_is(";")) {
         consume(expression());
       }
@@ -219,55 +289,107 @@ private:
     }
     expect(")");
     loop_body();
+    if (counts) {
+      values_.erase(counter);
+    }
   }
 
   // After the loop nothing is known from its early returns: it may not run, or end earlier.
   void loop_body() {
-    const IdBounds before = bounds_;
+    const Bounds before = bounds_;
     statement();
     bounds_ = before;
   }
 
-  // Reads `i < 3; ++i` of a loop whose variable has a constant number first: it counts up, if the body does not change it.
-  bool counts(const Name& variable) {
-    const std::string& name = tokens_[variable.token].text;
-    const auto value = values_.find(&variable);
-    if (value == values_.end() || value->second.kind != Known::Kind::number ||
-        !value->second.number.is_constant() || !next_is(name) || unit_.meaning(at_) != &variable ||
-        at_ + 1 >= end_ || (!tokens_[at_ + 1].is("<") && !tokens_[at_ + 1].is("<="))) {
-      return false;
-    }
-    const std::size_t semicolon = unit_.find({.begin = at_, .end = end_}, ";");
-    const auto plain = [](const Token& token) {
-      return token.kind == TokenKind::identifier || token.kind == TokenKind::number || token.is("+") ||
-             token.is("-") || token.is("*");
+  // True for the rest of a loop's head that compares the variable and then changes it: `i < n && …; i += 2`.
+  [[nodiscard]] bool is_count(const Name& variable, std::size_t begin, std::size_t close) const {
+    const auto is_variable = [&](std::size_t i) {
+      return unit_.meaning(i) == &variable && !unit_.is_member(i);
     };
-    const std::span<const Token> bound =
-        std::span(tokens_).subspan(at_ + 2, std::max(semicolon, at_ + 2) - at_ - 2);
-    const bool bound_by_itself =
-        std::ranges::any_of(bound, [&name](const Token& token) { return token.is(name.c_str()); });
-    const std::size_t step = semicolon + 1;
-    if (step + 2 >= end_ || bound_by_itself || !std::ranges::all_of(bound, plain) ||
-        !tokens_[step + 2].is(")") ||
-        !((tokens_[step].is("++") && tokens_[step + 1].is(name.c_str())) ||
-          (tokens_[step].is(name.c_str()) && tokens_[step + 1].is("++")))) {
+    const auto any_of = [&](TokenRange range, std::initializer_list<const char*> texts) {
+      return std::ranges::any_of(texts, [&](const char* text) { return unit_.contains(range, text); });
+    };
+    const std::size_t semicolon = unit_.find({.begin = begin, .end = close}, ";");
+    if (semicolon >= close || begin + 1 >= semicolon || !is_variable(begin) ||
+        !is_wide(types_.at(&variable)) ||
+        !any_of({.begin = begin + 1, .end = begin + 2}, {"<", "<=", ">", ">="}) ||
+        any_of({.begin = begin, .end = close}, {"||", "?", ","})) {
       return false;
     }
-    const bool includes_bound = tokens_[at_ + 1].is("<=");
-    at_ += 2;
-    const Known end = expression();
-    consume(end);
-    expect(";");
-    at_ += 2;
-    Linear& counted = value->second.number;
-    const std::int64_t last = end.number.high - (includes_bound ? 0 : 1);
-    if (end.kind == Known::Kind::number && end.number.is_constant() && end.number.exact && counted.exact &&
-        (counted.is_int || counted.low >= 0) && last >= counted.low) {
-      counted.high = last;
-    } else {
-      values_.erase(value);
+    std::size_t end = begin + 2; // of what it is compared with
+    while (end < semicolon && !unit_.is(end, "&&")) {
+      ++end;
     }
-    return true;
+    const TokenRange step{.begin = semicolon + 1, .end = close};
+    return !any_of({.begin = begin + 2, .end = end}, {"<", "<=", ">", ">=", "==", "!=", "&", "|", "^"}) &&
+           (step.begin + 2 == close ? (is_variable(step.begin) && any_of(step, {"++", "--"})) ||
+                                          (is_variable(step.begin + 1) &&
+                                           any_of({.begin = step.begin, .end = step.begin + 1}, {"++", "--"}))
+                                    : step.begin + 2 < close && is_variable(step.begin) &&
+                                          any_of({.begin = step.begin + 1, .end = step.begin + 2},
+                                                 {"+=", "-=", "*=", "/=", "<<=", ">>="}));
+  }
+
+  // Reads such a head. In the body the variable is in the range that follows, if the body does not change it.
+  void count(const Name& variable, std::size_t close) {
+    const auto value = values_.find(&variable);
+    const std::optional<Linear> first = value == values_.end() ? std::nullopt : number_of(value->second);
+    values_.erase(&variable); // the head sees it in every turn
+    const std::string& sign = tokens_[at_ + 1].text;
+    at_ += 2;
+    const Known end = binary(binary_rank("<") + 1);
+    consume(end);
+    const std::size_t rest = at_;
+    at_ = unit_.find({.begin = at_, .end = close}, ";") + 1;
+    at_ += unit_.is(at_, "++") || unit_.is(at_, "--") ? 0 : 1;
+    const std::string& step = tokens_[at_++].text;
+    const bool by_one = step == "++" || step == "--";
+    const Known by =
+        by_one ? Known{.kind = Known::Kind::number, .number = constant_of(1, true)} : expression();
+    consume(by);
+    const auto range = first && number_of(end) && number_of(by)
+                           ? counted(*first, sign, *number_of(end), step, *number_of(by))
+                           : std::nullopt;
+    if (range) {
+      values_[&variable] = {.kind = Known::Kind::number, .number = *range};
+    } else {
+      changing_.insert(&variable);
+    }
+    at_ = rest;
+    if (take("&&")) {
+      consume(binary(1));
+    }
+    expect(";");
+    at_ = understood_ ? close : end_;
+  }
+
+  // The range of a variable that starts with `first`, while `variable sign end` holds and `variable step by` follows.
+  [[nodiscard]] std::optional<Linear> counted(const Linear& first, std::string_view sign, const Linear& end,
+                                              std::string_view step, const Linear& by) const {
+    constexpr std::int64_t most = (std::int64_t{1} << 31U) - 1;
+    const bool is_int = first.is_int && end.is_int;
+    const auto [start_low, start_high] = range_of(first, ids());
+    const auto [end_low, end_high] = range_of(end, ids());
+    const auto [least_step, greatest_step] = range_of(by, ids());
+    if (!converted(first, is_int, ids()).exact || !converted(end, is_int, ids()).exact || !by.exact ||
+        least_step < 0 || greatest_step > most) {
+      return {};
+    }
+    const std::int64_t last = end_high - (sign == "<" ? 1 : 0);
+    const std::int64_t lowest = end_low + (sign == ">" ? 1 : 0);
+    const bool up = sign.starts_with("<") && last <= most &&
+                    (step == "++" || step == "+=" ? last + greatest_step <= most
+                     : step == "*="  ? start_low >= 0 && least_step >= 1 && last * greatest_step <= most
+                     : step == "<<=" ? start_low >= 0 && greatest_step <= 30 && last << greatest_step <= most
+                                     : false);
+    const bool down = sign.starts_with(">") && start_high <= most &&
+                      (step == "--" || step == "-=" ? lowest - greatest_step >= (is_int ? -most : 0)
+                       : step == "/=" || step == ">>="
+                           ? lowest >= 0 && (step == ">>=" ? greatest_step <= 31 : least_step >= 1)
+                           : false);
+    return up     ? std::optional(between(start_low, std::max(start_low, last), first.is_int))
+           : down ? std::optional(between(lowest, std::max(lowest, start_high), first.is_int))
+                  : std::nullopt;
   }
 
   void expression_statement() {
@@ -284,8 +406,8 @@ private:
   // Returns the last variable if its value is known.
   const Name* declaration() {
     const std::size_t begin = at_;
-    const bool holds_ids = specifiers();
-    const bool is_int = specified_int_;
+    const bool plain_type = specifiers();
+    const std::string type = specified_;
     const Name* known = nullptr;
     if (take(";")) {
       return known;
@@ -293,16 +415,26 @@ private:
     do {
       const std::size_t first = at_;
       const std::size_t name = declarator();
-      const bool plain = holds_ids && name == first && at_ == name + 1;
+      const Name* const declared = name < end_ ? unit_.meaning(name) : nullptr;
+      const bool plain = plain_type && name == first && at_ == name + 1 && declared != nullptr &&
+                         declared->token == name && !type.empty();
       const bool points = name < end_ && tokens_[first].is("*") && at_ == name + 1 &&
                           std::ranges::all_of(std::span(tokens_).subspan(first + 1, name - first - 1),
                                               [](const Token& token) { return is_qualifier(token.text); });
       known = nullptr;
+      if (plain) {
+        types_[declared] = type;
+      }
+      const bool others_known =
+          others_known_ && !(name < end_ && unit_.contains({.begin = first, .end = name}, "*"));
       if (!take("=")) {
+        others_known_ = others_known;
+        if (plain) {
+          unset_.insert(declared);
+        }
         continue;
       }
       Known value = initializer();
-      const Name* const declared = name < end_ ? unit_.meaning(name) : nullptr;
       const bool keeps = declared != nullptr && declared->token == name && !changing_.contains(declared) &&
                          switches_ == 0; // a case label may jump over the declaration
       if (points && keeps && is_same_pointer(value, {.begin = begin, .end = name + 1})) {
@@ -312,9 +444,12 @@ private:
         continue;
       }
       consume(value);
-      if (plain && keeps && value.kind == Known::Kind::number) {
-        values_[declared] = {.kind = Known::Kind::number, .number = converted(value.number, is_int, ids())};
-        known = declared;
+      others_known_ = others_known_ && others_known;
+      const auto number = number_of(value);
+      const auto kept = number ? as_type(type, number) : std::nullopt;
+      if (plain && keeps && (kept || value.kind == Known::Kind::vector)) {
+        values_[declared] = kept ? Known{.kind = Known::Kind::number, .number = *kept} : value;
+        known = kept ? declared : nullptr;
       }
     } while (take(","));
     expect(";");
@@ -365,10 +500,60 @@ private:
     }
   }
 
+  Known call(const Function* callee, const std::vector<Known>& arguments) override {
+    constexpr std::size_t most_calls = 1000;
+    constexpr std::size_t most_nested = 3;
+    const bool follows = is_whole() && callee != nullptr && callee->body && !callee->is_overloadable &&
+                         callee->parameters.size() == arguments.size() && nesting_ < most_nested &&
+                         ++*calls_ < most_calls;
+    std::vector<Known> given = arguments;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (follows && is_same_pointer(given[i], callee->parameters[i].tokens)) {
+        escape(given[i]);
+      } else {
+        consume(given[i]);
+      }
+    }
+    if (!follows) {
+      others_known_ = false;
+      return {};
+    }
+    BodyReader reader(*this, *callee, given);
+    reader.run(true);
+    others_known_ = others_known_ && reader.read_ && reader.others_known_;
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      const Touched& inner = reader.touched_[i];
+      touched_[i].anywhere |= inner.anywhere || !reader.read_;
+      touched_[i].exact &= inner.exact;
+      touched_[i].first = std::min(touched_[i].first, inner.first);
+      touched_[i].last = std::max(touched_[i].last, inner.last);
+    }
+    return reader.result(*callee);
+  }
+
+  // After run() of a called function.
+  Known result(const Function& callee) {
+    if (results_ != 1 || result_.kind == Known::Kind::vector) {
+      return results_ == 1 ? result_ : Known{};
+    }
+    at_ = callee.begin;
+    specifiers();
+    const auto number = number_of(result_);
+    const auto value = number && at_ == callee.name_token ? as_type(specified_, number) : std::nullopt;
+    return value ? Known{.kind = Known::Kind::number, .number = *value} : Known{};
+  }
+
   const Function& kernel_;
-  const TokenRange body_;
+  const TokenRange body_; // of it, or of a function that it calls
+  const Bounds at_call_;
   bool returned_ = false;
-  std::map<const Name*, Known> given_; // parameters
+  bool read_ = false;                                                     // all of the body
+  std::size_t results_ = 0;                                               // return statements with a value
+  Known result_;                                                          // of the last
+  std::map<const Name*, Known> given_;                                    // parameters
+  std::shared_ptr<std::size_t> calls_ = std::make_shared<std::size_t>(0); // that were followed
+  std::size_t nesting_ = 0;
+  bool pointers_known_ = true; // those that a called function is given
 };
 
 // Redefined macros and pragmas can change the meaning of the text.
@@ -386,8 +571,7 @@ std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Functio
                      : std::vector<PointerUses>(kernel.parameters.size());
 }
 
-std::vector<Reach> reach_of(const TranslationUnit& unit, const Function& kernel,
-                            const KernelSetting& setting) {
+LaunchReach reach_of(const TranslationUnit& unit, const Function& kernel, const KernelSetting& setting) {
   BodyReader reader(unit, kernel, {}, &setting);
   reader.run(is_known(unit, kernel));
   return reader.reach();

@@ -74,6 +74,9 @@ struct KernelSetting {
   std::array<std::int64_t, 3> begin{}; // the global ids
   std::array<std::int64_t, 3> size{1, 1, 1};
   std::map<std::size_t, std::int64_t> values; // by parameter
+  // One launch has all ids, starts with id 0 and is never cut; the kernel's functions are read where it calls them.
+  bool is_whole = false;
+  std::array<std::int64_t, 3> local_size{}; // of such a launch, which it divides; 0: not known
 };
 
 // Elements that all work-items with number i in the outermost dimension access through a global pointer: from i * per_id + low to
@@ -93,15 +96,20 @@ struct RowElements {
 std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,
                                                      const KernelSetting& setting);
 
-// How far a launch reaches through a pointer.
+// How far a launch reaches through a pointer. Of an image, elements are the coordinates in each dimension.
 struct Reach {
   std::int64_t last = -1; // the greatest element that is known of; -1: none is
   bool known = false;     // no access is outside of elements 0 to `last`
 };
 
-// By parameter. Knows what row_elements() does. The kernel has a body.
-std::vector<Reach> reach_of(const TranslationUnit& unit, const Function& kernel,
-                            const KernelSetting& setting);
+struct LaunchReach {
+  std::vector<Reach> parameters;
+  bool others_known = false; // every other access is to an element that its array has
+};
+
+// Knows more than row_elements() of a setting that is whole: variables in ranges, and functions that are called. The kernel has a
+// body.
+LaunchReach reach_of(const TranslationUnit& unit, const Function& kernel, const KernelSetting& setting);
 
 // By parameter: the reduction that every use of a pointer is; empty if some use is anything else.
 std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
@@ -186,8 +194,8 @@ struct KernelUses {
   std::vector<ParameterUse> parameters;
   std::uint32_t dimensions = 1;     // of the NDRange, as far as the kernel queries ids
   std::uint64_t largest_factor = 1; // largest literal that something is multiplied by
-  bool meets = false;               // work-items meet at barriers or share local memory
-  std::vector<LocalArray> arrays;   // local arrays of known size
+  bool in_groups = false;         // work-items meet at barriers, share local memory or know their work-group
+  std::vector<LocalArray> arrays; // local arrays of known size
 };
 
 // Includes functions that the kernel calls, directly or indirectly.

@@ -46,28 +46,38 @@ Known of_number(const std::optional<Linear>& number, Known otherwise = {}) {
   return number ? Known{.kind = Known::Kind::number, .number = *number} : otherwise;
 }
 
-// Returns what a comparison of an id with a number proves.
-Known compared(std::string_view name, const Linear& left, const Linear& right) {
-  static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> turned{
-      {{"<", ">"}, {"<=", ">="}, {">", "<"}, {">=", "<="}, {"==", "=="}, {"!=", "!="}}};
-  const auto id = left.id();
-  if (!id && right.id()) {
-    for (const auto& [one, other] : turned) {
-      if (name == one) {
-        return compared(other, right, left);
-      }
+constexpr std::array<std::string_view, 8> wide_types{"int",    "uint",      "long",     "ulong",
+                                                     "size_t", "ptrdiff_t", "intptr_t", "uintptr_t"};
+
+std::optional<Linear> all_of(std::string_view type) {
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> bits{
+      {{"char", 8}, {"uchar", 8}, {"short", 16}, {"ushort", 16}, {"int", 32}, {"uint", 32}}};
+  for (const auto& [name, count] : bits) {
+    if (name == type) {
+      const bool has_sign = type.front() != 'u';
+      const std::int64_t values = std::int64_t{1} << count;
+      return between(has_sign ? -values / 2 : 0, (has_sign ? values / 2 : values) - 1, type != "uint");
     }
   }
-  Known result;
-  if (id && left.exact && left.low == 0 && left.high == 0 && right.is_constant() && right.exact &&
-      right.low >= 0) {
-    if (name == "<" || name == ">=") {
-      (name == "<" ? result.if_true : result.if_false)[*id] = right.low;
-    } else if (name == "<=" || name == ">" || name == "==" || name == "!=") {
-      (name == "<=" || name == "==" ? result.if_true : result.if_false)[*id] = right.low + 1;
-    }
+  return {};
+}
+
+// The value where it is also known to be in a range.
+Linear within(const Linear& value, const Interval& range, const IdRanges& ids) {
+  const auto [low, high] = range_of(value, ids);
+  if (low >= range.low && high <= range.high) {
+    return value;
   }
-  return result;
+  const Interval both = tighter(range, {low, high});
+  return between(both.low, std::max(both.low, both.high),
+                 value.is_int); // the greater one in code that never runs
+}
+
+Linear without_ids(const Linear& value, const IdRanges& ids) {
+  const auto [low, high] = range_of(value, ids);
+  Linear range = between(low, high, value.is_int);
+  range.exact = value.exact;
+  return range;
 }
 
 Known value_of_number(const Token& token) {
@@ -93,9 +103,35 @@ ExpressionReader::ExpressionReader(const TranslationUnit& unit, TokenRange body,
 IdRanges ExpressionReader::ids() const {
   IdRanges ids = ids_;
   for (std::size_t d = 0; d < 3; ++d) {
-    ids.end[d] = std::min(ids.end[d], bounds_[d]);
+    ids.begin[d] = std::max(ids.begin[d], bounds_.ids[d].low);
+    ids.end[d] = std::min(ids.end[d], bounds_.ids[d].high + 1);
   }
   return ids;
+}
+
+std::optional<Linear> ExpressionReader::as_type(std::string_view type,
+                                                const std::optional<Linear>& number) const {
+  if (number && is_wide(type)) {
+    return converted(*number, type == "int", ids());
+  }
+  const auto all = all_of(type);
+  if (number && all && number->exact) {
+    const auto [low, high] = range_of(*number, ids());
+    if (low >= all->low && high <= all->high) {
+      Linear same = *number;
+      same.is_int = true; // in expressions
+      return same;
+    }
+  }
+  return setting_ == nullptr ? std::nullopt : all;
+}
+
+std::optional<Linear> ExpressionReader::number_of(const Known& value) const {
+  if (value.kind == Known::Kind::number) {
+    return value.number;
+  }
+  const bool loaded = value.kind == Known::Kind::element || value.kind == Known::Kind::moved_element;
+  return loaded && !value.part && setting_ != nullptr ? all_of(pointees_[value.parameter]) : std::nullopt;
 }
 
 void ExpressionReader::skip_brackets() {
@@ -104,6 +140,10 @@ void ExpressionReader::skip_brackets() {
   } else {
     fail();
   }
+}
+
+bool ExpressionReader::is_wide(std::string_view type) {
+  return std::ranges::find(wide_types, type) != wide_types.end();
 }
 
 bool ExpressionReader::starts_type(std::size_t i) const {
@@ -118,9 +158,6 @@ bool ExpressionReader::starts_type(std::size_t i) const {
 bool ExpressionReader::specifiers() {
   static constexpr std::array<std::string_view, 6> joined{"unsigned", "signed", "char",
                                                           "short",    "int",    "long"};
-  static constexpr std::array<std::string_view, 4> of_pointers{"size_t", "ptrdiff_t", "intptr_t",
-                                                               "uintptr_t"};
-  static constexpr std::array<std::string_view, 4> wide{"int", "uint", "long", "ulong"};
   const std::size_t begin = at_;
   bool plain = true;
   std::size_t types = 0;
@@ -152,18 +189,18 @@ bool ExpressionReader::specifiers() {
       break;
     }
   }
-  specified_int_ = false;
+  specified_.clear();
   if (types == 0 || (types > 1 && words != types)) {
     fail();
     return false;
   }
-  if (types == 1 && std::ranges::find(of_pointers, last_word) != of_pointers.end()) {
-    return plain;
-  }
   const auto layout = layout_of(unit_, {.begin = begin, .end = at_});
-  specified_int_ = layout && layout->name == "int";
-  return plain && layout && layout->kind == TypeLayout::Kind::arithmetic &&
-         std::ranges::find(wide, layout->name) != wide.end();
+  if (types == 1 && last_word.ends_with("_t") && is_wide(last_word)) {
+    specified_ = last_word;
+  } else if (layout && layout->kind == TypeLayout::Kind::arithmetic) {
+    specified_ = layout->name;
+  }
+  return plain;
 }
 
 std::size_t ExpressionReader::declarator() {
@@ -224,21 +261,24 @@ Known ExpressionReader::initializer() {
 }
 
 bool ExpressionReader::type_name() {
-  bool holds_ids = specifiers();
+  specifiers();
+  bool points = false;
   for (std::size_t open = 0; at_ < end_ && (open > 0 || !next_is(")"));) {
-    holds_ids = false;
+    specified_.clear();
     if (next_is("[")) {
       bounds();
     } else if (take("(")) {
       ++open;
     } else if (take(")")) {
       --open;
-    } else if (!take("*") && !(next_is_word() && is_qualifier(tokens_[at_++].text))) {
+    } else if (take("*")) {
+      points = true;
+    } else if (!(next_is_word() && is_qualifier(tokens_[at_++].text))) {
       fail();
     }
   }
   expect(")");
-  return holds_ids;
+  return points;
 }
 
 Known ExpressionReader::expression() {
@@ -274,11 +314,16 @@ Known ExpressionReader::conditional() {
     return value;
   }
   consume(value);
-  consume(where(value.if_true, [this] { return expression(); }));
+  const auto range = [this](const Known& chosen) {
+    consume(chosen);
+    const auto number = number_of(chosen);
+    return number ? std::optional(without_ids(*number, ids())) : std::nullopt;
+  };
+  const auto first = where(value.if_true, [&] { return range(expression()); });
   expect(":");
   const Deeper deeper(*this);
-  consume(where(value.if_false, [this] { return conditional(); }));
-  return {};
+  const auto second = where(value.if_false, [&] { return range(conditional()); });
+  return of_number(either(first, second));
 }
 
 Known ExpressionReader::binary(int least_rank) {
@@ -290,7 +335,7 @@ Known ExpressionReader::binary(int least_rank) {
       break;
     }
     ++at_;
-    const IdBounds& holds = name == "&&" ? left.if_true : name == "||" ? left.if_false : no_bounds;
+    const Bounds holds = name == "&&" ? left.if_true : name == "||" ? left.if_false : Bounds();
     left = combined(name, left, where(holds, [this, rank] { return binary(rank + 1); }));
   }
   return left;
@@ -309,21 +354,87 @@ Known ExpressionReader::combined(std::string_view name, const Known& left, const
   if (name == "||") {
     return {.if_false = tighter(left.if_false, right.if_false)};
   }
-  if (left.kind != Known::Kind::number || right.kind != Known::Kind::number) {
-    return {};
+  if (left.kind == Known::Kind::inside || right.kind == Known::Kind::inside) {
+    others_known_ = false;
   }
   const IdRanges at = ids();
-  return of_number(name == "+"   ? sum(left.number, right.number, at)
-                   : name == "-" ? difference(left.number, right.number, at)
-                   : name == "*" ? product(left.number, right.number, at)
-                   : name == "%" ? remainder(left.number, right.number, at,
-                                             setting_ == nullptr ? 3 : setting_->dimensions - 1)
+  const auto a = number_of(left);
+  const auto b = number_of(right);
+  if (name == "&") {
+    return of_number(masked(a, b, at));
+  }
+  if (b && (name == "/" || name == "%")) { // a division by 0 may end the program
+    const auto [low, high] = range_of(*b, at);
+    others_known_ = others_known_ && (low > 0 || high < 0);
+  }
+  if (!a || !b) {
+    return {};
+  }
+  return of_number(name == "+"                  ? sum(*a, *b, at)
+                   : name == "-"                ? difference(*a, *b, at)
+                   : name == "*"                ? product(*a, *b, at)
+                   : name == "/"                ? quotient(*a, *b, at)
+                   : name == "<<"               ? shifted_left(*a, *b, at)
+                   : name == ">>"               ? shifted_right(*a, *b, at)
+                   : name == "|" || name == "^" ? bits_of_either(*a, *b, at)
+                   : name == "%" ? remainder(*a, *b, at, setting_ == nullptr ? 3 : setting_->dimensions - 1)
                                  : std::nullopt,
-                   compared(name, left.number, right.number));
+                   compared(name, left, right));
+}
+
+Known ExpressionReader::compared(std::string_view name, const Known& left, const Known& right) const {
+  if (name == ">" || name == ">=") {
+    return compared(name == ">" ? "<" : "<=", right, left);
+  }
+  if (name == "!=") {
+    Known result = compared("==", left, right);
+    std::swap(result.if_true, result.if_false);
+    return result;
+  }
+  const auto a = number_of(left);
+  const auto b = number_of(right);
+  Known result;
+  if ((name != "<" && name != "<=" && name != "==") || !a || !b) {
+    return result;
+  }
+  const Linear first = converted(*a, a->is_int && b->is_int, ids());
+  const Linear second = converted(*b, a->is_int && b->is_int, ids());
+  const auto [low, high] = range_of(first, ids());
+  const auto [other_low, other_high] = range_of(second, ids());
+  if (!first.exact || !second.exact) { // the conversion may change them
+    return result;
+  }
+  if (name != "==") {
+    const std::int64_t equal = name == "<=" ? 1 : 0;
+    narrow(left, first, {.high = other_high - 1 + equal}, result.if_true);
+    narrow(right, second, {.low = low + 1 - equal}, result.if_true);
+    narrow(left, first, {.low = other_low + equal}, result.if_false);
+    narrow(right, second, {.high = high - equal}, result.if_false);
+  } else {
+    narrow(left, first, {other_low, other_high}, result.if_true);
+    narrow(right, second, {low, high}, result.if_true);
+    if (other_low == other_high && other_low == low) {
+      narrow(left, first, {.low = low + 1}, result.if_false);
+    } else if (other_low == other_high && other_low == high) {
+      narrow(left, first, {.high = high - 1}, result.if_false);
+    }
+  }
+  return result;
+}
+
+void ExpressionReader::narrow(const Known& subject, const Linear& number, const Interval& range,
+                              Bounds& holds) const {
+  if (const auto d = number.id()) {
+    holds.ids[*d] = tighter(holds.ids[*d], {range.low - number.high, range.high - number.low});
+  }
+  if (is_whole() && subject.variable != nullptr && !subject.part) {
+    holds.variables[subject.variable] = tighter(holds.variables[subject.variable], range);
+  }
 }
 
 Known ExpressionReader::moved(const Known& pointer, const Known& by) {
-  const auto number = by.kind == Known::Kind::number ? sum(pointer.number, by.number, ids()) : std::nullopt;
+  const auto elements = number_of(by);
+  const auto number = elements ? sum(pointer.number, *elements, ids()) : std::nullopt;
   Known result{.kind = Known::Kind::moved_pointer,
                .number = number.value_or(Linear()),
                .parameter = pointer.parameter,
@@ -353,7 +464,7 @@ Known ExpressionReader::unary() {
       touched_[value.parameter].anywhere = true;
     }
     change(value);
-    return {};
+    return {.kind = Known::Kind::inside};
   }
   if (next_is("+") || next_is("-") || next_is("~") || next_is("!") || next_is("*")) {
     const std::string& sign = tokens_[at_++].text;
@@ -370,13 +481,15 @@ Known ExpressionReader::unary() {
       return {.kind = Known::Kind::moved_element, .parameter = value.parameter};
     }
     consume(value);
+    others_known_ = others_known_ && sign != "*";
     if (sign == "!") {
       return {.if_true = value.if_false, .if_false = value.if_true};
     }
-    if (value.kind != Known::Kind::number || (sign != "+" && sign != "-")) {
+    const auto number = number_of(value);
+    if (!number || (sign != "+" && sign != "-")) {
       return {};
     }
-    return of_number(sign == "-" ? difference(constant_of(0, true), value.number, ids()) : value.number);
+    return of_number(sign == "-" ? difference(constant_of(0, true), *number, ids()) : number);
   }
   if (take("sizeof")) {
     if (next_is("(") && starts_type(at_ + 1)) {
@@ -389,18 +502,37 @@ Known ExpressionReader::unary() {
   }
   if (next_is("(") && starts_type(at_ + 1)) {
     ++at_;
-    const bool holds_ids = type_name();
+    others_known_ = !type_name() && others_known_;
+    const std::string type = specified_;
     if (next_is("{")) { // a compound literal
       consume(initializer());
       return postfix({});
     }
-    const bool is_int = specified_int_;
+    const auto vector = arithmetic_type(type);
+    if (vector && vector->width > 1 && take("(")) {
+      return postfix(vector_of(vector->scalar));
+    }
     const Known value = unary();
     consume(value);
-    return holds_ids && value.kind == Known::Kind::number ? of_number(converted(value.number, is_int, ids()))
-                                                          : Known{};
+    return of_number(as_type(type, number_of(value)));
   }
   return postfix(primary());
+}
+
+Known ExpressionReader::vector_of(std::string_view scalar) {
+  Known vector{.kind = Known::Kind::vector};
+  std::optional<Linear> all;
+  bool first = true;
+  do {
+    const Known part = assignment();
+    consume(part);
+    auto number = part.kind == Known::Kind::vector ? part.number : as_type(scalar, number_of(part));
+    number = number ? std::optional(without_ids(*number, ids())) : std::nullopt;
+    all = first ? number : either(all, number);
+    first = false;
+  } while (take(","));
+  expect(")");
+  return all ? Known{.kind = Known::Kind::vector, .number = *all} : Known{};
 }
 
 Known ExpressionReader::postfix(Known value) {
@@ -411,11 +543,17 @@ Known ExpressionReader::postfix(Known value) {
       value.part = true;
       if (value.kind != Known::Kind::element && value.kind != Known::Kind::moved_element) {
         consume(value);
-        value = {};
+        value = {.variable = value.variable, .part = true};
       }
       member();
     } else if (take("->")) {
-      consume(value);
+      if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer) {
+        escape(value);
+        touch(value, Linear());
+      } else {
+        consume(value);
+        others_known_ = false;
+      }
       value = {};
       member();
     } else if (take("++") || take("--")) {
@@ -442,27 +580,29 @@ Known ExpressionReader::subscripted(Known value) {
   const TokenRange range{.begin = begin, .end = at_};
   expect("]");
   consume(subscript);
-  const bool number = subscript.kind == Known::Kind::number;
+  const auto number = number_of(subscript);
   if (value.kind == Known::Kind::pointer) {
-    const bool known = number && subscript.number.id() == 0U && subscript.number.low == subscript.number.high;
-    value.use =
-        add_use(value.parameter, {.kind = Kind::reads,
-                                  .token = value.use,
-                                  .subscript = range,
-                                  .offset = known ? std::optional(subscript.number.low) : std::nullopt});
+    const bool known = number && number->id() == 0U && number->low == number->high;
+    value.use = add_use(value.parameter, {.kind = Kind::reads,
+                                          .token = value.use,
+                                          .subscript = range,
+                                          .offset = known ? std::optional(number->low) : std::nullopt});
     value.kind = Known::Kind::element;
-    touch(value, number ? std::optional(subscript.number) : std::nullopt);
+    touch(value, number);
   } else if (value.kind == Known::Kind::moved_pointer) {
-    touch(value, number ? std::optional(subscript.number) : std::nullopt);
+    touch(value, number);
     value = {.kind = Known::Kind::moved_element, .parameter = value.parameter};
   } else if (value.kind == Known::Kind::moved_element) {
+    touched_[value.parameter].anywhere = true;
     value.part = true;
   } else if (value.kind == Known::Kind::element) { // a row of an array, or a component of a vector
     found_[value.parameter].uses[value.use].offset.reset();
     update(value);
+    touched_[value.parameter].anywhere = true;
     value.part = true;
   } else {
     consume(value);
+    others_known_ = false;
     value = {};
   }
   return value;
@@ -510,7 +650,9 @@ Known ExpressionReader::named(std::size_t token) {
         if (atomic && given.empty() && argument.kind == Known::Kind::address) {
           found_[argument.parameter].uses[argument.use].offset.reset(); // atomics need memory
           update(argument);
-        } else {
+        } else if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
+          escape(argument);
+        } else if (argument.kind != Known::Kind::image) {
           consume(argument);
         }
         if (reduction && given.empty()) {
@@ -520,7 +662,11 @@ Known ExpressionReader::named(std::size_t token) {
       } while (take(","));
     }
     expect(")");
-    return name == nullptr ? built_in(text, given) : Known{};
+    if (name != nullptr) {
+      return call(unit_.definition(text), given);
+    }
+    access(text, given);
+    return built_in(text, given);
   }
   if (called || (name == nullptr && text != "true" && text != "false" && !standard_macros().contains(text)) ||
       (name != nullptr && name->kind != NameKind::variable && name->kind != NameKind::enumerator)) {
@@ -530,36 +676,165 @@ Known ExpressionReader::named(std::size_t token) {
   if (const auto pointer = pointers_.find(name); name != nullptr && pointer != pointers_.end()) {
     return {.kind = Known::Kind::pointer, .parameter = pointer->second, .use = token};
   }
-  if (const auto value = values_.find(name); name != nullptr && value != values_.end()) {
-    Known known = value->second;
-    known.variable = name;
-    return known;
+  if (const auto image = images_.find(name); name != nullptr && image != images_.end()) {
+    return {.kind = Known::Kind::image, .parameter = image->second};
   }
-  return {};
+  if (name == nullptr || name->kind != NameKind::variable) {
+    return {};
+  }
+  if (const auto extents = is_whole() ? extents_of(*name) : std::vector<std::int64_t>(); !extents.empty()) {
+    element_of_array(extents);
+    return {};
+  }
+  Known known;
+  if (const auto value = values_.find(name); value != values_.end()) {
+    known = value->second;
+  } else if (const auto type = types_.find(name); type != types_.end()) {
+    known = of_number(as_type(type->second, {}));
+  }
+  known.variable = name;
+  if (const auto range = bounds_.variables.find(name); range != bounds_.variables.end() &&
+                                                       known.kind == Known::Kind::number &&
+                                                       !changing_.contains(name) && !unset_.contains(name)) {
+    known.number = within(known.number, range->second, ids());
+  }
+  return known;
+}
+
+std::vector<std::int64_t> ExpressionReader::extents_of(const Name& array) {
+  std::vector<std::int64_t> extents;
+  const bool is_parameter = std::ranges::any_of(unit_.functions, [&](const Function& function) {
+    return array.token >= function.parameter_list.begin && array.token < function.parameter_list.end;
+  });
+  for (std::size_t i = array.token + 1; !is_parameter && unit_.is(i, "["); i = unit_.counterpart(i) + 1) {
+    const std::size_t close = unit_.counterpart(i);
+    if (!constants_) {
+      constants_.emplace(unit_);
+    }
+    auto extent = constants_->value({.begin = i + 1, .end = close});
+    if (close == i + 1 && unit_.is(close + 1, "=") && unit_.is(close + 2, "{")) { // float table[] = {1, 2}
+      const auto parts = unit_.split({.begin = close + 3, .end = unit_.counterpart(close + 2)});
+      const bool plain = std::ranges::none_of(
+          parts, [&](const TokenRange& part) { return part.begin == part.end || unit_.is(part.begin, "["); });
+      extent = plain ? static_cast<std::int64_t>(parts.size()) : 0;
+    }
+    extents.push_back(extent.value_or(0));
+  }
+  return extents;
+}
+
+void ExpressionReader::element_of_array(const std::vector<std::int64_t>& extents) {
+  for (const std::int64_t extent : extents) {
+    if (!take("[")) {
+      others_known_ = false; // a pointer to it
+      return;
+    }
+    const Known subscript = expression();
+    expect("]");
+    consume(subscript);
+    const auto number = number_of(subscript);
+    const auto [low, high] =
+        number && number->exact ? range_of(*number, ids()) : std::array<std::int64_t, 2>{-1, -1};
+    others_known_ = others_known_ && low >= 0 && high < extent;
+  }
+}
+
+void ExpressionReader::access(const std::string& function, const std::vector<Known>& arguments) {
+  if (!arguments.empty() && arguments[0].kind == Known::Kind::image) {
+    touch_image(function, arguments);
+    return;
+  }
+  bool tracked = false;
+  const bool moves = function.starts_with("vload") || function.starts_with("vstore");
+  std::size_t pointer = arguments.size(); // the argument whose accesses are known
+  Linear elements;
+  if (function.starts_with("atomic_") || function.starts_with("atom_")) {
+    pointer = 0;
+  } else if (const std::size_t position = function.starts_with("vload") ? 1 : 2;
+             moves && arguments.size() == position + 1) {
+    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> widths{
+        {{"2", 2}, {"3", 3}, {"4", 4}, {"8", 8}, {"16", 16}}};
+    const auto* const width = std::ranges::find(widths, std::string_view(function).substr(position + 4),
+                                                [](const auto& pair) { return pair.first; });
+    const auto number = number_of(arguments[position - 1]);
+    if (number && width != widths.end()) {
+      const auto first = product(*number, constant_of(width->second, number->is_int), ids());
+      const auto all =
+          first ? sum(*first, between(0, width->second - 1, first->is_int), ids()) : std::nullopt;
+      pointer = all ? position : pointer;
+      elements = all.value_or(Linear());
+    }
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Known& argument = arguments[i];
+    if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
+      touch(argument, is_whole() && i == pointer ? std::optional(elements) : std::nullopt);
+    }
+    tracked = tracked || argument.kind == Known::Kind::pointer ||
+              argument.kind == Known::Kind::moved_pointer || argument.kind == Known::Kind::address;
+  }
+  others_known_ = others_known_ && (!moves || tracked);
+}
+
+void ExpressionReader::touch_image(const std::string& function, const std::vector<Known>& arguments) {
+  const bool reads = function.starts_with("read_image");
+  const bool samples = reads && arguments.size() == 3;
+  if (function.starts_with("get_image") || (samples && samplers_.contains(arguments[1].variable))) {
+    return; // a sampler of the program keeps coordinates inside
+  }
+  std::optional<Linear> at;
+  if (arguments.size() == (reads && !samples ? 2 : 3) && (reads || function.starts_with("write_image"))) {
+    const Known& coordinates = arguments[samples ? 2 : 1];
+    at = coordinates.kind == Known::Kind::vector ? coordinates.number : number_of(coordinates);
+  }
+  touch(arguments[0], at);
 }
 
 Known ExpressionReader::built_in(const std::string& function, const std::vector<Known>& arguments) const {
-  if (arguments.empty() || !std::ranges::all_of(arguments, [](const Known& argument) {
-        return argument.kind == Known::Kind::number;
-      })) {
-    return {};
+  std::vector<Linear> numbers;
+  for (const Known& argument : arguments) {
+    const auto number = number_of(argument);
+    if (!number) {
+      return {};
+    }
+    numbers.push_back(*number);
   }
-  const Linear& first = arguments[0].number;
-  if (arguments.size() == 1 && first.is_constant() && first.low >= 0 && first.low < 3) {
-    const auto d = static_cast<std::uint32_t>(first.low);
+  if (numbers.size() == 1 && numbers[0].is_constant() && numbers[0].low >= 0 && numbers[0].low < 3) {
+    const auto d = static_cast<std::uint32_t>(numbers[0].low);
     const bool same_for_parts = setting_ != nullptr && d + 1 < setting_->dimensions;
-    return function == "get_global_id" && !by_parameter_ ? of_number(id_of(d))
-           : function == "get_global_size" && same_for_parts
-               ? of_number(constant_of(setting_->size[d], false))
-               : Known{};
+    const std::int64_t size = setting_ != nullptr ? setting_->size[d] : 0;
+    const std::int64_t local = is_whole() ? setting_->local_size[d] : 0;
+    if (function == "get_global_id" && !by_parameter_) {
+      return of_number(id_of(d));
+    }
+    if (function == "get_global_size" && (same_for_parts || is_whole())) {
+      return of_number(constant_of(size, false));
+    }
+    return local == 0                     ? Known{}
+           : function == "get_local_size" ? of_number(constant_of(local, false))
+           : function == "get_num_groups" ? of_number(constant_of(size / local, false))
+           : function == "get_local_id"   ? of_number(between(0, local - 1))
+           : function == "get_group_id"   ? of_number(between(0, size / local - 1))
+                                          : Known{};
   }
   const IdRanges at = ids();
-  if (arguments.size() == 2 && (function == "min" || function == "max")) {
-    return of_number((function == "min" ? least : greatest)(first, arguments[1].number, at));
+  const auto bound = [&](const std::optional<Linear>& a, const Linear& b,
+                         bool less) -> std::optional<Linear> {
+    if (!a || !is_whole()) {
+      return a ? (less ? least : greatest)(*a, b, at) : std::nullopt;
+    }
+    const auto [low, high] = range_of(*a, at);
+    const auto [other_low, other_high] = range_of(b, at);
+    Linear value = less ? between(std::min(low, other_low), std::min(high, other_high), b.is_int)
+                        : between(std::max(low, other_low), std::max(high, other_high), b.is_int);
+    value.exact = a->exact && b.exact && a->is_int == b.is_int;
+    return value;
+  };
+  if (numbers.size() == 2 && (function == "min" || function == "max")) {
+    return of_number(bound(numbers[0], numbers[1], function == "min"));
   }
-  if (arguments.size() == 3 && function == "clamp") {
-    const auto raised = greatest(first, arguments[1].number, at);
-    return of_number(raised ? least(*raised, arguments[2].number, at) : std::nullopt);
+  if (numbers.size() == 3 && function == "clamp") {
+    return of_number(bound(bound(numbers[0], numbers[1], false), numbers[2], true));
   }
   return {};
 }
@@ -614,7 +889,7 @@ void ExpressionReader::consume(const Known& value) {
   if (value.kind == Known::Kind::element && value.part) {
     update(value); // a member that is an array decays to an address
   } else if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer ||
-             value.kind == Known::Kind::address) {
+             value.kind == Known::Kind::address || value.kind == Known::Kind::image) {
     escape(value);
     touched_[value.parameter].anywhere = true;
   }

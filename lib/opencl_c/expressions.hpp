@@ -2,6 +2,7 @@
 // can be recognised as the global id plus a constant. Statements are read by accesses.cpp.
 #pragma once
 #include "opencl_c/accesses.hpp"
+#include "opencl_c/constant_expression.hpp"
 #include "opencl_c/linear.hpp"
 #include "opencl_c/translation_unit.hpp"
 
@@ -19,14 +20,30 @@
 
 namespace tidegate::opencl_c {
 
-// By dimension: every id is less.
-using IdBounds = std::array<std::int64_t, 3>;
-inline constexpr IdBounds no_bounds{std::numeric_limits<std::int64_t>::max(),
-                                    std::numeric_limits<std::int64_t>::max(),
-                                    std::numeric_limits<std::int64_t>::max()};
+// Least and greatest number.
+struct Interval {
+  std::int64_t low = -(std::int64_t{1} << 62U);
+  std::int64_t high = std::int64_t{1} << 62U;
+};
 
-inline IdBounds tighter(const IdBounds& a, const IdBounds& b) {
-  return {std::min(a[0], b[0]), std::min(a[1], b[1]), std::min(a[2], b[2])};
+inline Interval tighter(const Interval& a, const Interval& b) {
+  return {std::max(a.low, b.low), std::min(a.high, b.high)};
+}
+
+// What a condition says of ids, and of variables that only their declarations set.
+struct Bounds {
+  std::array<Interval, 3> ids;
+  std::map<const Name*, Interval> variables;
+};
+
+inline Bounds tighter(Bounds a, const Bounds& b) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    a.ids[d] = tighter(a.ids[d], b.ids[d]);
+  }
+  for (const auto& [name, interval] : b.variables) {
+    a.variables[name] = tighter(a.variables[name], interval);
+  }
+  return a;
 }
 
 // Abstract value of an expression.
@@ -39,17 +56,20 @@ struct Known {
     element,
     moved_element,
     address,
-    assignment
+    assignment,
+    vector, // of numbers in a range
+    image,
+    inside // the address of a variable or of an element of an array
   };
   static constexpr std::size_t no_use = ~std::size_t{0};
   Kind kind = Kind::unknown;
-  Linear number = {};             // number: its value; moved_pointer: elements added to the parameter
-  const Name* variable = nullptr; // number, moved_pointer: the variable that the expression denotes
-  std::size_t parameter = 0;      // pointer and what is made of it: the parameter
+  Linear number = {};             // number, vector: its value; moved_pointer: elements added to the parameter
+  const Name* variable = nullptr; // the variable that the expression denotes
+  std::size_t parameter = 0;      // pointer and what is made of it, image: the parameter
   std::size_t use = no_use;       // pointer: its token; otherwise index into the parameter's uses
   bool part = false;              // element: a member, or the result of a further subscript
-  IdBounds if_true = no_bounds;   // what a condition says of the ids
-  IdBounds if_false = no_bounds;
+  Bounds if_true = {};            // what holds after a condition
+  Bounds if_false = {};
 };
 
 // Reads expressions, and types and declarators, which contain them.
@@ -84,6 +104,9 @@ protected:
   // With `setting`, launches and values of parameters are known.
   ExpressionReader(const TranslationUnit& unit, TokenRange body, bool by_parameter,
                    const KernelSetting* setting);
+  virtual ~ExpressionReader() = default;
+  ExpressionReader(const ExpressionReader&) = delete;
+  ExpressionReader& operator=(const ExpressionReader&) = delete;
 
   // Stops reading: no further token comes.
   void fail() {
@@ -105,8 +128,8 @@ protected:
 
   // Reads what runs if a condition holds, or if it does not. A case label may jump into it.
   template <class Read>
-  auto where(const IdBounds& holds, const Read& read) {
-    const IdBounds before = bounds_;
+  auto where(const Bounds& holds, const Read& read) {
+    const Bounds before = bounds_;
     bounds_ = switches_ == 0 ? tighter(bounds_, holds) : bounds_;
     auto result = read();
     bounds_ = before;
@@ -118,13 +141,27 @@ protected:
   void skip_brackets();
   // True at a keyword that starts or qualifies a type, and at the name of a type.
   [[nodiscard]] bool starts_type(std::size_t i) const;
-  // Returns true for a type that can hold any id and has no qualifiers but const and private.
+  // Returns true for a type without qualifiers but const and private. Sets `specified_`.
   bool specifiers();
   // Returns the token of the name.
   std::size_t declarator();
   Known initializer();
   Known expression();
+  Known assignment();
   Known conditional();
+  // Precedence climbing: reads operators of at least this rank.
+  Known binary(int least_rank);
+  // True for an integer type that can hold any id.
+  static bool is_wide(std::string_view type);
+  // The number in a variable of this type; where it is not known, whatever the type holds.
+  [[nodiscard]] std::optional<Linear> as_type(std::string_view type,
+                                              const std::optional<Linear>& number) const;
+  // The number that a value is, also if it is loaded from memory.
+  [[nodiscard]] std::optional<Linear> number_of(const Known& value) const;
+  // Calls a function of the file.
+  virtual Known call(const Function* callee, const std::vector<Known>& arguments) = 0;
+  // True where the setting is that of one launch as a whole.
+  [[nodiscard]] bool is_whole() const { return setting_ != nullptr && setting_->is_whole; }
   // Uses the value in a way of which nothing more is known.
   void consume(const Known& value);
   void escape(const Known& value);
@@ -139,34 +176,48 @@ protected:
   std::size_t at_ = 0;
   const std::size_t end_;
   const KernelSetting* const setting_;
-  IdBounds bounds_ = no_bounds; // of the ids where the reader is
-  bool specified_int_ = false;  // the last specifiers said int
+  Bounds bounds_;         // what holds where the reader is
+  std::string specified_; // by the last specifiers: the type, if it is arithmetic
   bool understood_ = true;
+  bool others_known_ = true; // all other accesses than those of parameters are to elements of arrays
   std::size_t depth_ = 0;
   std::size_t statement_ = 0; // first token of the last expression statement
   std::size_t switches_ = 0;  // around the statement being read
   std::map<const Name*, std::size_t> pointers_;
-  std::map<const Name*, Known> values_; // of variables that only their declarations set
-  std::set<const Name*> changing_;      // other variables
+  std::map<const Name*, Known> values_;       // of variables that only their declarations set
+  std::set<const Name*> changing_;            // other variables
+  std::set<const Name*> unset_;               // variables that loops may set, as their declarations do not
+  std::map<const Name*, std::string> types_;  // of variables
+  std::map<const Name*, std::size_t> images_; // parameters
+  std::set<const Name*> samplers_;            // parameters
+  std::vector<std::string> pointees_;         // type by parameter
   std::vector<PointerUses> found_;
   std::vector<Touched> touched_;
 
 private:
   void bounds();
-  // Reads from after an opening parenthesis to past the closing one. Returns true for a type that keeps ids.
+  // Reads from after an opening parenthesis to past the closing one. Returns true for a pointer. Sets `specified_`.
   bool type_name();
-  Known assignment();
-  // Precedence climbing: reads operators of at least this rank.
-  Known binary(int least_rank);
+  // What a comparison of numbers proves; and a number that is in a range.
+  [[nodiscard]] Known compared(std::string_view name, const Known& left, const Known& right) const;
+  void narrow(const Known& subject, const Linear& number, const Interval& range, Bounds& holds) const;
   Known combined(std::string_view name, const Known& left, const Known& right);
   // A pointer plus elements.
   Known moved(const Known& pointer, const Known& by);
   Known unary();
+  // Of integers, from after the parenthesis.
+  Known vector_of(std::string_view scalar);
   Known postfix(Known value);
   void member();
   Known subscripted(Known value);
   Known primary();
   Known named(std::size_t token);
+  // Of an array of the body or of the file.
+  [[nodiscard]] std::vector<std::int64_t> extents_of(const Name& array);
+  void element_of_array(const std::vector<std::int64_t>& extents);
+  // What built-in functions access through pointers, or in images.
+  void access(const std::string& function, const std::vector<Known>& arguments);
+  void touch_image(const std::string& function, const std::vector<Known>& arguments);
   // The value of a built-in function, if all arguments are numbers.
   Known built_in(const std::string& function, const std::vector<Known>& arguments) const;
   // An access to the element with this subscript after the pointer, or to any element.
@@ -181,6 +232,7 @@ private:
 
   const bool by_parameter_; // the id is one
   IdRanges ids_;
+  std::optional<ConstantValues> constants_;
 };
 
 } // namespace tidegate::opencl_c

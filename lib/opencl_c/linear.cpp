@@ -1,6 +1,7 @@
 #include "opencl_c/linear.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <tuple>
 #include <utility>
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::int64_t most_number = std::int64_t{1} << 30U; // so that no sum of products leaves 64 bits
 constexpr std::int64_t most_int = (std::int64_t{1} << 31U) - 1;
+constexpr std::int64_t most_uint = (std::int64_t{1} << 32U) - 1;
 
 bool is_small(const Linear& value) {
   const auto small = [](std::int64_t number) { return std::abs(number) <= most_number; };
@@ -70,6 +72,14 @@ Linear constant_of(std::int64_t number, bool is_int) {
   return value;
 }
 
+Linear between(std::int64_t low, std::int64_t high, bool is_int) {
+  Linear value;
+  value.low = low;
+  value.high = high;
+  value.is_int = is_int;
+  return value;
+}
+
 Linear id_of(std::uint32_t dimension) {
   Linear value;
   value.factors[dimension] = 1;
@@ -95,7 +105,7 @@ std::array<std::int64_t, 2> range_of(const Linear& value, const IdRanges& ids) {
 Linear converted(Linear value, bool to_int, const IdRanges& ids) {
   const auto [low, high] = range_of(value, ids);
   value.is_int = to_int;
-  value.exact = value.exact && high <= most_int && low >= (to_int ? -most_int : 0);
+  value.exact = value.exact && high <= (to_int ? most_int : most_uint) && low >= (to_int ? -most_int - 1 : 0);
   return value;
 }
 
@@ -141,6 +151,56 @@ std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges
     value.high = modulus - 1;
   }
   return result(value, a, b, ids);
+}
+
+std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges& ids) {
+  const auto [low, high] = range_of(a, ids);
+  if (!a.exact || !b.exact || low < 0 || !b.is_bounded() || b.low <= 0) {
+    return {};
+  }
+  return result(between(low / b.high, high / b.low), a, b, ids);
+}
+
+std::optional<Linear> shifted_left(const Linear& a, const Linear& by, const IdRanges& ids) {
+  return by.is_constant() && by.exact && by.low >= 0 && by.low <= 30
+             ? product(a, constant_of(std::int64_t{1} << by.low, a.is_int), ids)
+             : std::nullopt;
+}
+
+std::optional<Linear> shifted_right(const Linear& a, const Linear& by, const IdRanges& ids) {
+  return by.is_constant() && by.exact && by.low >= 0 && by.low <= 30
+             ? quotient(a, constant_of(std::int64_t{1} << by.low, a.is_int), ids)
+             : std::nullopt;
+}
+
+std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
+                             const IdRanges& ids) {
+  std::int64_t most = most_number + 1;
+  for (const auto* const operand : {&a, &b}) {
+    const auto [low, high] =
+        *operand && (*operand)->exact ? range_of(**operand, ids) : std::array<std::int64_t, 2>{-1, 0};
+    most = low >= 0 ? std::min(most, high) : most;
+  }
+  return most <= most_number ? std::optional(between(0, most, a && b && a->is_int && b->is_int))
+                             : std::nullopt;
+}
+
+std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdRanges& ids) {
+  const auto [low, high] = range_of(a, ids);
+  const auto [other_low, other_high] = range_of(b, ids);
+  if (!a.exact || !b.exact || low < 0 || other_low < 0) {
+    return {};
+  }
+  const auto most = static_cast<std::uint64_t>(std::max(high, other_high));
+  return result(between(0, static_cast<std::int64_t>(std::bit_ceil(most + 1)) - 1), a, b, ids);
+}
+
+std::optional<Linear> either(const std::optional<Linear>& a, const std::optional<Linear>& b) {
+  if (!a || !b || !a->exact || !b->exact || !a->is_bounded() || !b->is_bounded()) {
+    return {};
+  }
+  const Linear value = between(std::min(a->low, b->low), std::max(a->high, b->high), a->is_int && b->is_int);
+  return value.is_int || value.low >= 0 ? std::optional(value) : std::nullopt;
 }
 
 // Bounds the greater one of an id plus a number and a constant c: id + low <= result <= id + max(high, c) if no id is less than c.

@@ -46,6 +46,7 @@ struct Linear {
 };
 
 Linear constant_of(std::int64_t number, bool is_int);
+Linear between(std::int64_t low, std::int64_t high, bool is_int = false);
 Linear id_of(std::uint32_t dimension);
 
 // Least and greatest.
@@ -59,6 +60,15 @@ std::optional<Linear> sum(const Linear& a, const Linear& b, const IdRanges& ids)
 std::optional<Linear> difference(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids, std::uint32_t wraps);
+std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges& ids);
+std::optional<Linear> shifted_left(const Linear& a, const Linear& by, const IdRanges& ids);
+std::optional<Linear> shifted_right(const Linear& a, const Linear& by, const IdRanges& ids);
+std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdRanges& ids); // of | and ^
+// Of &: of an operand that is not known, it keeps at most the bits of the other.
+std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
+                             const IdRanges& ids);
+// One of two values without ids.
+std::optional<Linear> either(const std::optional<Linear>& a, const std::optional<Linear>& b);
 std::optional<Linear> least(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> greatest(const Linear& a, const Linear& b, const IdRanges& ids);
 

@@ -70,7 +70,9 @@ public:
       if (const auto factor = number_of(token); factor && is_factor(i)) {
         uses.largest_factor = std::max(uses.largest_factor, *factor);
       }
-      uses.meets |= is_collective(token.text) || address_space(token.text) == AddressSpace::local;
+      uses.in_groups |= is_collective(token.text) || address_space(token.text) == AddressSpace::local ||
+                        token.text.starts_with("get_local_") || token.text == "get_group_id" ||
+                        token.text == "get_num_groups";
       if (address_space(token.text) == AddressSpace::local) {
         add_arrays(i, function.body->end, uses);
       }
@@ -198,7 +200,7 @@ KernelUses uses_of(const TranslationUnit& unit, const Function& kernel) {
     }
   }
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
-    uses.meets |= kernel.parameters[i].is_pointer && kernel.parameters[i].space == AddressSpace::local;
+    uses.in_groups |= kernel.parameters[i].is_pointer && kernel.parameters[i].space == AddressSpace::local;
   }
   return uses;
 }

@@ -131,7 +131,7 @@ std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kerne
     return std::vector<std::uint64_t>(required->begin(),
                                       required->begin() + static_cast<std::ptrdiff_t>(dimensions));
   }
-  if (!kernel.uses.meets) {
+  if (!kernel.uses.in_groups) {
     return {};
   }
   constexpr std::array<std::uint64_t, 3> largest{64, 16, 4};
@@ -168,8 +168,15 @@ struct Memory {
   std::optional<ElementType> element;
   std::string assumed;              // explanation where no element type fits the pointee
   std::uint64_t least_elements = 0; // that kernels are known to need
-  bool all_known = true;            // and they need no others
+  std::string unknown;              // why they may need others
+
+  [[nodiscard]] std::uint64_t bytes(std::uint64_t items) const {
+    return std::max(items, least_elements) * element_bytes;
+  }
 };
+
+// Every device can allocate as much at once. All buffers together are one allocation.
+constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20U;
 
 // Const pointers are only read.
 void add_use(Memory& memory, const Parameter& parameter, const ParameterUse& use) {
@@ -203,7 +210,7 @@ class Drafter {
 public:
   Drafter(const DraftRequest& request, const AnswerMacros& answer) : request_(request), answer_(answer) {}
 
-  Result<WaveProgram> run() {
+  Result<Draft> run() {
     TIDEGATE_CHECK(read());
     for (const DraftKernel& kernel : kernels_) {
       use_sizes_of(kernel);
@@ -215,7 +222,7 @@ public:
     }
     add_buffers();
     program_.note = "a draft: every note names placeholder values";
-    return std::move(program_);
+    return Draft{.program = std::move(program_), .runs = runs_};
   }
 
 private:
@@ -310,7 +317,7 @@ private:
       const std::size_t memory =
           memory_for(op.function->parameters[parameter], op, op.uses.parameters[parameter]);
       const std::string& name = memory_[memory].name;
-      memory_[memory].all_known = false;
+      memory_[memory].unknown = unknown_indices;
       const auto found = std::ranges::find(queue.buffers, name);
       const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
       if (found == queue.buffers.end()) {
@@ -346,26 +353,28 @@ private:
     for (const std::uint64_t size : wave.local_size.value_or(std::vector<std::uint64_t>())) {
       group_items *= size;
     }
-    const std::vector<opencl_c::Reach> reach =
-        opencl_c::reach_of(*kernel.unit, *kernel.function, setting_of(kernel, wave.global_size));
+    const opencl_c::LaunchReach reach =
+        opencl_c::reach_of(*kernel.unit, *kernel.function, setting_of(kernel, wave));
     for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
-      TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, i, group_items));
-      if (argument.buffer) {
-        Memory& memory = *std::ranges::find(memory_, *argument.buffer, &Memory::name);
-        memory.least_elements =
-            std::max(memory.least_elements, static_cast<std::uint64_t>(reach[i].last + 1));
-        memory.all_known = memory.all_known && reach[i].known;
-      }
+      TIDEGATE_TRY(ArgumentSpec argument, draft_argument(kernel, i, group_items, reach.parameters[i]));
       wave.args.push_back(std::move(argument));
+    }
+    if (!reach.others_known) {
+      *wave.note += "; it may use arrays or pointers out of their bounds";
+      runs_ = false;
     }
     program_.waves.push_back(std::move(wave));
     return {};
   }
 
-  [[nodiscard]] opencl_c::KernelSetting setting_of(const DraftKernel& kernel,
-                                                   const std::vector<std::uint64_t>& global_size) const {
-    opencl_c::KernelSetting setting{.dimensions = static_cast<std::uint32_t>(global_size.size())};
-    std::ranges::copy(global_size, setting.size.begin());
+  [[nodiscard]] opencl_c::KernelSetting setting_of(const DraftKernel& kernel, const WaveSpec& wave) const {
+    opencl_c::KernelSetting setting{.dimensions = static_cast<std::uint32_t>(wave.global_size.size()),
+                                    .is_whole = true};
+    std::ranges::copy(wave.global_size, setting.size.begin());
+    if (wave.local_size) {
+      setting.local_size.fill(1);
+      std::ranges::copy(*wave.local_size, setting.local_size.begin());
+    }
     for (std::size_t i = 0; i < kernel.function->parameters.size(); ++i) {
       const Parameter& parameter = kernel.function->parameters[i];
       if (is_integer(parameter)) {
@@ -376,8 +385,8 @@ private:
     return setting;
   }
 
-  Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, std::size_t index,
-                                      std::uint64_t group_items) {
+  Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, std::size_t index, std::uint64_t group_items,
+                                      const opencl_c::Reach& reach) {
     const Parameter& parameter = kernel.function->parameters[index];
     for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
       if (opencl_c::is_unsupported(kernel.unit->source.tokens[k].text)) {
@@ -395,18 +404,28 @@ private:
         argument.sampler = SamplerSpec{};
         argument.note = parameter.name + ": placeholder";
       } else {
-        argument.image = image_for(parameter, kernel);
+        argument.image = image_for(parameter, kernel, reach);
       }
     } else if (parameter.is_pointer && parameter.space == AddressSpace::local) {
       const std::uint64_t elements =
           std::max(group_items, sizes_.extent) * (kernel.uses.largest_factor > 1 ? 2 : 1);
-      argument.local_bytes = elements * pointee(parameter, *kernel.unit).element_bytes;
+      const Memory memory = pointee(parameter, *kernel.unit);
+      argument.local_bytes = elements * memory.element_bytes;
       argument.note = parameter.name + ": placeholder";
+      if (!reach.known || !memory.unknown.empty() || reach.last >= static_cast<std::int64_t>(elements)) {
+        *argument.note += unknown_indices;
+        runs_ = false;
+      }
     } else if (parameter.is_pointer && appends_to(kernel, parameter)) {
       argument.hits = list_for(parameter, kernel);
     } else if (parameter.is_pointer) {
       const ParameterUse& use = kernel.uses.parameters[index];
-      argument.buffer = memory_[memory_for(parameter, kernel, use)].name;
+      Memory& memory = memory_[memory_for(parameter, kernel, use)];
+      argument.buffer = memory.name;
+      if (!reach.known && memory.unknown.empty()) {
+        memory.unknown = unknown_indices;
+      }
+      memory.least_elements = std::max(memory.least_elements, static_cast<std::uint64_t>(reach.last + 1));
       if (!parameter.is_const && !use.written) {
         argument.access = Access::read; // for certain
       }
@@ -419,6 +438,8 @@ private:
   // The element that a pointer points to, without a name.
   static Memory pointee(const Parameter& parameter, const TranslationUnit& unit) {
     Memory memory{.type = parameter.type};
+    const auto layout = opencl_c::layout_of_pointee(unit, parameter.tokens);
+    memory.unknown = layout ? "" : unknown_indices;
     const auto arithmetic = opencl_c::arithmetic_type(parameter.type);
     const auto element = element_type_of(arithmetic ? arithmetic->scalar : atomic_scalar(parameter.type));
     if (element) {
@@ -428,7 +449,6 @@ private:
       return memory;
     }
     constexpr std::uint64_t enough = 64; // bytes, for a type without a certain layout
-    const auto layout = opencl_c::layout_of(unit, parameter.tokens);
     memory.element_bytes = layout ? layout->bytes : enough;
     memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
     if (!layout && parameter.type != "void") {
@@ -466,19 +486,28 @@ private:
   }
 
   void add_buffers() {
-    for (const Memory& memory : memory_) {
+    std::uint64_t bytes = 0;
+    for (Memory& memory : memory_) {
+      if (bytes + memory.bytes(items_) > most_bytes) {
+        memory.unknown = fmt::format(
+            "; a kernel reaches element {}, which would make the buffers too large for some devices",
+            memory.least_elements - 1);
+        memory.least_elements = 0;
+      }
+      bytes += memory.bytes(items_);
       BufferSpec buffer{.type = memory.element.value_or(ElementType::u8)};
       buffer.count =
           std::max(items_, memory.least_elements) * (memory.element ? memory.width : memory.element_bytes);
       buffer.init = draft_contents(memory, buffer.count, least_extent_);
       buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
       buffer.note = fmt::format("placeholder: count, init{}{}{}", memory.assumed.empty() ? "" : "; ",
-                                memory.assumed, memory.all_known ? "" : unknown_indices);
+                                memory.assumed, memory.unknown);
+      runs_ = runs_ && memory.unknown.empty();
       program_.buffers.emplace_back(memory.name, std::move(buffer));
     }
   }
 
-  std::string image_for(const Parameter& parameter, const DraftKernel& kernel) {
+  std::string image_for(const Parameter& parameter, const DraftKernel& kernel, const opencl_c::Reach& reach) {
     const auto key = std::pair(parameter.name, parameter.type);
     auto found = image_index_.find(key);
     if (found == image_index_.end()) {
@@ -492,6 +521,11 @@ private:
     auto& [name, image] = program_.images[found->second];
     if (parameter.image_access != opencl_c::ImageAccess::read_only) {
       image.output = name + ".npy";
+    }
+    const std::uint64_t extent = std::min(image.size.front(), image.layers.value_or(image.size.front()));
+    if (!reach.known || reach.last >= static_cast<std::int64_t>(extent)) {
+      image.note = "placeholder: format, size, init; not all coordinates are known";
+      runs_ = false;
     }
     return name;
   }
@@ -527,6 +561,7 @@ private:
   }
 
   static constexpr std::string_view hit_call = "tidegate_hit";
+  static constexpr std::string_view unknown_indices = "; not all indices are known";
 
   const DraftRequest& request_;
   const AnswerMacros& answer_;
@@ -538,6 +573,7 @@ private:
   std::uint64_t items_ = 1;                 // of every buffer: one kernel's output may be another's indices
   std::uint64_t least_extent_ = std::numeric_limits<std::uint64_t>::max();
   WaveProgram program_;
+  bool runs_ = true;
   std::set<std::string> op_names_;
   std::set<std::string> memory_names_;
   std::vector<Memory> memory_;
@@ -548,7 +584,7 @@ private:
 
 } // namespace
 
-Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer) {
+Result<Draft> draft_program(const DraftRequest& request, const AnswerMacros& answer) {
   return Drafter(request, answer).run();
 }
 

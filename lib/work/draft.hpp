@@ -1,5 +1,5 @@
-// Drafts a first program for given kernels, and a note marks each placeholder value. It runs unchanged where all indices are
-// known; others are taken to stay within what the same extents make.
+// Drafts a first program for given kernels, and a note marks each placeholder value. It runs unchanged where every access is known
+// to stay within its memory; others are taken to stay within what the same extents make.
 //
 // Every kernel gets an NDRange with the same number of work-items in each dimension, and scalars that look
 // like counts get that number. A buffer has as many elements as a kernel can reach that way:
@@ -28,17 +28,21 @@ struct DraftRequest {
   std::string options;              // compiler options of every op
 };
 
+struct Draft {
+  WaveProgram program;
+  bool runs = false; // no kernel accesses anything out of bounds; if false, notes say where that is not known
+};
+
 // Adds a wave for each kernel of the sources, in order, then a queue for each source with queue ops.
 // Placeholder values have a `note`. Errors: unknown_name for sources with neither a kernel nor a queue op,
 // kernel_source for a source with both, unsupported_kernel, and those of the sources.
-Result<WaveProgram> draft_program(const DraftRequest& request, const AnswerMacros& answer);
+Result<Draft> draft_program(const DraftRequest& request, const AnswerMacros& answer);
 
 // A note and the place in the program (RFC 6901) that it describes.
 struct DraftNote {
   std::string pointer;
   std::string text;
 };
-inline constexpr std::string_view unknown_indices = "; not all indices are known"; // ends notes of buffers
 std::vector<DraftNote> notes_of(const WaveProgram& program);
 
 } // namespace tidegate::engine

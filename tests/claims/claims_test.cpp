@@ -537,6 +537,246 @@ std::string violation(const std::vector<PointerUses>& uses,
 
 } // namespace
 
+namespace {
+
+// Generates a kernel whose subscripts are sums, products, conditions and loops over the ids, for reach_of(). A subscript of pointer
+// p is written «p|e»: the analysis reads p[e], and the compiled program calls at_p(e), which records e and returns any number.
+class ReachGenerator {
+public:
+  explicit ReachGenerator(std::uint64_t seed) : engine_(seed) {}
+
+  std::string kernel(const std::string& name) {
+    names_ = 0;
+    variables_ = {"n"};
+    std::string text = "kernel void " + name + "(«P», const int n) {\n  int acc = 0, c«Z»; int t[12];\n";
+    for (std::size_t i = below(3) + 1; i > 0; --i) {
+      text += declaration();
+    }
+    for (std::size_t i = below(4) + 1; i > 0; --i) {
+      text += statement(0);
+    }
+    return text + "}\n";
+  }
+
+private:
+  std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
+  bool chance(std::uint64_t percent) { return below(100) < percent; }
+  std::string one_of(const std::vector<std::string>& texts) { return texts[below(texts.size())]; }
+
+  std::string atom() {
+    return chance(60) ? one_of(variables_)
+                      : one_of({"0", "1", "2", "3u", "5", "11", "get_global_id(0)", "get_global_id(1)",
+                                "get_local_id(0)", "get_group_id(0)", "get_local_size(0)",
+                                "get_num_groups(0)", "get_global_size(0)", "-1", "acc", "c"});
+  }
+  std::string index(int depth = 0) {
+    const auto inner = [&] { return depth > 1 || chance(50) ? atom() : "(" + index(depth + 1) + ")"; };
+    const std::string a = inner();
+    const std::string b = inner();
+    switch (below(16)) {
+    case 0: return a + " - " + b;
+    case 1: return a + " * " + one_of({"2", "3", "n", b});
+    case 2: return a + " / " + one_of({"2", "3u", "n"});
+    case 3: return a + " % " + one_of({"4", "7u", "n"});
+    case 4: return a + one_of({" << 1", " >> 1", " >> 2"});
+    case 5: return a + one_of({" & 3", " & 7u", " | 1", " ^ 1", " & " + b, " | " + b, " ^ " + b});
+    case 6: return fmt::format("{}((int)({}), (int)({}))", one_of({"min", "max"}), a, b);
+    case 7: return fmt::format("clamp((int)({}), 0, {})", a, one_of({"3", "n - 1", "(int)(" + b + ")"}));
+    case 8: return fmt::format("({} ? {} : {})", condition(), a, b);
+    case 9:
+      return fmt::format("({})({})", one_of({"int", "uint", "uchar", "char", "ushort", "size_t", "long"}), a);
+    case 10: return chance(80) ? fmt::format("row({}, {})", a, b) : "cell(" + a + ")";
+    case 11: return fmt::format("wrap({}, {})", a, one_of({"n", "4"}));
+    case 12: return one_of({"«a|", "«b|", "«u|"}) + a + "»";
+    case 13: return "get_group_id(0) * get_local_size(0) + get_local_id(0)";
+    case 14: return a;
+    default: return a + " + " + b;
+    }
+  }
+  std::string condition() {
+    const std::string one = "(" + atom() + one_of({" < ", " <= ", " > ", " >= ", " == ", " != "}) +
+                            (chance(70) ? atom() : "(" + index(1) + ")") + ")";
+    return chance(40)   ? one
+           : chance(10) ? "(!" + one + ")"
+                        : fmt::format("({} {} {})", one, one_of({"&&", "&&", "||"}), condition());
+  }
+  std::string declaration() {
+    const std::string text = fmt::format(
+        "  {} v{} = {};\n", one_of({"int", "int", "uint", "size_t", "uchar", "long", "short", "unsigned"}),
+        names_, index());
+    variables_.push_back(fmt::format("v{}", names_++));
+    return text;
+  }
+  std::string access() {
+    const std::string at = chance(50) ? atom() : index();
+    return one_of({"  acc += «a|" + at + "»;\n", "  acc += «b|" + at + "»;\n", "  acc += «u|" + at + "»;\n",
+                   "  acc += second(«A», " + at + ");\n", "  «t|" + at + "»;\n"});
+  }
+  std::string block(int depth, bool in_loop = false) {
+    const std::size_t known = variables_.size();
+    std::string text = chance(20) ? declaration() : "";
+    for (std::size_t i = below(2) + 1; i > 0; --i) {
+      text += in_loop && chance(20) ? "  if " + condition() + one_of({" break;\n", " continue;\n"}) : "";
+      text += statement(depth + 1);
+    }
+    variables_.resize(known);
+    return "{\n" + text + "  }\n";
+  }
+  std::string loop(int depth) {
+    const bool outside = chance(30);
+    const std::string k = outside ? "c" : fmt::format("k{}", names_++);
+    const std::string first = outside ? "" : one_of({"int ", "uint ", "size_t "});
+    const std::string head =
+        chance(60) ? fmt::format("{}{} = {}; «F»{} {} {}{}; {}", first, k, one_of({"0", "1", atom()}), k,
+                                 one_of({"<", "<="}), atom(), chance(20) ? " && " + condition() : "",
+                                 one_of({k + "++", "++" + k, k + " += 2", k + " += " + atom(), k + " *= 2",
+                                         k + " <<= 1"}))
+                   : fmt::format("{}{} = {}; «F»{} {} {}; {}", first, k, atom(), k, one_of({">", ">="}),
+                                 one_of({"0", "1", atom()}),
+                                 one_of({k + "--", "--" + k, k + " -= 2", k + " /= 2", k + " >>= 1"}));
+    variables_.push_back(k);
+    std::string text = "  for (" + head + ") " + block(depth, true);
+    variables_.pop_back();
+    return text;
+  }
+  std::string statement(int depth) {
+    switch (depth > 2 ? 9 : below(12)) {
+    case 0:
+    case 1: return "  if " + condition() + " " + block(depth);
+    case 2: return "  if " + condition() + " " + block(depth) + "  else " + block(depth);
+    case 3: return "  if " + condition() + " return;\n";
+    case 4:
+    case 5: return loop(depth);
+    case 6: return depth == 0 ? declaration() : "";
+    case 7: {
+      const std::string& v = variables_.back();
+      return chance(60) || v == "n" ? "" : "  " + v + one_of({"++", " += 2", " = " + atom(), "--"}) + ";\n";
+    }
+    case 8: return depth == 0 ? "" : "  if " + condition() + one_of({" return;\n", " { acc++; return; }\n"});
+    default: return access();
+    }
+  }
+
+  std::mt19937_64 engine_;
+  std::size_t names_ = 0;
+  std::vector<std::string> variables_;
+};
+
+// Replaces marks: for the analysis, or for the compiler.
+std::string marked(std::string text, bool compiled) {
+  const auto replace = [&text](const std::string& from, const std::string& to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  };
+  replace("«P»", compiled ? "int a, int b, int u" : "global int* a, global uint* b, global const uchar* u");
+  replace("«Q»", compiled ? "int a" : "global int* a");
+  replace("«A»", compiled ? "0" : "a");
+  replace("«Z»", compiled ? " = 0" : "");
+  replace("«F»", compiled ? "fuel() && " : "");
+  for (const std::string name : {"a", "b", "u", "t"}) {
+    replace("«" + name + "|", compiled ? "at_" + name + "(" : name + "[");
+  }
+  replace("»", compiled ? ")" : "]");
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("generated kernels stay within the reach that was claimed") {
+  const std::uint64_t start = opencl_c::test::seed();
+  MESSAGE("TIDEGATE_SEED=" << start);
+  const char* const wanted = std::getenv("TIDEGATE_CLAIMS");
+  const std::size_t count =
+      wanted == nullptr ? 1000 / tidegate::test::scale : std::strtoul(wanted, nullptr, 10);
+  const std::string functions =
+      "int row(int x, int y) { return y * 3 + x; }\n"
+      "int cell(float x) { return (int)x; }\n"
+      "int wrap(int x, int m) { return (x + m) % m; }\n"
+      "int second(«Q», int i) { int k = i + 1; if (k > 40) return 1; return «a|k»; }\n";
+  const std::string header = R"(
+#define kernel
+typedef unsigned uint; typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned long size_t;
+struct { long low[4], high[4]; size_t id[2]; uint random; int fuel; } tg;
+static int fuel(void) { return tg.fuel-- > 0; }
+static uint next(void) { tg.random = tg.random * 1664525u + 1013904223u; return tg.random >> 9; }
+static int number(void) { uint r = next(); return r % 8 == 0 ? (int)(r * 4099u) : (int)(r % 29) - 3; }
+static void note(int p, long i) { if (i < tg.low[p]) tg.low[p] = i; if (i > tg.high[p]) tg.high[p] = i; }
+static int at_a(long i) { note(0, i); return number(); }
+static uint at_b(long i) { note(1, i); return (uint)number(); }
+static uchar at_u(long i) { note(2, i); return (uchar)number(); }
+static void at_t(long i) { note(3, i); }
+static int min(int x, int y) { return x < y ? x : y; }
+static int max(int x, int y) { return x > y ? x : y; }
+static int clamp(int x, int l, int h) { return min(max(x, l), h); }
+static size_t get_global_id(uint d) { return tg.id[d]; }
+static size_t get_local_id(uint d) { return d == 0 ? tg.id[0] % 8 : 0; }
+static size_t get_group_id(uint d) { return d == 0 ? tg.id[0] / 8 : tg.id[1]; }
+static size_t get_local_size(uint d) { return d == 0 ? 8 : 1; }
+static size_t get_num_groups(uint d) { return 3; }
+static size_t get_global_size(uint d) { return d == 0 ? 24 : 3; }
+)";
+  struct Recorded {
+    std::array<long, 4> low, high;
+    std::array<std::size_t, 2> at;
+    unsigned random;
+    int fuel;
+  };
+  const TemporaryFolder folder;
+  std::vector<std::string> sources;
+  std::string text = functions;
+  for (std::size_t i = 0; i < count; ++i) {
+    sources.push_back(ReachGenerator(start + i).kernel(fmt::format("k{}", i)));
+    text += sources.back();
+  }
+  const std::string source = folder.write("reach.c", header + marked(text, true));
+  const std::string path = folder.file("reach.so");
+  const std::string command =
+      fmt::format("{} -w -O0 -fwrapv -fPIC -shared {} -o {}", TIDEGATE_CLANG, source, path);
+  REQUIRE(std::system(command.c_str()) == 0); // NOLINT(cert-env33-c)
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  auto* const recorded = static_cast<Recorded*>(::dlsym(library, "tg"));
+  REQUIRE(recorded != nullptr);
+  std::size_t known = 0, others = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const TranslationUnit unit = opencl_c::test::parse(marked(functions + sources[i], false));
+    const Function& kernel = *unit.definition(fmt::format("k{}", i));
+    using Compiled = void (*)(int, int, int, int);
+    const auto call = reinterpret_cast<Compiled>(::dlsym(library, kernel.name.c_str())); // NOLINT
+    REQUIRE((call != nullptr));
+    for (const int n : {24, 5}) {
+      const LaunchReach reach = reach_of(unit, kernel,
+                                         {.dimensions = 2,
+                                          .size = {24, 3, 1},
+                                          .values = {{3, n}},
+                                          .is_whole = true,
+                                          .local_size = {8, 1, 1}});
+      *recorded = {
+          .low = {}, .high = {-1, -1, -1, -1}, .at = {}, .random = static_cast<unsigned>(i), .fuel = 0};
+      for (std::size_t item = 0; item < 72 * 4; ++item) {
+        recorded->at = {item % 24, item / 24 % 3};
+        recorded->fuel = 40;
+        call(0, 1, 2, n);
+      }
+      for (std::size_t p = 0; p < 4; ++p) {
+        const Reach claimed = p < 3 ? reach.parameters[p] : Reach{.last = 11, .known = reach.others_known};
+        known += claimed.known && claimed.last >= 0 && p < 3 ? 1 : 0;
+        if (claimed.known && (recorded->low[p] < 0 || recorded->high[p] > claimed.last)) {
+          FAIL_CHECK(marked(sources[i], false)
+                     << "n " << n << ": pointer " << p << " is accessed from " << recorded->low[p] << " to "
+                     << recorded->high[p] << ", claimed are 0 to " << claimed.last);
+        }
+      }
+      others += reach.others_known ? 1 : 0;
+    }
+  }
+  ::dlclose(library);
+  MESSAGE(count << " kernels, twice: " << known << " pointers with a known reach, other accesses known in "
+                << others);
+  CHECK(known > count / 4);
+}
+
 TEST_CASE("generated kernels touch nothing that was not claimed") {
   const std::uint64_t start = opencl_c::test::seed();
   MESSAGE("TIDEGATE_SEED=" << start);

@@ -96,8 +96,8 @@ TEST_CASE("the NDRange, the numbers that multiply and the room of local arrays")
                                 "}");
   CHECK(found.dimensions == 3);
   CHECK(found.largest_factor == 8);
-  CHECK(found.meets);
+  CHECK(found.in_groups);
   CHECK(found.arrays == std::vector<LocalArray>{{16, 17}, {16}});
-  CHECK_FALSE(uses("kernel void k(global int* p) { p[get_global_id(0)] = 1; }").meets);
-  CHECK(uses("kernel void k(local int* p) {}").meets);
+  CHECK_FALSE(uses("kernel void k(global int* p) { p[get_global_id(0)] = 1; }").in_groups);
+  CHECK(uses("kernel void k(local int* p) {}").in_groups);
 }
