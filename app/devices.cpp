@@ -5,6 +5,7 @@
 #include "app/ranks.hpp"
 #include "app/serve.hpp"
 #include "app/terminal.hpp"
+#include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
@@ -66,7 +67,7 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
   for (const device::OrderingTrial& trial : profile.trials) {
     std::string text(device::trial_verdict_names[static_cast<std::size_t>(trial.verdict)]);
     if (trial.barrier_ns) {
-      text += fmt::format(", barrier {:.2f} us", *trial.barrier_ns / 1000);
+      text += ", barrier " + short_time_text(*trial.barrier_ns);
     }
     if (profile.ordering == trial.ordering) {
       text += ", used";
@@ -78,14 +79,13 @@ void add_profile_rows(const device::DeviceProfile& profile, std::vector<std::vec
   rows.push_back({"  barriers", profile.barrier_kernels_share
                                     ? "kernels with barriers are right as cases of one kernel"
                                     : "kernels with barriers are wrong as cases of one kernel"});
-  rows.push_back({"  launch", fmt::format("{:.1f} us in a row, {:.1f} us with a wait",
-                                          profile.launch_ns / 1000, profile.launch_round_trip_ns / 1000)});
+  rows.push_back({"  launch", fmt::format("{} in a row, {} with a wait", short_time_text(profile.launch_ns),
+                                          short_time_text(profile.launch_round_trip_ns))});
   const device::DeviceCosts& costs = profile.costs;
   rows.push_back(
-      {"  waits", fmt::format("{:.2f} us for neighbours; for all {:.2f} us and {:.2f} ns a work-group; "
-                              "{:.1f} us to start",
-                              costs.wait_ns / 1000, costs.barrier_ns / 1000, costs.barrier_group_ns,
-                              costs.persistent_start_ns / 1000)});
+      {"  waits", fmt::format("{} for neighbours; for all {} and {:.2f} ns a work-group; {} to start",
+                              short_time_text(costs.wait_ns), short_time_text(costs.barrier_ns),
+                              costs.barrier_group_ns, short_time_text(costs.persistent_start_ns))});
   rows.push_back(
       {"  tiles",
        fmt::format("{:.0f} ns for one, {:.0f} ns for each further one; {:.0f} GB/s, beyond {} {:.0f} GB/s",

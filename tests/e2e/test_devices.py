@@ -183,7 +183,7 @@ class Probe(unittest.TestCase):
     def test_table(self) -> None:
         result = run("devices", "--probe", "--device", "cpu", "--format", "table", env=self.env("cache"))
         self.assertEqual((result.rc, result.stderr), (0, ""))
-        self.assertRegex(result.stdout, r"ordering \w+ +passed, barrier [0-9.]+ us, used\n")
+        self.assertRegex(result.stdout, r"ordering \w+ +passed, barrier [0-9.]+ [mu]s, used\n")
         self.assertIn("barriers           kernels with barriers are right as cases of one kernel\n", result.stdout)
         self.assertRegex(result.stdout, r"launch +[0-9.]+ us in a row, [0-9.]+ us with a wait\n")
 
