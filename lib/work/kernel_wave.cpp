@@ -32,11 +32,14 @@ std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
   return 1;
 }
 
-// Returns the NDRange of a wave. The default local size is the kernel's reqd_work_group_size, otherwise the largest divisor of the
-// global size up to `most_default_size` in x, and 1 in the other dimensions. Errors: invalid_program, out_of_range and
-// unsupported_kernel, at places below `pointer`.
-Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel, const std::string& pointer,
-                         std::uint32_t most_default_size) {
+// Returns the NDRange of a wave. The default local size is the kernel's reqd_work_group_size, otherwise in x the largest divisor of
+// the global size up to the device's default, and 1 in the other dimensions. Errors: invalid_program, out_of_range, unsupported_kernel.
+Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) {
+  const WaveSpec& spec = in.spec;
+  const std::string& pointer = in.pointer;
+  for (const std::string_view key : {"/global_size", "/local_size", "/global_offset"}) {
+    TIDEGATE_CHECK(in.input.wholly_read(fmt::format("{}{}", pointer, key)));
+  }
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
   if (dimensions == 0 || dimensions > range.global.size()) {
@@ -60,8 +63,8 @@ Result<NdRange> nd_range(const WaveSpec& spec, const opencl_c::Function& kernel,
     const std::uint64_t global = spec.global_size[d];
     const std::uint64_t local = spec.local_size              ? (*spec.local_size)[d]
                                 : kernel.required_local_size ? (*kernel.required_local_size)[d]
-                                : d == 0                     ? largest_divisor(global, most_default_size)
-                                                             : 1;
+                                : d == 0 ? largest_divisor(global, in.input.tuning.open_workgroup_size)
+                                         : 1;
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     for (const auto& [size, key] : {std::pair(global, "global_size"), std::pair(local, "local_size")}) {
       if (size == 0 || size > most) {
@@ -136,13 +139,6 @@ Result<void> argument_names(const WaveInput& in) {
     }
   }
   return errors.result();
-}
-
-Result<void> sizes_read(const WaveInput& in) {
-  for (const std::string_view key : {"/global_size", "/local_size", "/global_offset"}) {
-    TIDEGATE_CHECK(in.input.wholly_read(fmt::format("{}{}", in.pointer, key)));
-  }
-  return {};
 }
 
 Result<void> add_halo(ProgramArgument& argument, bool is_list, const std::vector<Number>& halo,
@@ -275,8 +271,7 @@ Result<ProgramWave> kernel_wave(const WaveInput& in) {
   }
   ProgramWave wave{.op = *op};
   const opencl_c::Function& kernel = in.ops.function(wave.op);
-  const auto range = sizes_read(in).and_then(
-      [&] { return nd_range(spec, kernel, in.pointer, in.input.tuning.open_workgroup_size); });
+  const auto range = nd_range(in, kernel);
   errors.check(range);
   errors.check(add_arguments(in, kernel, range ? &*range : nullptr, wave));
   TIDEGATE_CHECK(errors.result());
