@@ -246,10 +246,13 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
         }
       }
     }
-    return with_nearest({.code = ErrorCode::unknown_option,
-                         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
-                         .fix = fix},
-                        word, std::vector<std::string_view>(at.options.begin(), at.options.end()));
+    const bool of_compiler = (word.starts_with("-D") || word.starts_with("-I")) &&
+                             std::ranges::find(at.options, "--options") != at.options.end();
+    return with_nearest(
+        {.code = ErrorCode::unknown_option,
+         .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+         .fix = of_compiler ? fmt::format("give the compiler's: --options={}", in_quotes(*option)) : fix},
+        word, std::vector<std::string_view>(at.options.begin(), at.options.end()));
   }
   if (!unexpected.empty() && !commands.empty()) {
     return unknown_command(at.path, unexpected.front(), fix, commands);

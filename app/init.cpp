@@ -101,6 +101,11 @@ void print_notes(const engine::Draft& draft, const std::string& output) {
 }
 
 Result<ExitCode> run_init(const InitSettings& settings) {
+  if (std::ranges::find(settings.sources, standard_stream) != settings.sources.end()) {
+    return failure(ErrorCode::invalid_usage,
+                   "kernels cannot come from standard input: the program names their file",
+                   "save them in a file of OpenCL C");
+  }
   FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
   for (const std::string& source : settings.sources) {
     files.inputs.push_back({source, "a source", {}});

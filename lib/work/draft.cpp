@@ -274,8 +274,9 @@ private:
     if (kernels_.empty() && queue_ops_.empty()) {
       for (const auto& unit : units_) {
         const auto& functions = unit->unit.functions;
-        const auto found =
-            std::ranges::find_if(functions, [](const auto& each) { return each.body.has_value(); });
+        const auto found = std::ranges::find_if(functions, [&](const opencl_c::Function& each) {
+          return each.body && unit->unit.is(each.name_token - 1, "void"); // as kernels do, it returns nothing
+        });
         if (found != functions.end()) {
           return tl::unexpected(no_kernel(*unit, *found));
         }
@@ -452,7 +453,12 @@ private:
     memory.element_bytes = layout ? layout->bytes : enough;
     memory.assumed = fmt::format("u8 for {}, {} bytes each", parameter.type, memory.element_bytes);
     if (!layout && parameter.type != "void") {
-      memory.assumed += fmt::format(" at a guess: {}", layout.error());
+      const bool declared = std::ranges::any_of(unit.names, [&](const opencl_c::Name& name) {
+        return (name.kind == opencl_c::NameKind::type || name.kind == opencl_c::NameKind::tag) &&
+               parameter.type.ends_with(unit.source.tokens[name.token].text);
+      });
+      memory.assumed +=
+          fmt::format(" at a guess: {}", declared ? layout.error() : "nothing declares that type or macro");
     }
     return memory;
   }
