@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -219,8 +218,8 @@ private:
       return true;
     }
     if (take("while")) {
-      condition();
-      loop_body();
+      const Known holds = condition();
+      where(holds.if_true, [this] { return loop_body(); });
     } else if (take("do")) {
       loop_body();
       expect("while");
@@ -255,141 +254,113 @@ private:
   void for_loop() {
     const std::size_t close = unit_.counterpart(at_);
     expect("(");
+    const std::size_t condition_begin = unit_.find({.begin = at_, .end = close}, ";") + 1;
+    const TokenRange step{.begin = unit_.find({.begin = condition_begin, .end = close}, ";") + 1,
+                          .end = close};
+    const Name* const stepped = stepped_variable(step);
     const Name* counter = nullptr;
     if (starts_type(at_)) {
       counter = declaration();
-    } else if (const Name* const name = next_is_word() ? unit_.meaning(at_) : nullptr;
-               name != nullptr && unit_.is(at_ + 1, "=") && unset_.contains(name) &&
-               !values_.contains(name) && !changing_.contains(name) &&
-               switches_ == 0 && // another loop may count it at the same time
-               is_count(*name, unit_.find({.begin = at_, .end = close}, ";") + 1, close)) {
+    } else if (stepped != nullptr && unit_.meaning(at_) == stepped && unit_.is(at_ + 1, "=") &&
+               unset_.contains(stepped) && !changing_.contains(stepped) && !values_.contains(stepped) &&
+               switches_ == 0) { // no outer loop counts it
       at_ += 2;
       const Known first = assignment();
       consume(first);
       expect(";");
-      if (const auto number = as_type(types_[name], number_of(first))) {
-        values_[name] = {.kind = Known::Kind::number, .number = *number};
+      if (const auto number = as_type(types_[stepped], number_of(first))) {
+        values_[stepped] = {.kind = Known::Kind::number, .number = *number};
       }
-      counter = name;
+      counter = stepped;
     } else if (!take(";")) {
       consume(expression());
       expect(";");
     }
-    const bool counts = counter != nullptr && is_count(*counter, at_, close);
+    const bool counts = counter != nullptr && counter == stepped && start_count(*counter, step);
+    const Known holds = next_is(";") ? Known() : expression();
+    consume(holds);
+    expect(";");
     if (counts) {
-      count(*counter, close);
-    } else {
-      if (!next_is(";")) {
-        consume(expression());
-      }
-      expect(";");
-      if (!next_is(")")) {
-        consume(expression());
-      }
+      count(*counter, holds);
+    } else if (counter != nullptr && counter == stepped) {
+      changing_.insert(counter);
+      at_ = understood_ ? close : end_;
+    } else if (!next_is(")")) {
+      consume(expression());
     }
     expect(")");
-    loop_body();
+    where(holds.if_true, [this] { return loop_body(); });
     if (counts) {
       values_.erase(counter);
     }
   }
 
+  // The integer that ++i, i-- or i += … changes.
+  [[nodiscard]] const Name* stepped_variable(TokenRange step) const {
+    static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
+    if (step.begin + 1 >= step.end || unit_.contains(step, ",")) {
+      return nullptr;
+    }
+    const std::size_t name = step.begin + (tokens_[step.begin].kind == TokenKind::identifier ? 0 : 1);
+    const std::string& sign = tokens_[name == step.begin ? name + 1 : step.begin].text;
+    const bool by_one = sign == "++" || sign == "--";
+    return std::ranges::find(steps, sign) != steps.end() && by_one == (step.begin + 2 == step.end)
+               ? unit_.meaning(name)
+               : nullptr;
+  }
+
+  // Before the condition: the variable is on one side of where it starts. Returns false if that is not known.
+  bool start_count(const Name& variable, TokenRange step) {
+    const auto value = values_.find(&variable);
+    if (value == values_.end() || !value->second.number.exact || !is_wide(types_[&variable])) {
+      return false;
+    }
+    const Linear first = value->second.number;
+    const auto [low, high] = range_of(first, ids());
+    const bool down = std::ranges::any_of(unit_.tokens(step), [](const Token& token) {
+      return token.is("--") || token.is("-=") || token.is("/=") || token.is(">>=");
+    });
+    value->second.number = down ? between(first.is_int ? -most_count : 0, high, first.is_int)
+                                : between(low, most_count, first.is_int);
+    bounds_.variables.erase(&variable); // it was another number before
+    return high <= most_count;
+  }
+
+  // Reads the step. In the condition and the body the variable is where start_count() says, if it does not overflow between them.
+  void count(const Name& variable, const Known& holds) {
+    at_ += unit_.is(at_, "++") || unit_.is(at_, "--") ? 0 : 1;
+    const std::string& sign = tokens_[at_++].text;
+    const Known one{.kind = Known::Kind::number, .number = constant_of(1, true)};
+    const Known by = sign == "++" || sign == "--" ? one : expression();
+    at_ += next_is(")") ? 0 : 1; // after ++
+    consume(by);
+    const Linear& number = values_[&variable].number;
+    const auto found = holds.if_true.variables.find(&variable);
+    const Interval in_body = found == holds.if_true.variables.end() ? Interval() : found->second;
+    const auto step = number_of(by);
+    const auto [least, greatest] =
+        step && step->exact ? range_of(*step, ids()) : std::array<std::int64_t, 2>{-1, 0};
+    const bool below = in_body.high <= most_count && greatest <= most_count;
+    const bool stays =
+        least >= 0 &&
+        (sign == "++" || sign == "+=" ? below && in_body.high + greatest <= most_count
+         : sign == "*="               ? below && number.low >= 0 && in_body.high * greatest <= most_count
+         : sign == "<<="
+             ? below && number.low >= 0 && in_body.high <= most_count >> std::min(greatest, std::int64_t{31})
+         : sign == "--" || sign == "-=" ? in_body.low - greatest >= (number.is_int ? -most_count : 0)
+                                        : in_body.low >= 0);
+    if (!stays) {
+      values_.erase(&variable);
+      changing_.insert(&variable);
+    }
+  }
+
   // After the loop nothing is known from its early returns: it may not run, or end earlier.
-  void loop_body() {
+  bool loop_body() {
     const Bounds before = bounds_;
     statement();
     bounds_ = before;
-  }
-
-  // True for the rest of a loop's head that compares the variable and then changes it: `i < n && …; i += 2`.
-  [[nodiscard]] bool is_count(const Name& variable, std::size_t begin, std::size_t close) const {
-    const auto is_variable = [&](std::size_t i) {
-      return unit_.meaning(i) == &variable && !unit_.is_member(i);
-    };
-    const auto any_of = [&](TokenRange range, std::initializer_list<const char*> texts) {
-      return std::ranges::any_of(texts, [&](const char* text) { return unit_.contains(range, text); });
-    };
-    const std::size_t semicolon = unit_.find({.begin = begin, .end = close}, ";");
-    if (semicolon >= close || begin + 1 >= semicolon || !is_variable(begin) ||
-        !is_wide(types_.at(&variable)) ||
-        !any_of({.begin = begin + 1, .end = begin + 2}, {"<", "<=", ">", ">="}) ||
-        any_of({.begin = begin, .end = close}, {"||", "?", ","})) {
-      return false;
-    }
-    std::size_t end = begin + 2; // of what it is compared with
-    while (end < semicolon && !unit_.is(end, "&&")) {
-      ++end;
-    }
-    const TokenRange step{.begin = semicolon + 1, .end = close};
-    return !any_of({.begin = begin + 2, .end = end}, {"<", "<=", ">", ">=", "==", "!=", "&", "|", "^"}) &&
-           (step.begin + 2 == close ? (is_variable(step.begin) && any_of(step, {"++", "--"})) ||
-                                          (is_variable(step.begin + 1) &&
-                                           any_of({.begin = step.begin, .end = step.begin + 1}, {"++", "--"}))
-                                    : step.begin + 2 < close && is_variable(step.begin) &&
-                                          any_of({.begin = step.begin + 1, .end = step.begin + 2},
-                                                 {"+=", "-=", "*=", "/=", "<<=", ">>="}));
-  }
-
-  // Reads such a head. In the body the variable is in the range that follows, if the body does not change it.
-  void count(const Name& variable, std::size_t close) {
-    const auto value = values_.find(&variable);
-    const std::optional<Linear> first = value == values_.end() ? std::nullopt : number_of(value->second);
-    values_.erase(&variable); // the head sees it in every turn
-    const std::string& sign = tokens_[at_ + 1].text;
-    at_ += 2;
-    const Known end = binary(binary_rank("<") + 1);
-    consume(end);
-    const std::size_t rest = at_;
-    at_ = unit_.find({.begin = at_, .end = close}, ";") + 1;
-    at_ += unit_.is(at_, "++") || unit_.is(at_, "--") ? 0 : 1;
-    const std::string& step = tokens_[at_++].text;
-    const bool by_one = step == "++" || step == "--";
-    const Known by =
-        by_one ? Known{.kind = Known::Kind::number, .number = constant_of(1, true)} : expression();
-    consume(by);
-    const auto range = first && number_of(end) && number_of(by)
-                           ? counted(*first, sign, *number_of(end), step, *number_of(by))
-                           : std::nullopt;
-    if (range) {
-      values_[&variable] = {.kind = Known::Kind::number, .number = *range};
-    } else {
-      changing_.insert(&variable);
-    }
-    at_ = rest;
-    if (take("&&")) {
-      consume(binary(1));
-    }
-    expect(";");
-    at_ = understood_ ? close : end_;
-  }
-
-  // The range of a variable that starts with `first`, while `variable sign end` holds and `variable step by` follows.
-  [[nodiscard]] std::optional<Linear> counted(const Linear& first, std::string_view sign, const Linear& end,
-                                              std::string_view step, const Linear& by) const {
-    constexpr std::int64_t most = (std::int64_t{1} << 31U) - 1;
-    const bool is_int = first.is_int && end.is_int;
-    const auto [start_low, start_high] = range_of(first, ids());
-    const auto [end_low, end_high] = range_of(end, ids());
-    const auto [least_step, greatest_step] = range_of(by, ids());
-    if (!converted(first, is_int, ids()).exact || !converted(end, is_int, ids()).exact || !by.exact ||
-        least_step < 0 || greatest_step > most) {
-      return {};
-    }
-    const std::int64_t last = end_high - (sign == "<" ? 1 : 0);
-    const std::int64_t lowest = end_low + (sign == ">" ? 1 : 0);
-    const bool up = sign.starts_with("<") && last <= most &&
-                    (step == "++" || step == "+=" ? last + greatest_step <= most
-                     : step == "*="  ? start_low >= 0 && least_step >= 1 && last * greatest_step <= most
-                     : step == "<<=" ? start_low >= 0 && greatest_step <= 30 && last << greatest_step <= most
-                                     : false);
-    const bool down = sign.starts_with(">") && start_high <= most &&
-                      (step == "--" || step == "-=" ? lowest - greatest_step >= (is_int ? -most : 0)
-                       : step == "/=" || step == ">>="
-                           ? lowest >= 0 && (step == ">>=" ? greatest_step <= 31 : least_step >= 1)
-                           : false);
-    return up     ? std::optional(between(start_low, std::max(start_low, last), first.is_int))
-           : down ? std::optional(between(lowest, std::max(lowest, start_high), first.is_int))
-                  : std::nullopt;
+    return false;
   }
 
   void expression_statement() {
@@ -542,6 +513,8 @@ private:
     const auto value = number && at_ == callee.name_token ? as_type(specified_, number) : std::nullopt;
     return value ? Known{.kind = Known::Kind::number, .number = *value} : Known{};
   }
+
+  static constexpr std::int64_t most_count = (std::int64_t{1} << 31U) - 1;
 
   const Function& kernel_;
   const TokenRange body_; // of it, or of a function that it calls

@@ -370,12 +370,17 @@ Known ExpressionReader::combined(std::string_view name, const Known& left, const
   if (!a || !b) {
     return {};
   }
+  if (name == "<<" || name == ">>") { // by a power of two
+    constexpr std::int64_t most = 30;
+    const Linear by = constant_of(std::int64_t{1} << std::clamp<std::int64_t>(b->low, 0, most), a->is_int);
+    return !b->is_constant() || b->low < 0 || b->low > most ? Known{}
+           : name == "<<"                                   ? of_number(product(*a, by, at))
+                                                            : of_number(quotient(*a, by, at));
+  }
   return of_number(name == "+"                  ? sum(*a, *b, at)
                    : name == "-"                ? difference(*a, *b, at)
                    : name == "*"                ? product(*a, *b, at)
                    : name == "/"                ? quotient(*a, *b, at)
-                   : name == "<<"               ? shifted_left(*a, *b, at)
-                   : name == ">>"               ? shifted_right(*a, *b, at)
                    : name == "|" || name == "^" ? bits_of_either(*a, *b, at)
                    : name == "%" ? remainder(*a, *b, at, setting_ == nullptr ? 3 : setting_->dimensions - 1)
                                  : std::nullopt,
@@ -427,7 +432,7 @@ void ExpressionReader::narrow(const Known& subject, const Linear& number, const 
   if (const auto d = number.id()) {
     holds.ids[*d] = tighter(holds.ids[*d], {range.low - number.high, range.high - number.low});
   }
-  if (is_whole() && subject.variable != nullptr && !subject.part) {
+  if (subject.variable != nullptr && !subject.part) {
     holds.variables[subject.variable] = tighter(holds.variables[subject.variable], range);
   }
 }
@@ -693,9 +698,10 @@ Known ExpressionReader::named(std::size_t token) {
     known = of_number(as_type(type->second, {}));
   }
   known.variable = name;
-  if (const auto range = bounds_.variables.find(name); range != bounds_.variables.end() &&
-                                                       known.kind == Known::Kind::number &&
-                                                       !changing_.contains(name) && !unset_.contains(name)) {
+  const bool is_set = values_.contains(name) || !(changing_.contains(name) || unset_.contains(name));
+  if (const auto range = bounds_.variables.find(name);
+      range != bounds_.variables.end() && is_set && known.kind == Known::Kind::number &&
+      (is_whole() || known.number.is_bounded())) { // others keep their factors
     known.number = within(known.number, range->second, ids());
   }
   return known;

@@ -161,18 +161,6 @@ std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges&
   return result(between(low / b.high, high / b.low), a, b, ids);
 }
 
-std::optional<Linear> shifted_left(const Linear& a, const Linear& by, const IdRanges& ids) {
-  return by.is_constant() && by.exact && by.low >= 0 && by.low <= 30
-             ? product(a, constant_of(std::int64_t{1} << by.low, a.is_int), ids)
-             : std::nullopt;
-}
-
-std::optional<Linear> shifted_right(const Linear& a, const Linear& by, const IdRanges& ids) {
-  return by.is_constant() && by.exact && by.low >= 0 && by.low <= 30
-             ? quotient(a, constant_of(std::int64_t{1} << by.low, a.is_int), ids)
-             : std::nullopt;
-}
-
 std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
                              const IdRanges& ids) {
   std::int64_t most = most_number + 1;
