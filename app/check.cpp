@@ -14,7 +14,7 @@
 #include "core/table.hpp"
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
-#include "engine/traversal/setup.hpp"
+#include "engine/traversal/run.hpp"
 #include "work/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>

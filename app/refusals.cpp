@@ -72,7 +72,7 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"--set measure", !settings.measure, 0, "they have no candidates to time"},
       {"--set force-topology",
        options.traversal.force_topology.has_value(),
-       0,
+       one_process,
        {},
        "only graphs have topologies"},
       {"--set group-size", settings.group_size != 0, 0, {}, "they state their work-groups"},

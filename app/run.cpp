@@ -19,7 +19,6 @@
 #include "engine/strategy.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
-#include "engine/traversal/setup.hpp"
 #include "work/documents.hpp"
 #include "work/run.hpp"
 #include <tidegate/core/decode.hpp>

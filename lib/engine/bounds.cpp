@@ -116,8 +116,10 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
   return found;
 }
 
-Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                    const RunOptions& options, Monitor& monitor) {
+} // namespace
+
+Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                  const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.program;
   const auto& storage = compiled.schedule.storage;
   const device::PrintsToStandardError prints;
@@ -153,21 +155,12 @@ Result<BoundsReport> check_or_throw(const CompiledProgram& compiled, const devic
   };
   run_wave_by_wave(program, order, storage, {.run = run, .read = read});
   return report;
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
-
-} // namespace
 
 bool is_simulator(const device::DeviceInfo& device) {
   return device.platform.find("Oclgrind") != std::string::npos;
-}
-
-Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                  const RunOptions& options, Monitor& monitor) {
-  try {
-    return check_or_throw(compiled, device, options, monitor);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
 }
 
 // Finds Oclgrind, runs this tool in it and parses its output.

@@ -19,18 +19,6 @@ WrittenFile output_file(const ProgramBuffer& buffer) {
   return written_file(*buffer.output, fmt::format("{} {}", buffer.kind(), in_quotes(buffer.name)));
 }
 
-Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
-  std::vector<WrittenFile> written;
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const ProgramBuffer& buffer = program.buffers[i];
-    if (buffer.output) {
-      TIDEGATE_CHECK(buffer.write(outputs[i]));
-      written.push_back(output_file(buffer));
-    }
-  }
-  return written;
-}
-
 Result<BufferContents> read_expected(const Job& program) {
   BufferContents expected(program.buffers.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -58,6 +46,18 @@ std::vector<ExpectedReport> compare_expected(const Job& program, const BufferCon
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs) {
+  std::vector<WrittenFile> written;
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const ProgramBuffer& buffer = program.buffers[i];
+    if (buffer.output) {
+      TIDEGATE_CHECK(buffer.write(outputs[i]));
+      written.push_back(output_file(buffer));
+    }
+  }
+  return written;
+}
 
 // The time after which a persistent launch that a first run chose on a CPU is ended, if the program's wall time is
 // longer.
@@ -102,8 +102,10 @@ std::optional<OutputParity> compare_stated(const device::Session& session, const
   }
 }
 
-Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::DeviceInfo& device,
-                                         const RunOptions& options, Monitor& monitor) {
+} // namespace
+
+Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
+                                const RunOptions& options, Monitor& monitor) try {
   const CompiledProgram& compiled = prepared.compiled;
   if (!options.export_folder.empty()) {
     TIDEGATE_CHECK(check_exportable(compiled));
@@ -153,7 +155,7 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
     traced.deadline = Clock::now() + *most;
   }
   monitor.deadline = traced.deadline;
-  traced.trace_spans = options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
+  traced.trace_spans = options.most_spans();
   traced.clock = compiled.clock;
   ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor, inputs ? &*inputs : nullptr);
   if (inputs) {
@@ -215,9 +217,9 @@ Result<ExecutedProgram> execute_or_throw(Prepared& prepared, const device::Devic
                          .stated = std::move(stated),
                          .expected = expected,
                          .files_written = std::move(files_written)};
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
-
-} // namespace
 
 std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t iterations) {
   constexpr double times = 3; // fewer than a busy core costs, more than times scatter
@@ -233,15 +235,6 @@ DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::De
   limits.first_turns =
       first_slice_turns(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
   return limits;
-}
-
-Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& device,
-                                const RunOptions& options, Monitor& monitor) {
-  try {
-    return execute_or_throw(prepared, device, options, monitor);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
 }
 
 } // namespace tidegate::engine

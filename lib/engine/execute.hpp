@@ -74,9 +74,6 @@ std::vector<ExpectedReport> compare_expected(const Job& program, const BufferCon
 // Names a written output for the report.
 WrittenFile output_file(const ProgramBuffer& buffer);
 
-// Writes each output to its file. Errors: cannot_write.
-Result<std::vector<WrittenFile>> write_outputs(const Job& program, const HostContents& outputs);
-
 // Writes outputs only if the run is done and equal to its plain launches, if these were requested. Errors: of
 // the device, of building, of the program's files; wall_time_exceeded if a persistent launch takes so long that
 // plain launches are the better choice (Tuning::plain_iteration_ns). A run that ends without outputs (deadline, interrupt,

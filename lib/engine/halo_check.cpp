@@ -277,8 +277,10 @@ private:
   std::vector<bool> looked_at_; // by stated halo
 };
 
-Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                        const RunOptions& options, Monitor& monitor) {
+} // namespace
+
+Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.written;
   const Storage& storage = compiled.schedule.storage;
   const Watch watch = watch_of(program, storage);
@@ -347,9 +349,9 @@ Result<HaloReport> check_halos_or_throw(const CompiledProgram& compiled, const d
   run_wave_by_wave(program, order, storage, {.run = run, .read = read});
   report.looked_at = checker.looked_at();
   return report;
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
-
-} // namespace
 
 std::vector<StatedHalo> stated_halos(const Job& program,
                                      const std::vector<std::vector<std::uint32_t>>& storage) {
@@ -418,15 +420,6 @@ std::vector<StatedHalo> stated_halos(const Job& program,
     }
   }
   return stated;
-}
-
-Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                               const RunOptions& options, Monitor& monitor) {
-  try {
-    return check_halos_or_throw(compiled, device, options, monitor);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
 }
 
 } // namespace tidegate::engine

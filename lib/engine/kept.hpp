@@ -33,7 +33,7 @@ struct Holding {
   virtual ~Holding() = default;
 
   // Returns where it has contents of this name (ProgramBuffer::content), if it has them.
-  [[nodiscard]] virtual std::optional<DevicePart> find(const std::string& content) const = 0;
+  [[nodiscard]] virtual std::optional<DevicePart> find(const std::string& /*content*/) const { return {}; }
 };
 
 // An input outside of all arenas, whose contents runs change.

@@ -91,24 +91,24 @@ void RankTrace::mark(Span span) {
   }
   span.begin_ns = last_ns_;
   span.end_ns = last_ns_ = elapsed_ns(start_);
-  if (spans_.size() < most_) {
-    spans_.push_back(span);
+  if (spans.size() < most_) {
+    spans.push_back(span);
   } else {
-    ++left_out_;
+    ++left_out;
   }
 }
 
 void RankTrace::name(std::uint32_t name, std::uint32_t iteration) {
-  for (; unnamed_ < spans_.size(); ++unnamed_) {
-    spans_[unnamed_].name = name;
-    spans_[unnamed_].iteration = iteration;
+  for (; unnamed_ < spans.size(); ++unnamed_) {
+    spans[unnamed_].name = name;
+    spans[unnamed_].iteration = iteration;
   }
 }
 
 Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names,
                                    ranks::Ranks& ranks) {
-  const std::uint64_t left_out_here = own.left_out();
-  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(own.spans()))));
+  const std::uint64_t left_out_here = own.left_out;
+  TIDEGATE_TRY(const auto all, ranks.gather(std::as_bytes(std::span(own.spans))));
   TIDEGATE_TRY(const auto left_out, ranks.gather(std::as_bytes(std::span(&left_out_here, 1))));
   Timeline timeline;
   const auto exchange = static_cast<std::uint32_t>(names.size());

@@ -40,8 +40,8 @@ public:
   // Names the spans since the last call.
   void name(std::uint32_t name, std::uint32_t iteration);
 
-  [[nodiscard]] const std::vector<Span>& spans() const { return spans_; }
-  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+  std::vector<Span> spans;
+  std::uint64_t left_out = 0;
 
 private:
   void mark(Span span);
@@ -50,8 +50,6 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::uint64_t last_ns_ = 0;
   std::size_t unnamed_ = 0;
-  std::vector<Span> spans_;
-  std::uint64_t left_out_ = 0;
 };
 
 // Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an empty

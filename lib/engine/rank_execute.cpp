@@ -191,9 +191,10 @@ std::string blocks_reason(const RankBlocks& blocks, const RankRun& run) {
                                      : "ranks exchange bytes in each iteration";
 }
 
-Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compiled,
-                                                  const device::DeviceInfo& device, const RunOptions& options,
-                                                  Monitor& monitor) {
+} // namespace
+
+Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                                         const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.written;
   ranks::Ranks& ranks = *options.ranks;
   const auto& storage = compiled.schedule.storage;
@@ -206,14 +207,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   monitor.count(session->calls());
   TIDEGATE_TRY(const RankWeights weights, weigh_ranks(*session, device, program, storage, options, monitor));
   JobSplit split = split_job(program, weights.parts);
-  const std::uint64_t trace_spans =
-      options.compile.trace ? std::max<std::uint64_t>(options.trace_spans, 1) : 0;
   const bool compared =
       options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
         return buffer.expected.has_value();
       });
   RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
-                        .trace_spans = trace_spans,
+                        .trace_spans = options.most_spans(),
                         .halo_depth = static_cast<std::uint32_t>(
                             std::min<std::uint64_t>(options.halo_depth, program.iterations)),
                         .halo_overlap = options.halo_overlap};
@@ -252,20 +251,14 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
   if (program.until) {
     executed.run.until = UntilState{.reached = run.outcome.until_met, .value = std::move(run.until_value)};
   }
-  if (trace_spans != 0) {
+  if (run.times.trace.on()) {
     std::vector<std::string> names;
     for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
       names.push_back(program.wave_text(wave));
     }
     TIDEGATE_TRY(executed.timeline, timeline_of_ranks(run.times.trace, std::move(names), ranks));
   }
-  if (!compared) {
-    prints.reset();
-    monitor.begin_writing();
-    TIDEGATE_TRY(executed.files_written, write_all(*session, program, split, run, ranks));
-    return executed;
-  }
-  if (!root) {
+  if (compared && !root) {
     return executed;
   }
   if (options.verify) {
@@ -283,12 +276,12 @@ Result<ExecutedProgram> execute_or_throw_on_ranks(const CompiledProgram& compile
       std::ranges::all_of(executed.expected, &ExpectedReport::equal)) {
     prints.reset();
     monitor.begin_writing();
-    TIDEGATE_TRY(executed.files_written, write_outputs(program, run.outputs));
+    TIDEGATE_TRY(executed.files_written, write_all(*session, program, split, run, ranks));
   }
   return executed;
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
-
-} // namespace
 
 Result<void> check_rankable(const Job& program) {
   const auto refused = [](const std::string& what, const std::string& pointer) {
@@ -321,15 +314,6 @@ Result<HostContents> first_contents_of(const device::Session& session, const Job
     const ByteRange part = split.parts[buffer][rank];
     return part.size() == 0 ? Result<std::vector<std::byte>>() : of.first_part(part.begin, part.size());
   });
-}
-
-Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                                         const RunOptions& options, Monitor& monitor) {
-  try {
-    return execute_or_throw_on_ranks(compiled, device, options, monitor);
-  } catch (device::Refused& refused) {
-    return tl::unexpected(std::move(refused.error));
-  }
 }
 
 } // namespace tidegate::engine

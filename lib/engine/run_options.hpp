@@ -6,6 +6,7 @@
 #include "engine/launch_times.hpp"
 #include "engine/run_report.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -76,6 +77,10 @@ struct RunOptions {
   // Called with the known facts if the device does not respond; ends the process.
   std::function<void(const RunReport&)> abandon;
   TraversalOptions traversal;
+
+  [[nodiscard]] std::uint64_t most_spans() const {
+    return compile.trace ? std::max<std::uint64_t>(trace_spans, 1) : 0;
+  }
 };
 
 } // namespace tidegate::engine

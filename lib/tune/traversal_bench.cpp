@@ -62,20 +62,18 @@ Result<TraversalBench::Configuration> TraversalBench::make(const Settings& setti
                               .policy = {},
                               .resident = {},
                               .waves = {}};
+  const traversal::TraversalFacts facts{program, graph_, memory_, configuration.geometry,
+                                        configuration.topologies};
   TIDEGATE_TRY(configuration.kernel, kernel_of(configuration.strategy, configuration.geometry));
-  TIDEGATE_TRY(configuration.groups,
-               traversal::find_groups(session_, device, *configuration.kernel, configuration.geometry,
-                                      memory_, settings.policy, configuration.strategy, options_));
+  TIDEGATE_TRY(configuration.groups, traversal::find_groups(session_, device, *configuration.kernel, facts,
+                                                            configuration.strategy, options_));
   if (session_.on_host) {
     traversal::compile_now(session_, *configuration.kernel, configuration.geometry, configuration.groups);
   }
-  configuration.policy =
-      traversal::replay_policy(program, graph_, memory_, configuration.geometry, configuration.topologies);
+  configuration.policy = traversal::replay_policy(facts);
   if (!configurations_.empty()) {
     configuration.resident = configurations_.front().resident;
-    configuration.resident.setting =
-        traversal::make_setting(program, graph_, memory_, configuration.geometry, configuration.topologies,
-                                configuration.resident.has_seats);
+    configuration.resident.setting = traversal::make_setting(facts, configuration.resident.has_seats);
   }
   return configuration;
 }
@@ -145,9 +143,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
                                                device_.global_memory_bytes, {}));
   TIDEGATE_TRY(Configuration configuration, make(settings));
   monitor_.begin(engine::Activity::filling);
-  configuration.resident =
-      traversal::make_resident(session_, with_policy(program_, settings.policy), graph_, memory_,
-                               configuration.geometry, configuration.topologies, initial);
+  const graphs::FrontierProgram program = with_policy(program_, settings.policy);
+  configuration.resident = traversal::make_resident(
+      session_, {program, graph_, memory_, configuration.geometry, configuration.topologies}, initial);
   if (auto change = traversal::build_row_change(session_, device_, shape_, memory_, configuration.geometry,
                                                 options_.cache_folder)) {
     traversal::change_rows(session_, *change, graph_, shape_, configuration.resident);

@@ -9,7 +9,7 @@
 #include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
 #include "engine/traversal/own.hpp"
-#include "engine/traversal/setup.hpp"
+#include "engine/traversal/run.hpp"
 #include "tune/knobs.hpp"
 #include "tune/report.hpp"
 #include "work/run.hpp"

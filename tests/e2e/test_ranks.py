@@ -562,7 +562,9 @@ class Ranks(Programs):
 
     def test_results_in_parts_are_those_that_rank_0_verifies(self) -> None:
         for algorithm, outputs, more in (("bfs", ("levels", "parents"), {}), ("reach", ("reached",), {}),
-                                         ("sssp", ("distances",), {"weights": "u32"})):
+                                         ("sssp", ("distances",), {"weights": "u32"}),
+                                         ("sssp", ("distances",), {"generate": {"grid": {"width": 40, "height": 30, "seed": 1,
+                                                                                         "max_weight": 2**32 - 1}}})):
             with self.subTest(algorithm=algorithm):
                 graph = {"generate": {"rmat": {"scale": 9, "edge_factor": 3, "seed": 5}}, "undirected": True, **more}
                 self.file("graph.json", json.dumps({"graph": graph, "algorithm": algorithm, "sources": [1],
@@ -828,6 +830,9 @@ class Ranks(Programs):
                            (("--strategy", "launch"), "--strategy launch")):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
+        self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 3, "height": 3}}}, "algorithm": "bfs", "sources": [0]}))
+        self.assertIn("--set force-topology does not work on several ranks yet",
+                      self.mpirun(2, "run", "graph.json", "--set", "force-topology=sparse_frontier").stderr)
         for name, what in (("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),
                            ("search", 'the list of hits "found" ')):
             self.example(name)

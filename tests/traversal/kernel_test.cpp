@@ -1,9 +1,18 @@
 // How work is shared out on a device: what its type suggests, its profile says and a person asks for.
-#include "engine/traversal/resident.hpp"
+#include "engine/traversal/run.hpp"
 
 #include <doctest/doctest.h>
 
 namespace tidegate::traversal {
+
+static FrontierGeometry geometry_for(const device::DeviceInfo& device,
+                                     std::optional<std::uint32_t> group_size,
+                                     std::optional<std::uint32_t> alone_vertices) {
+  engine::RunOptions options;
+  options.traversal.group_size = group_size;
+  options.traversal.alone_vertices = alone_vertices;
+  return geometry_of({.algorithm = graphs::Algorithm::bfs}, device, options);
+}
 
 TEST_CASE(
     "a frontier is worked alone up to what was asked for, else the profile's size, else the usual one") {

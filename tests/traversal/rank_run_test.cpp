@@ -243,11 +243,4 @@ TEST_CASE("a part of half of the edges takes half of the memory for rows, and an
   CHECK(refused.error().fix == "start more ranks, or give device_memory_budget_bytes more");
 }
 
-TEST_CASE("what several ranks cannot do yet is refused by name") {
-  engine::RunOptions options;
-  CHECK(check_rankable(options));
-  options.traversal.force_topology = policy::Topology::sparse_frontier;
-  CHECK(!check_rankable(options));
-}
-
 } // namespace tidegate::traversal

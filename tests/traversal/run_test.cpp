@@ -4,7 +4,6 @@
 #include "../temporary_folder.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 #include "engine/traversal/run.hpp"
-#include "engine/traversal/setup.hpp"
 
 #include <doctest/doctest.h>
 
@@ -354,13 +353,14 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
   const auto memory = plan_memory(shape, run.program.policy.launch, 0, cpu.global_memory_bytes, {});
   REQUIRE(memory);
   const FrontierGeometry geometry = geometry_of(run.program, cpu, run.options);
+  const TraversalPolicy policy;
   const auto opened = device::open_session(cpu);
   REQUIRE(opened);
   const device::Session& session = **opened;
   engine::BuiltKernel kernel = engine::build_kernel(
       session, cpu,
       frontier_kernel(shape, false, geometry, device::MemoryOrdering::classic, cpu.opencl_version), 0, {});
-  const ResidentGraph resident = make_resident(session, run.program, graph, *memory, geometry, {});
+  const ResidentGraph resident = make_resident(session, {run.program, graph, *memory, geometry, policy}, {});
   engine::DispatchLimits limits =
       limits_of(cpu, run.options, {.resident = 1, .workers = 1}, engine::Strategy::barrier);
   ++limits.arrivals_per_barrier; // one too many

@@ -1,5 +1,9 @@
 #include "engine/traversal/checks.hpp"
 
+#include "core/duration.hpp"
+#include "core/files.hpp"
+#include "engine/traversal/execute.hpp"
+#include <tidegate/core/text.hpp>
 #include <tidegate/graph/serial.hpp>
 #include <tidegate/graph/verify.hpp>
 
@@ -8,8 +12,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +28,7 @@ namespace {
 
 using graphs::Algorithm;
 using graphs::Violation;
+using Clock = std::chrono::steady_clock;
 using Found = std::optional<Violation>;
 
 // `values` are distances as numbers or as bits of floats.
@@ -59,6 +67,20 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
     }
   }
   return {};
+}
+
+// Returns the bytes that the host can still give out; 0 if it does not report them.
+std::uint64_t available_memory() {
+  constexpr std::size_t most = 4096;
+  constexpr std::string_view name = "MemAvailable:";
+  const std::string text = read_all("/proc/meminfo", most).value_or("");
+  const std::size_t at = text.find(name);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at + name.size(), nullptr, 10) << 10U;
+}
+
+// Names what a result is compared with.
+std::string_view reference_of(const graphs::FrontierProgram& program) {
+  return program.own ? "plain rounds over all edges" : "the serial algorithm";
 }
 
 } // namespace
@@ -219,6 +241,138 @@ Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph
     found = graphs::check_parents(graph, program.sources, values, results.parents);
   }
   return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();
+}
+
+engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOptions& options,
+                                  std::uint64_t waves) {
+  const graphs::FrontierProgram& program = plan.asked.program;
+  const graphs::Graph& graph = plan.graph();
+  engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
+  const std::string_view reference = reference_of(program);
+  std::error_code unknown;
+  if (!options.verify_first) {
+    first.reason = "not checked: --set verify-first=no";
+  } else if (!options.traversal.checked.empty() &&
+             std::filesystem::exists(options.traversal.checked, unknown)) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked on an earlier run here, right by " + std::string(reference);
+  } else if (plan.asked.kept->checked) {
+    first.compared = first.equal = first.kept = true;
+    first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
+  } else if (!graph.cut.empty()) {
+    first.reason =
+        "not checked: each rank has its part of a graph of this size; with --verify rank 0 has all of it";
+  } else {
+    VerificationCost cost = verification_cost(program, graph);
+    // A pass over all edges for each wave, on the device: taken as 8 times as fast as a serial one.
+    cost.ns = program.own ? cost.ns / 8 * waves : cost.ns;
+    const std::uint64_t memory = available_memory();
+    first.compared = cost.ns <= first.budget_ns && cost.bytes <= memory;
+    if (!first.compared) {
+      const std::string edges = plural(graphs::edge_count(graph), "edge");
+      first.reason =
+          cost.ns > first.budget_ns
+              ? fmt::format("not checked: by estimate the serial check of {} takes {}, and "
+                            "measure-budget is {}",
+                            edges, seconds_text(cost.ns), seconds_text(first.budget_ns))
+              : fmt::format("not checked: the serial check of {} may take {} of the host's memory, "
+                            "and {} are available",
+                            edges, bytes_text(cost.bytes), bytes_text(memory));
+    }
+  }
+  return first;
+}
+
+CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& values) {
+  const auto start = Clock::now();
+  std::uint64_t reached = 0;
+  Verification verification{
+      .checks = {"laws", "fix_point"}, .error = own.check_fix_point(values, reached), .allowed_change = {}};
+  verification.right = !verification.error;
+  return {.answer = Answer{.reached = reached},
+          .verification = std::move(verification),
+          .first_run = {},
+          .verify_ns = elapsed_ns(start),
+          .warning = {},
+          .error = {}};
+}
+
+std::optional<Error> withheld(const Replay& replay, const std::optional<Verification>& verification) {
+  if (replay.first_difference) {
+    return Error{.code = ErrorCode::outputs_differ,
+                 .message = fmt::format("replay_differs: the device chose another topology for wave {} than "
+                                        "the policy makes of the logged numbers",
+                                        *replay.first_difference),
+                 .fix = "this is a bug in tidegate or in the device's compiler: please report the program",
+                 .field = "replay_differs"};
+  }
+  return verification ? verification->error : std::nullopt;
+}
+
+Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first) {
+  const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
+  return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.first_id + first);
+}
+
+CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, const Replay& replay,
+                           std::optional<OwnChecks>& own, CheckedResult checked,
+                           const engine::RunOptions& options, engine::Monitor& monitor) {
+  std::optional<Verification>& verification = checked.verification;
+  if (!own) {
+    checked.answer = answer_of(plan, results, 0);
+  }
+  if (verification && !verification->right) {
+    checked.error = withheld(replay, verification);
+    return checked;
+  }
+  engine::FirstRun first = plan_first_check(plan, options, replay.waves);
+  if (options.verify || (first.compared && !first.kept)) {
+    monitor.begin(engine::Activity::verifying);
+    const auto start = Clock::now();
+    monitor.deadline = start + engine::build_limit; // the check may take long: the watchdog must not end it
+    bool in_time = true;
+    if (!own) {
+      verification = verify(plan.asked.program, plan.graph(), results);
+    } else {
+      const std::uint64_t most_ns = options.verify ? options.max_wall_time_ns : first.budget_ns;
+      auto wrong = own->check_by_plain_rounds(results.values, start + std::chrono::nanoseconds(most_ns));
+      in_time = options.verify || !wrong || wrong->code != ErrorCode::wall_time_exceeded;
+      if (in_time) {
+        verification->checks.emplace_back("plain_rounds");
+        verification->error = std::move(wrong);
+        verification->right = !verification->error;
+      }
+    }
+    first.compared = in_time;
+    if (in_time) {
+      if (verification->error && plan.asked.first_id != 0) {
+        verification->error->message += " (vertices counted from 0)";
+      }
+      first.elapsed_ns = elapsed_ns(start);
+      checked.verify_ns += first.elapsed_ns;
+      first.runs = 1;
+      first.iterations = replay.waves;
+      first.equal = verification->right;
+      bool& right = plan.asked.kept->checked;
+      right = first.equal && !replay.first_difference;
+      first.kept = right && keep_file(options.traversal.checked, "right by the serial algorithm\n");
+      first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
+                                 : verification->error->message;
+    } else {
+      first.reason = "not checked: plain rounds over all edges took longer than measure-budget";
+    }
+    if (in_time && !first.equal && !options.verify) {
+      checked.warning = engine::Warning{
+          .message = fmt::format("the result of this program's first run here is wrong after {}: {}",
+                                 plural(replay.waves, "wave"), first.reason),
+          .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
+                 "and this report",
+          .pointer = "/algorithm"};
+    }
+  }
+  checked.first_run = std::move(first);
+  checked.error = withheld(replay, verification);
+  return checked;
 }
 
 } // namespace tidegate::traversal

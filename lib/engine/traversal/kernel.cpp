@@ -1,6 +1,6 @@
 #include "device/kernels.hpp"
 #include "engine/traversal/own.hpp"
-#include "engine/traversal/resident.hpp"
+#include "engine/traversal/run.hpp"
 
 #include <fmt/format.h>
 
@@ -15,16 +15,19 @@ device::TraversalProfile traversal_profile(const device::DeviceInfo& device) {
                         : device::TraversalProfile();
 }
 
-FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
-                              std::optional<std::uint32_t> alone_vertices) {
+FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
+                             const engine::RunOptions& options) {
   const bool cpu = device.type == device::DeviceType::cpu;
+  const bool all_vertices =
+      program.algorithm == graphs::Algorithm::cc || program.algorithm == graphs::Algorithm::pagerank;
   const device::TraversalProfile profile = traversal_profile(device);
   // An H200 has 128 registers for each work-item of a group of 512, but 64 for 1024, and larger groups wait
   // longer at barriers.
   constexpr std::uint32_t gpu_group = 512;
   const auto most = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(device.max_workgroup_size, 1, 1024));
   FrontierGeometry geometry;
-  geometry.group_size = std::bit_floor(std::clamp(group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
+  geometry.group_size =
+      std::bit_floor(std::clamp(options.traversal.group_size.value_or(cpu ? 1 : gpu_group), 1U, most));
   geometry.lanes = std::min(geometry.group_size, 4U);
   geometry.wide_lanes = std::min(geometry.group_size, 32U);
   geometry.word_lanes = std::min(geometry.group_size, 8U);
@@ -35,7 +38,10 @@ FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<st
   constexpr std::uint32_t cpu_alone = 2048;
   geometry.alone_room = cpu ? 2 * cpu_alone : 4 * gpu_alone;
   const std::uint32_t usual = profile.alone_up_to.value_or(cpu ? cpu_alone : gpu_alone);
-  geometry.alone_vertices = std::min(alone_vertices.value_or(usual), geometry.alone_room);
+  geometry.alone_vertices =
+      all_vertices ? 0 : std::min(options.traversal.alone_vertices.value_or(usual), geometry.alone_room);
+  // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
+  geometry.groups_per_unit = all_vertices && !cpu && geometry.group_size <= gpu_group ? 2 : 1;
   geometry.eager = !cpu;
   geometry.wide_near = !cpu;  // on PoCL grids take 1.4 to 1.7 times as long with three times the width
   geometry.hubs_first = !cpu; // on PoCL it takes five times the time that it saves

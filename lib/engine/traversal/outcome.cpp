@@ -1,6 +1,6 @@
 #include "core/duration.hpp"
 #include "engine/report.hpp"
-#include "engine/traversal/setup.hpp"
+#include "engine/traversal/execute.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -15,7 +15,6 @@ namespace tidegate::traversal {
 namespace {
 
 using engine::RunStatus;
-using engine::Strategy;
 using graphs::Algorithm;
 using Clock = std::chrono::steady_clock;
 
@@ -109,45 +108,11 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
   }
 }
 
-} // namespace
-
-FrontierReport report_of(const graphs::FrontierProgram& program, const graphs::Graph& graph, bool wide,
-                         const FrontierMemory& memory, const FrontierStrategy& strategy,
-                         const device::DeviceInfo* device, const TraversalPolicy& policy) {
-  FrontierReport report;
-  report.strategy = strategy.strategy;
-  report.strategy_reason = strategy.reason;
-  report.algorithm = program.algorithm;
-  report.source = program.own ? std::optional(program.own->source) : std::nullopt;
-  report.semiring = semiring_of(program);
-  report.switch_rule = policy.switch_rule;
-  report.forced_topology = policy.forced;
-  report.graph = {.vertices = graphs::vertex_count(graph),
-                  .edges = graphs::edge_count(graph),
-                  .weights = graphs::weight_type(graph.out),
-                  .symmetric = graph.symmetric};
-  report.memory = memory;
-  if (program.algorithm == Algorithm::sssp) {
-    report.distances = wide                                                        ? graphs::OwnValue::u64
-                       : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
-                                                                                   : graphs::OwnValue::u32;
-  }
-  report.telemetry.execution_mode = policy::ExecutionMode::jit;
-  report.mode_reason = "a traversal's kernel is compiled for its graph, whose sizes are constants of it";
-  report.telemetry.estimated_peak_device_bytes = memory.bytes;
-  report.telemetry.device_memory_budget_bytes = memory.budget_bytes;
-  if (device != nullptr) {
-    report.device = engine::device_report(*device);
-    report.ordering =
-        strategy.strategy == Strategy::barrier && device->profile ? device->profile->ordering : std::nullopt;
-  }
-  return report;
-}
-
-void report_recommendation(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                           const FrontierMemory& memory, const device::DeviceInfo* device,
-                           FrontierReport& report) {
-  const std::uint32_t vertices = graphs::vertex_count(graph);
+// Adds the policy's recommendation for the first wave; none if it breaks the budget.
+void report_recommendation(const TraversalPlan& plan, FrontierReport& report) {
+  const graphs::FrontierProgram& program = plan.program;
+  const device::DeviceInfo* const device = plan.asked.device;
+  const std::uint32_t vertices = graphs::vertex_count(plan.graph());
   const bool all_vertices = program.sources.empty();
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   const policy::AdapterLimits adapter =
@@ -159,10 +124,10 @@ void report_recommendation(const graphs::FrontierProgram& program, const graphs:
   request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
   request.requested_hit_capacity = 1; // traversals have no hits
   request.graph_node_count = vertices;
-  request.graph_edge_count = static_cast<std::uint32_t>(std::min(graphs::edge_count(graph), most));
-  request.memory_pressure_bps = memory.pressure_bps;
-  request.resident_device_bytes = memory.bytes;
-  request.device_memory_budget_bytes = memory.budget_bytes;
+  request.graph_edge_count = static_cast<std::uint32_t>(std::min(graphs::edge_count(plan.graph()), most));
+  request.memory_pressure_bps = plan.memory.pressure_bps;
+  request.resident_device_bytes = plan.memory.bytes;
+  request.device_memory_budget_bytes = plan.memory.budget_bytes;
   report.next_request = {.request = request, .previous_topology = {}, .policy = program.policy.launch};
   report.promotion_evidence = promotions_of(report);
   if (const auto decision = policy::decide(program.policy.launch, request)) {
@@ -174,7 +139,7 @@ void report_recommendation(const graphs::FrontierProgram& program, const graphs:
 }
 
 // Makes the request for the next traversal; the widest frontier counts as its queue.
-static void measure(const graphs::FrontierProgram& program, FrontierReport& report) {
+void measure(const graphs::FrontierProgram& program, FrontierReport& report) {
   policy::LaunchRequest& request = report.next_request->request;
   request.requested_worker_groups = report.geometry.worker_groups;
   if (report.waves.empty()) {
@@ -190,9 +155,50 @@ static void measure(const graphs::FrontierProgram& program, FrontierReport& repo
   report.next_request->previous_topology = report.waves.back().topology;
 }
 
-void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& outcome,
+} // namespace
+
+FrontierReport report_of_plan(const TraversalPlan& plan) {
+  const graphs::FrontierProgram& program = plan.asked.program;
+  const graphs::Graph& graph = plan.graph();
+  const device::DeviceInfo* const device = plan.asked.device;
+  FrontierReport report;
+  report.load_ns = plan.asked.load_ns;
+  report.strategy = plan.strategy.strategy;
+  report.strategy_reason = plan.strategy.reason;
+  report.algorithm = program.algorithm;
+  report.source = program.own ? std::optional(program.own->source) : std::nullopt;
+  report.semiring = semiring_of(program);
+  report.switch_rule = plan.asked.policy.switch_rule;
+  report.forced_topology = plan.asked.policy.forced;
+  report.graph = {.vertices = graphs::vertex_count(graph),
+                  .edges = graphs::edge_count(graph),
+                  .weights = graphs::weight_type(graph.out),
+                  .symmetric = graph.symmetric,
+                  .ids = plan.asked.ids,
+                  .first_id = plan.asked.first_id};
+  report.memory = plan.memory;
+  if (program.algorithm == Algorithm::sssp) {
+    const bool wide = plan.shape.value_words == 2;
+    report.distances = wide                                                        ? graphs::OwnValue::u64
+                       : graphs::weight_type(graph.out) == graphs::WeightType::f32 ? graphs::OwnValue::f32
+                                                                                   : graphs::OwnValue::u32;
+  }
+  report.telemetry.execution_mode = policy::ExecutionMode::jit;
+  report.mode_reason = "a traversal's kernel is compiled for its graph, whose sizes are constants of it";
+  report.telemetry.estimated_peak_device_bytes = plan.memory.bytes;
+  report.telemetry.device_memory_budget_bytes = plan.memory.budget_bytes;
+  if (device != nullptr) {
+    report.device = engine::device_report(*device);
+    report.ordering = plan.ordering;
+  }
+  report_recommendation(plan, report);
+  return report;
+}
+
+void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
                     const engine::Residency& groups, const engine::RunOptions& options,
                     FrontierReport& report) {
+  const graphs::FrontierProgram& program = plan.program;
   engine::report_dispatch(report, outcome);
   report.geometry_reason = fmt::format(
       "{}; {}",
@@ -201,7 +207,7 @@ void report_outcome(const graphs::FrontierProgram& program, TraversalOutcome& ou
           : "work-groups of the size that is fastest for traversals on such a device",
       groups.resident == 0 ? fmt::format("{} in each launch", groups.workers)
                            : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
-  report.waves = std::move(outcome.waves);
+  report.waves = outcome.waves;
   report_waves(program, outcome.vertices_left, groups, report);
   report.summary = summarise(report.waves, report.dispatch_ns);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {

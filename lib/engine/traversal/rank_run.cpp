@@ -3,6 +3,7 @@
 #include "core/duration.hpp"
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/traversal/execute.hpp"
 #include "engine/traversal/kernel_layout.hpp"
 
 #include <fmt/format.h>
@@ -47,28 +48,27 @@ constexpr std::size_t counted_numbers = sizeof(Counted) / sizeof(std::uint64_t);
 // One rank's side of a traversal.
 class RankTraversal {
 public:
-  RankTraversal(const device::Session& session, const engine::BuiltKernel& kernel,
-                const graphs::FrontierProgram& program, const TraversalShape& shape, const RankPart& part,
-                const RankSetting& setting, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                engine::Monitor& monitor)
-      : session_(session), kernel_(kernel), program_(program), shape_(shape), own_(part),
-        policy_(setting.policy), ranks_(ranks),
-        groups_(device::work_groups(setting.groups, setting.group_size)), most_(most),
-        trace_spans_(setting.trace_spans), in_parts_(setting.in_parts), monitor_(monitor),
-        words_((shape.vertices + word_vertices - 1) / word_vertices) {
-    std::memcpy(&setting_, setting.setting.data(), sizeof setting_);
-    part_.first = part.first();
-    part_.end = part.end();
+  RankTraversal(const device::Session& session, const TraversalPlan& plan, const RankSetting& setting,
+                const engine::RunOptions& options, engine::Monitor& monitor)
+      : session_(session), kernel_(*plan.asked.kept->kernel), program_(plan.program), shape_(plan.shape),
+        own_(*plan.part), policy_(setting.policy), ranks_(*options.ranks),
+        groups_(device::work_groups(setting.groups, plan.geometry.group_size)), options_(options),
+        in_parts_(setting.in_parts), monitor_(monitor),
+        words_((shape_.vertices + word_vertices - 1) / word_vertices) {
+    std::memcpy(&setting_, make_setting(plan.facts()).data(), sizeof setting_);
+    part_.first = own_.first();
+    part_.end = own_.end();
     part_.near = setting_.delta;
     part_.far_from_others = setting.distances.empty() ? 0 : 1;
-    upload(setting.initial, setting.distances);
-    engine::compile_by_launching(session_, kernel_, setting.group_size, setting.groups); // it does nothing
+    upload(plan.asked.kept->initial, setting.distances);
+    engine::compile_by_launching(session_, kernel_, plan.geometry.group_size,
+                                 setting.groups); // it does nothing
   }
 
   Result<RankTraversalRun> run() {
     const Algorithm algorithm = shape_.algorithm;
     const device::CallCounts calls_before = session_.calls()->now();
-    TIDEGATE_CHECK(clock_.begin(most_, trace_spans_));
+    TIDEGATE_CHECK(clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns), options_.most_spans()));
     TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
                    : algorithm == Algorithm::pagerank ? run_iterations()
                                                       : run_waves());
@@ -84,6 +84,8 @@ public:
       if (shape_.parents) {
         TIDEGATE_CHECK(gather(At::others, word_bytes, run_.results.parents));
       }
+      run_.results.wide = shape_.value_words == 2;
+      run_.results.rank_change = outcome.rank_change;
       run_.times.read_back_ns = elapsed_ns(reading);
     }
     return std::move(run_);
@@ -646,8 +648,7 @@ private:
   const ReplayPolicy& policy_;
   ranks::Ranks& ranks_;
   const device::LaunchRange groups_;
-  const std::chrono::nanoseconds most_;
-  const std::uint64_t trace_spans_;
+  const engine::RunOptions& options_;
   const bool in_parts_;
   engine::Monitor& monitor_;
   const std::uint64_t words_; // of a bitmap
@@ -708,14 +709,6 @@ Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
   return answer;
 }
 
-Result<void> check_rankable(const engine::RunOptions& options) {
-  if (options.traversal.force_topology) {
-    return failure(ErrorCode::invalid_usage, "force-topology does not work on several ranks yet",
-                   "leave it out, or run the program in one process, without mpirun");
-  }
-  return {};
-}
-
 engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own) {
@@ -742,11 +735,10 @@ ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm, bool several_
   return policy;
 }
 
-Result<RankTraversalRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
-                                      const graphs::FrontierProgram& program, const TraversalShape& shape,
-                                      const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
-                                      std::chrono::nanoseconds most, engine::Monitor& monitor) {
-  return RankTraversal(session, kernel, program, shape, part, setting, ranks, most, monitor).run();
+Result<RankTraversalRun> run_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                                      const RankSetting& setting, const engine::RunOptions& options,
+                                      engine::Monitor& monitor) {
+  return RankTraversal(session, plan, setting, options, monitor).run();
 }
 
 } // namespace tidegate::traversal

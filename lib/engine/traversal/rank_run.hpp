@@ -45,9 +45,6 @@ Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ran
 // Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
 Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks);
 
-// Refuses what does not run on several ranks yet. Error: invalid_usage.
-Result<void> check_rankable(const engine::RunOptions& options);
-
 engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own);
@@ -63,22 +60,19 @@ struct RankTraversalRun {
 };
 
 struct RankSetting {
-  std::vector<std::byte> setting; // from make_setting()
-  ReplayPolicy policy;            // from rank_policy()
-  std::span<const std::byte> initial;
+  ReplayPolicy policy;                      // from rank_policy()
   std::span<const std::uint32_t> distances; // from distances_to_others()
-  std::size_t group_size = 1;
   std::uint32_t groups = 1;
-  std::uint64_t trace_spans = 0;
   bool in_parts = false; // results stay on the ranks of their vertices, except those of cc
 };
 
-// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in
-// parts. `most` is the wall time of the waves. Errors: of ranks; interrupted. Throws device::Refused.
-Result<RankTraversalRun> run_on_ranks(const device::Session& session, const engine::BuiltKernel& kernel,
-                                      const graphs::FrontierProgram& program, const TraversalShape& shape,
-                                      const RankPart& part, const RankSetting& setting, ranks::Ranks& ranks,
-                                      std::chrono::nanoseconds most, engine::Monitor& monitor);
+struct TraversalPlan;
+
+// Runs the traversal together with the other ranks, and sends the values to rank 0, unless they stay in parts. Errors: of
+// ranks; interrupted. Throws device::Refused.
+Result<RankTraversalRun> run_on_ranks(const device::Session& session, const TraversalPlan& plan,
+                                      const RankSetting& setting, const engine::RunOptions& options,
+                                      engine::Monitor& monitor);
 
 // Combines the ranks' answers for their own vertices into one, on rank 0. Errors: of ranks.
 Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks);

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 namespace tidegate::traversal {
-namespace {
 
-tg_policy policy_of(const ReplayPolicy& policy) {
+tg_policy layout_of(const ReplayPolicy& policy) {
   return {.edges = policy.edges,
           .vertices = policy.vertices,
           .switch_rule = static_cast<tg_u32>(policy.switch_rule),
@@ -27,10 +26,8 @@ tg_policy policy_of(const ReplayPolicy& policy) {
           .alone_vertices = policy.alone_vertices};
 }
 
-} // namespace
-
 WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
-  const policy::tg_choice choice = tg_choose(policy_of(policy),
+  const policy::tg_choice choice = tg_choose(layout_of(policy),
                                              {.edges = numbers.frontier_edges,
                                               .previous_edges = numbers.previous_edges,
                                               .unexplored_edges = numbers.unexplored_edges,
@@ -46,11 +43,11 @@ WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers) {
 }
 
 std::uint32_t surely_sparse(const ReplayPolicy& policy) {
-  return tg_surely_sparse(policy_of(policy));
+  return tg_surely_sparse(layout_of(policy));
 }
 
 bool surely_slim(const ReplayPolicy& policy, std::uint32_t vertices, std::uint64_t edges) {
-  return tg_surely_slim(policy_of(policy), vertices, edges) != 0;
+  return tg_surely_slim(layout_of(policy), vertices, edges) != 0;
 }
 
 Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves) {

@@ -50,24 +50,23 @@ device::Buffer upload_weights(const device::Session& session, const Rows& rows) 
 
 } // namespace
 
-ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
-                            const graphs::Graph& graph, const FrontierMemory& memory,
-                            const FrontierGeometry& geometry, const TraversalPolicy& policy,
+ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial) {
-  ResidentGraph resident{.parts = {},
-                         .setting = make_setting(program, graph, memory, geometry, policy),
-                         .vertices = graphs::vertex_count(graph)};
+  const graphs::Graph& graph = facts.graph;
+  const Algorithm algorithm = facts.program.algorithm;
+  ResidentGraph resident{
+      .parts = {}, .setting = make_setting(facts), .vertices = graphs::vertex_count(graph)};
   const auto put = [&resident](Part part, device::Buffer buffer) {
     resident.parts[static_cast<std::size_t>(part)] = std::move(buffer);
   };
   const auto room = [&](Part part, std::string_view name) {
-    put(part,
-        engine::allocate(session, std::max<std::uint64_t>(part_bytes(memory, name), sizeof(std::uint64_t))));
+    put(part, engine::allocate(
+                  session, std::max<std::uint64_t>(part_bytes(facts.memory, name), sizeof(std::uint64_t))));
   };
   put(Part::offsets, upload_offsets(session, graph.out));
   put(Part::neighbours, upload_all<std::uint32_t>(session, graph.out.neighbours));
   put(Part::weights, upload_weights(session, graph.out));
-  if (part_bytes(memory, "transpose") != 0) {
+  if (part_bytes(facts.memory, "transpose") != 0) {
     put(Part::in_offsets, upload_offsets(session, *graph.in));
     put(Part::in_neighbours, upload_all<std::uint32_t>(session, graph.in->neighbours));
     put(Part::in_weights, upload_weights(session, *graph.in));
@@ -78,54 +77,52 @@ ResidentGraph make_resident(const device::Session& session, const graphs::Fronti
   }
   room(Part::values, "values");
   if (initial.empty()) {
-    room(Part::others, program.algorithm == Algorithm::pagerank ? "passed on" : "parents");
+    room(Part::others, algorithm == Algorithm::pagerank ? "passed on" : "parents");
   } else {
     put(Part::others, upload_all(session, initial));
   }
   room(Part::stamps, "stamps");
   room(Part::bitmaps, "bitmaps");
   room(Part::queues, "queues");
-  room(Part::far, program.algorithm == Algorithm::sssp ? "far queues" : "shares");
+  room(Part::far, algorithm == Algorithm::sssp ? "far queues" : "shares");
   put(Part::state, engine::allocate(session, sizeof(tg_state)));
-  put(Part::sources, upload_all<std::uint32_t>(session, program.sources));
+  put(Part::sources, upload_all<std::uint32_t>(session, facts.program.sources));
   put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));
   return resident;
 }
 
-std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                                    const FrontierMemory& memory, const FrontierGeometry& geometry,
-                                    const TraversalPolicy& policy, bool has_seats) {
-  const policy::LaunchPolicy& launch = program.policy.launch;
+ReplayPolicy replay_policy(const TraversalFacts& facts) {
+  const auto& [program, graph, memory, geometry, policy] = facts;
+  return {.launch = program.policy.launch,
+          .switch_rule = policy.switch_rule,
+          .forced = policy.forced,
+          .pressure_bps = memory.pressure_bps,
+          .edges = graphs::edge_count(graph),
+          .vertices = graphs::vertex_count(graph),
+          .monotone = graphs::is_monotone(program),
+          .leaves_early = pull_leaves_early(program.algorithm, graph),
+          .lightest_first = program.algorithm == Algorithm::sssp &&
+                            graphs::weight_type(graph.out) != graphs::WeightType::none,
+          .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry),
+          .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
+          .always_pushes = always_pushes(program.algorithm, graph, geometry),
+          .alone_vertices = geometry.alone_vertices};
+}
+
+std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats) {
+  const graphs::FrontierProgram& program = facts.program;
   const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
   tg_setting setting{};
-  setting.policy = {.edges = graphs::edge_count(graph),
-                    .vertices = graphs::vertex_count(graph),
-                    .switch_rule = static_cast<tg_u32>(policy.switch_rule),
-                    .forced = static_cast<tg_u32>(policy.forced.value_or(policy::Topology::empty)),
-                    .pressure_bps = memory.pressure_bps,
-                    .sparse_bps = launch.sparse_frontier_threshold_bps,
-                    .dense_bps = launch.dense_frontier_threshold_bps,
-                    .memory_bps = launch.memory_pressure_threshold_bps,
-                    .fusion_edges = launch.fusion_edge_threshold,
-                    .hot_waves = launch.hot_window_threshold,
-                    .monotone = graphs::is_monotone(program) ? 1U : 0U,
-                    .leaves_early = pull_leaves_early(program.algorithm, graph) ? 1U : 0U,
-                    .lightest_first = program.algorithm == Algorithm::sssp &&
-                                              graphs::weight_type(graph.out) != graphs::WeightType::none
-                                          ? 1U
-                                          : 0U,
-                    .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry) ? 1U : 0U,
-                    .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry) ? 1U : 0U,
-                    .always_pushes = static_cast<tg_u32>(always_pushes(program.algorithm, graph, geometry)),
-                    .alone_vertices = geometry.alone_vertices};
+  setting.policy = layout_of(replay_policy(facts));
   setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
-  setting.vertices = graphs::vertex_count(graph);
+  setting.vertices = graphs::vertex_count(facts.graph);
   setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);
-  setting.queue_room = memory.queue_room;
+  setting.queue_room = facts.memory.queue_room;
   setting.source_count = static_cast<tg_u32>(program.sources.size());
   setting.full_word = program.sources.size() >= 32 ? ~0U : (1U << program.sources.size()) - 1;
-  setting.delta = program.algorithm == Algorithm::sssp ? near_width_bits(graph.out, geometry.wide_near) : 0;
-  setting.constrained = memory.constrained ? 1 : 0;
+  setting.delta =
+      program.algorithm == Algorithm::sssp ? near_width_bits(facts.graph.out, facts.geometry.wide_near) : 0;
+  setting.constrained = facts.memory.constrained ? 1 : 0;
   setting.most_waves = ranks.max_iterations;
   setting.damping = std::bit_cast<tg_u32>(static_cast<float>(ranks.damping));
   setting.has_seats = has_seats ? 1 : 0;
@@ -133,12 +130,11 @@ std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, cons
   return {bytes.begin(), bytes.end()};
 }
 
-void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
-                      std::vector<std::byte> setting, ResidentGraph& resident) {
-  resident.setting = std::move(setting);
+void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident) {
+  resident.setting = make_setting(facts, resident.has_seats);
   if (!resident.has_seats) { // in place of sources
     resident.parts[static_cast<std::size_t>(Part::sources)] =
-        upload_all<std::uint32_t>(session, program.sources);
+        upload_all<std::uint32_t>(session, facts.program.sources);
   }
 }
 
@@ -146,6 +142,7 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
                            const TraversalShape& shape) {
   TraversalResults results{.values =
                                std::vector<std::uint32_t>(std::size_t{shape.vertices} * shape.value_words),
+                           .wide = shape.value_words == 2,
                            .parents = std::vector<std::uint32_t>(shape.parents ? shape.vertices : 0)};
   engine::download(session, resident.part(Part::values), 0,
                    std::as_writable_bytes(std::span(results.values)));

@@ -5,6 +5,7 @@
 #include "engine/kernel_cache.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
+#include "engine/traversal/replay.hpp"
 #include "graph/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
@@ -40,10 +41,6 @@ struct OwnCode;
 
 // Returns the settings of the device's profile; all are unset without one.
 device::TraversalProfile traversal_profile(const device::DeviceInfo& device);
-
-// `group_size` and `alone_vertices` override the device's defaults.
-FrontierGeometry geometry_for(const device::DeviceInfo& device, std::optional<std::uint32_t> group_size,
-                              std::optional<std::uint32_t> alone_vertices);
 
 // True if a pull may stop before it has visited all edges of a vertex, or costs little more than that. `reach` pulls along
 // every edge: slower than pushes on grids and roads, faster on R-MAT graphs. So do own algorithms: there pushes are faster
@@ -107,22 +104,29 @@ struct TraversalPolicy {
   std::optional<policy::Topology> forced;
 };
 
+// What decides how a traversal works on its graph.
+struct TraversalFacts {
+  const graphs::FrontierProgram& program;
+  const graphs::Graph& graph;
+  const FrontierMemory& memory;
+  const FrontierGeometry& geometry;
+  const TraversalPolicy& policy;
+};
+
+// Returns the policy of the device, with which the host replays its choices.
+ReplayPolicy replay_policy(const TraversalFacts& facts);
+
 // Allocates the layout and uploads the graph, and the first values if the program has a file of them. Throws device::Refused.
-ResidentGraph make_resident(const device::Session& session, const graphs::FrontierProgram& program,
-                            const graphs::Graph& graph, const FrontierMemory& memory,
-                            const FrontierGeometry& geometry, const TraversalPolicy& policy,
+ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,
                             std::span<const std::byte> initial = {});
 
 // Returns the constants of a traversal: tg_setting of kernels/frontier/state.h. Its kernel takes them by
 // value, because a GPU would keep all values read from memory in registers. `has_seats`: see ResidentGraph.
-std::vector<std::byte> make_setting(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                                    const FrontierMemory& memory, const FrontierGeometry& geometry,
-                                    const TraversalPolicy& policy, bool has_seats = false);
+std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats = false);
 
 // Prepares a graph in device memory for a traversal from other sources or with other settings.
 // Throws device::Refused.
-void exchange_sources(const device::Session& session, const graphs::FrontierProgram& program,
-                      std::vector<std::byte> setting, ResidentGraph& resident);
+void exchange_sources(const device::Session& session, const TraversalFacts& facts, ResidentGraph& resident);
 
 TraversalResults read_back(const device::Session& session, const ResidentGraph& resident,
                            const TraversalShape& shape);

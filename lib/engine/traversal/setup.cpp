@@ -1,6 +1,5 @@
-#include "engine/traversal/setup.hpp"
-
 #include "core/files.hpp"
+#include "engine/traversal/run.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -138,15 +137,11 @@ FrontierStrategy choose_strategy(const engine::RunOptions& options, const device
   if (options.compile.strategy == Strategy::launch) {
     return {Strategy::launch, "requested"};
   }
-  if (device == nullptr) {
-    return {Strategy::barrier,
+  if (device == nullptr || (options.compile.dry_run && !device->profile)) {
+    return {options.compile.strategy.value_or(Strategy::barrier),
             options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
   }
   if (!device->profile || !device->profile->ordering) {
-    if (options.compile.dry_run && !device->profile) {
-      return {options.compile.strategy.value_or(Strategy::barrier),
-              options.compile.strategy ? "requested" : "planned for a device whose self-test passes"};
-    }
     return {Strategy::launch,
             "the device has not passed the self-test: no memory ordering between work-groups "
             "is proved, so nothing may wait inside a launch"};
@@ -187,22 +182,8 @@ std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram&
                                     "wave programs or `tidegate recommend`", file);
 }
 
-FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
-                             const engine::RunOptions& options) {
-  const bool all_vertices = program.algorithm == Algorithm::cc || program.algorithm == Algorithm::pagerank;
-  FrontierGeometry geometry =
-      geometry_for(device, options.traversal.group_size, all_vertices ? 0 : options.traversal.alone_vertices);
-  // Waves of all vertices wait for memory, not for other groups. On an H200 a third group gains nothing.
-  constexpr std::uint32_t largest_of_two = 512;
-  const bool two =
-      all_vertices && device.type != device::DeviceType::cpu && geometry.group_size <= largest_of_two;
-  geometry.groups_per_unit = two ? 2 : 1;
-  return geometry;
-}
-
 Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
-                                      engine::BuiltKernel& kernel, const FrontierGeometry& geometry,
-                                      const FrontierMemory& memory, const policy::LaunchPolicy& policy,
+                                      engine::BuiltKernel& kernel, const TraversalFacts& facts,
                                       Strategy strategy, const engine::RunOptions& options) {
   const std::optional<std::uint32_t> asked_for = options.compile.workers;
   const device::TraversalProfile profile = traversal_profile(device);
@@ -219,16 +200,17 @@ Result<engine::Residency> find_groups(const device::Session& session, const devi
     const std::uint32_t usual = device.type == device::DeviceType::cpu ? of_cpu : 2 * units;
     groups.workers = asked_for.value_or(measured.value_or(usual));
   } else {
-    groups.resident = resident_groups(session, device, kernel, geometry);
-    groups.workers =
-        asked_for.value_or(std::min(groups.resident, measured.value_or(units * geometry.groups_per_unit)));
+    groups.resident = resident_groups(session, device, kernel, facts.geometry);
+    groups.workers = asked_for.value_or(
+        std::min(groups.resident, measured.value_or(units * facts.geometry.groups_per_unit)));
     TIDEGATE_CHECK(engine::check_workers(groups.workers, groups.resident, device));
   }
-  if (memory.constrained && !asked_for) {
+  if (facts.memory.constrained && !asked_for) {
     policy::LaunchRequest request;
     request.requested_worker_groups = groups.workers;
-    request.memory_pressure_bps = memory.pressure_bps;
-    if (const auto shed = policy::shed_workers(policy, request, policy::Topology::memory_constrained)) {
+    request.memory_pressure_bps = facts.memory.pressure_bps;
+    if (const auto shed = policy::shed_workers(facts.program.policy.launch, request,
+                                               policy::Topology::memory_constrained)) {
       groups.workers = std::max(shed->worker_groups, 1U);
     }
   }
@@ -244,25 +226,6 @@ engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine:
     limits.arrivals_per_barrier = 0;
   }
   return limits;
-}
-
-ReplayPolicy replay_policy(const graphs::FrontierProgram& program, const graphs::Graph& graph,
-                           const FrontierMemory& memory, const FrontierGeometry& geometry,
-                           const TraversalPolicy& policy) {
-  return {.launch = program.policy.launch,
-          .switch_rule = policy.switch_rule,
-          .forced = policy.forced,
-          .pressure_bps = memory.pressure_bps,
-          .edges = graphs::edge_count(graph),
-          .vertices = graphs::vertex_count(graph),
-          .monotone = graphs::is_monotone(program),
-          .leaves_early = pull_leaves_early(program.algorithm, graph),
-          .lightest_first = program.algorithm == Algorithm::sssp &&
-                            graphs::weight_type(graph.out) != graphs::WeightType::none,
-          .pulls_in_place = pulls_in_place(program.algorithm, graph, geometry),
-          .pushes_bitmaps = pushes_bitmaps(program.algorithm, graph, geometry),
-          .always_pushes = always_pushes(program.algorithm, graph, geometry),
-          .alone_vertices = geometry.alone_vertices};
 }
 
 } // namespace tidegate::traversal
