@@ -176,7 +176,7 @@ struct Memory {
 };
 
 // Every device can allocate as much at once. All buffers together are one allocation.
-constexpr std::uint64_t most_bytes = std::uint64_t{128} << 20U;
+constexpr std::uint64_t most_draft_bytes = std::uint64_t{128} << 20U;
 
 // Const pointers are only read.
 void add_use(Memory& memory, const Parameter& parameter, const ParameterUse& use) {
@@ -494,7 +494,7 @@ private:
   void add_buffers() {
     std::uint64_t bytes = 0;
     for (Memory& memory : memory_) {
-      if (bytes + memory.bytes(items_) > most_bytes) {
+      if (bytes + memory.bytes(items_) > most_draft_bytes) {
         memory.unknown = fmt::format(
             "; a kernel reaches element {}, which would make the buffers too large for some devices",
             memory.least_elements - 1);
