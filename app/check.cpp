@@ -46,20 +46,20 @@ bool is(const Document& document) {
 }
 
 // Refuses --dag and --lifetimes for documents that are not checked against them: the verdict would seem to cover them.
-Result<void> idle_premise(const Document& document, const Premises& premises) {
-  const bool used = (premises.dag && is<documents::FrontierMemoryPlan>(document)) ||
-                    (premises.lifetimes && is<documents::ArenaPlanDocument>(document));
-  if (used || (!premises.dag && !premises.lifetimes)) {
+Result<void> refuse_idle_reference(const Document& document, const CheckContext& context) {
+  const bool used = (context.dag && is<documents::FrontierMemoryPlan>(document)) ||
+                    (context.lifetimes && is<documents::ArenaPlanDocument>(document));
+  if (used || (!context.dag && !context.lifetimes)) {
     return {};
   }
   return failure(ErrorCode::wrong_kind,
                  fmt::format("a {} is not checked against {}", document.kind,
-                             premises.dag ? "a wave DAG" : "buffer lifetimes"),
-                 fmt::format("check it without {}", premises.dag ? "--dag" : "--lifetimes"));
+                             context.dag ? "a wave DAG" : "buffer lifetimes"),
+                 fmt::format("check it without {}", context.dag ? "--dag" : "--lifetimes"));
 }
 
-// Returns the place of the first value that decoding and encoding change: the document states it twice, and decoding keeps
-// one of the two.
+// Returns the place of the first value that decoding and encoding change: the document states it twice, and decoding
+// keeps one of the two.
 std::optional<std::string> twofold(std::string_view json, const Document& document, const void* object) {
   std::string kept;
   documents::encode(document, object, documents::Style::compact, kept);
@@ -74,14 +74,14 @@ std::optional<std::string> twofold(std::string_view json, const Document& docume
 }
 
 // Decodes a document of a known type and reports faults that its schema cannot express.
-Result<void> judge_document(const Document& document, std::string_view json, const Premises& premises,
+Result<void> judge_document(const Document& document, std::string_view json, const CheckContext& context,
                             CheckedDocument& entry) {
   // A later run of a stream may have written the same output, so outputs are not read for its lines.
   const std::string report_file = entry.line ? std::string() : entry.file;
   if (is<engine::WaveProgram>(document)) {
     TIDEGATE_TRY(const engine::WaveProgram program,
-                 read_program(json, program_folder(entry.file), premises.scope, engine::FileCheck::contents));
-    TIDEGATE_TRY(std::vector<engine::Warning> warnings, lint(program, entry.file, premises.scope));
+                 read_program(json, program_folder(entry.file), context.scope, engine::FileCheck::contents));
+    TIDEGATE_TRY(std::vector<engine::Warning> warnings, lint(program, entry.file, context.scope));
     if (!warnings.empty()) {
       entry.warnings = std::move(warnings);
     }
@@ -99,7 +99,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
             program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
       entry.warnings = {*idle};
     }
-    return lint(program, entry.file, premises.scope);
+    return lint(program, entry.file, context.scope);
   }
   // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();
@@ -122,10 +122,10 @@ Result<void> judge_document(const Document& document, std::string_view json, con
   }
   if (is<documents::FrontierMemoryPlan>(document)) {
     const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
-    return premises.dag ? judge(plan, *premises.dag) : judge(plan);
+    return context.dag ? judge(plan, *context.dag) : judge(plan);
   }
-  if (is<documents::ArenaPlanDocument>(document) && premises.lifetimes) {
-    return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *premises.lifetimes);
+  if (is<documents::ArenaPlanDocument>(document) && context.lifetimes) {
+    return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *context.lifetimes);
   }
   if (is<traversal::FrontierReport>(document)) {
     return judge(*static_cast<const traversal::FrontierReport*>(object.get()), report_file);
@@ -143,21 +143,21 @@ Verdict verdict_of(ErrorCode code) {
 }
 
 Result<void> find_faults(std::string_view json, const std::optional<std::string>& name,
-                         const Premises& premises, CheckedDocument& entry) {
+                         const CheckContext& context, CheckedDocument& entry) {
   TIDEGATE_TRY(const Document* const document,
                name ? documents::find_document(*name) : documents::recognise(json));
   entry.document = document->kind;
-  TIDEGATE_CHECK(idle_premise(*document, premises));
-  return judge_document(*document, json, premises, entry);
+  TIDEGATE_CHECK(refuse_idle_reference(*document, context));
+  return judge_document(*document, json, context, entry);
 }
 
 } // namespace
 
 CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                const std::string& file, std::optional<std::uint64_t> line,
-                               const Premises& premises, std::string_view written) {
+                               const CheckContext& context, std::string_view written) {
   CheckedDocument checked{.file = file, .line = line, .document = {}, .verdict = Verdict::valid, .error = {}};
-  if (auto sound = find_faults(json, document, premises, checked); !sound) {
+  if (auto sound = find_faults(json, document, context, checked); !sound) {
     checked.error = at_document(std::move(sound.error()), file, json, written);
     checked.verdict = verdict_of(checked.error->code);
     checked.others = documents::take_others(*checked.error);
@@ -177,30 +177,31 @@ CheckedDocument check_document(std::string_view json, const std::optional<std::s
 namespace {
 
 struct CheckSettings {
-  std::optional<std::string> document;          // the type of every document; without it each says its own
-  std::vector<std::string> files;               // paths, or - for standard input
-  bool stream = false;                          // each line of a file is a document
-  std::optional<std::string> dag;               // path of a wave_dag, or of a wave_program
-  std::optional<std::uint64_t> budget_bytes;    // instead of that document's
-  std::optional<std::string> lifetimes;         // path of buffer_lifetimes
-  std::optional<std::uint64_t> capacity_bytes;  // instead of that document's
-  std::vector<documents::Parameter> parameters; // of the premise, where there is one, else of every document
-  PathScope scope = PathScope::folder;          // of the paths of programs
+  std::optional<std::string> document;         // the type of every document; without it each says its own
+  std::vector<std::string> files;              // paths, or - for standard input
+  bool stream = false;                         // each line of a file is a document
+  std::optional<std::string> dag;              // path of a wave_dag, or of a wave_program
+  std::optional<std::uint64_t> budget_bytes;   // instead of that document's
+  std::optional<std::string> lifetimes;        // path of buffer_lifetimes
+  std::optional<std::uint64_t> capacity_bytes; // instead of that document's
+  std::vector<documents::Parameter>
+      parameters;                      // of the reference, where there is one, else of every document
+  PathScope scope = PathScope::folder; // of the paths of programs
   std::string output = "-";
   std::string_view format{};
   bool quiet = false;
 };
 
-// Reads a premise from a file.
+// Reads a reference from a file.
 template <class Read>
-auto read_premise(const std::string& file, const CheckSettings& request, Read read)
+auto read_reference(const std::string& file, const CheckSettings& request, Read read)
     -> decltype(read(std::string())) {
   TIDEGATE_TRY(const auto text, read_document(file, request.parameters));
-  auto premise = read(text.json);
-  if (!premise) {
-    return tl::unexpected(at_document(std::move(premise.error()), file, text.json, text.written));
+  auto reference = read(text.json);
+  if (!reference) {
+    return tl::unexpected(at_document(std::move(reference.error()), file, text.json, text.written));
   }
-  return premise;
+  return reference;
 }
 
 Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckSettings& request) {
@@ -218,19 +219,19 @@ Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
   return lifetimes;
 }
 
-Result<Premises> read_premises(const CheckSettings& request) {
-  Premises premises{.scope = request.scope};
+Result<CheckContext> read_context(const CheckSettings& request) {
+  CheckContext context{.scope = request.scope};
   if (request.dag) {
-    TIDEGATE_TRY(premises.dag, read_premise(*request.dag, request, [&](const std::string& json) {
+    TIDEGATE_TRY(context.dag, read_reference(*request.dag, request, [&](const std::string& json) {
                    return read_sound_dag(json, request);
                  }));
   }
   if (request.lifetimes) {
-    TIDEGATE_TRY(premises.lifetimes, read_premise(*request.lifetimes, request, [&](const std::string& json) {
+    TIDEGATE_TRY(context.lifetimes, read_reference(*request.lifetimes, request, [&](const std::string& json) {
                    return read_sound_lifetimes(json, request);
                  }));
   }
-  return premises;
+  return context;
 }
 
 // Returns the error of a checked document, with its further errors in `others`.
@@ -245,9 +246,9 @@ Error error_of(const CheckedDocument& checked) {
 
 // The verdict on a line of a stream.
 CheckedDocument check_line(std::string_view line, const std::string& file, std::uint64_t number,
-                           const CheckSettings& request, const Premises& premises) {
+                           const CheckSettings& request, const CheckContext& context) {
   auto replaced = documents::replace_parameters(std::string(line));
-  return replaced ? check_document(*replaced, request.document, file, number, premises)
+  return replaced ? check_document(*replaced, request.document, file, number, context)
                   : CheckedDocument{.file = file,
                                     .line = number,
                                     .document = request.document,
@@ -268,9 +269,9 @@ void for_each_line(std::string_view text, Visit visit) {
   }
 }
 
-// Answers each line of each file with a report on it; one that is no JSON has none.
+// Answers each line of each file with a report; a line that is not JSON has none.
 Result<ExitCode> check_streams(const CheckSettings& request) {
-  TIDEGATE_TRY(const auto premises, read_premises(request));
+  TIDEGATE_TRY(const auto context, read_context(request));
   TIDEGATE_TRY(auto output, Output::open(request.output));
   ExitCode code = ExitCode::done;
   for (const std::string& file : request.files) {
@@ -280,7 +281,7 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
       return tl::unexpected(std::move(input.error()));
     }
     const LineAnswer answer = [&](std::string_view line, LineReply& reply) -> Result<void> {
-      CheckedDocument checked = check_line(line, file, reply.line, request, premises);
+      CheckedDocument checked = check_line(line, file, reply.line, request, context);
       if (checked.error && checked.error->code == ErrorCode::syntax_error) {
         return tl::unexpected(*std::move(checked.error));
       }
@@ -299,26 +300,26 @@ Result<ExitCode> check_streams(const CheckSettings& request) {
   return code;
 }
 
-// Checks every document of every file. A file that cannot be read is a verdict like any other; premises that cannot
+// Checks every document of every file. A file that cannot be read is a verdict like any other; references that cannot
 // be read are an error.
 Result<documents::CheckReport> check_documents(const CheckSettings& request) {
-  TIDEGATE_TRY(const auto premises, read_premises(request));
+  TIDEGATE_TRY(const auto context, read_context(request));
   documents::CheckReport report;
   const auto add = [&report](CheckedDocument checked) {
     count_verdict(report, report.documents, std::move(checked));
   };
   for (const std::string& file : request.files) {
     const auto text =
-        read_document(file, premises.dag || premises.lifetimes ? std::span<const documents::Parameter>()
-                                                               : request.parameters);
+        read_document(file, context.dag || context.lifetimes ? std::span<const documents::Parameter>()
+                                                             : request.parameters);
     if (!text) {
       add({.file = file, .document = request.document, .verdict = Verdict::invalid, .error = text.error()});
     } else if (request.stream) {
       for_each_line(text->json, [&](std::string_view line, std::uint64_t number) {
-        add(check_line(line, file, number, request, premises));
+        add(check_line(line, file, number, request, context));
       });
     } else {
-      add(check_document(text->json, request.document, file, {}, premises, text->written));
+      add(check_document(text->json, request.document, file, {}, context, text->written));
     }
   }
   return report;
@@ -346,7 +347,7 @@ struct PlanType {
   std::string_view word;
   std::string_view document;
   std::string_view option;
-  std::optional<std::string> CheckSettings::*premise;
+  std::optional<std::string> CheckSettings::*reference;
 };
 constexpr std::array<PlanType, 2> plan_types{
     PlanType{"plan", "frontier_memory_plan", "--dag", &CheckSettings::dag},
@@ -357,7 +358,7 @@ Result<void> take_type(CheckSettings& request) {
   const std::string first = request.files.empty() ? std::string() : request.files.front();
   const auto* const type = std::ranges::find(plan_types, first, &PlanType::word);
   if (type != plan_types.end()) {
-    if (!(request.*(type->premise))) {
+    if (!(request.*(type->reference))) {
       return failure(
           ErrorCode::invalid_usage,
           fmt::format("check {} holds a plan against its input and needs {}", type->word, type->option),
@@ -373,7 +374,7 @@ Result<void> take_type(CheckSettings& request) {
     request.files.erase(request.files.begin());
   }
   for (const PlanType& plan : plan_types) {
-    if (request.*(plan.premise) && request.document && *request.document != plan.document) {
+    if (request.*(plan.reference) && request.document && *request.document != plan.document) {
       return failure(ErrorCode::invalid_usage,
                      fmt::format("{} is for plans of type {}", plan.option, plan.document),
                      fmt::format("leave it out, or check {}", plan.word));
@@ -414,16 +415,16 @@ Result<void> refuse_words(const CheckSettings& request) {
   return {};
 }
 
-// Refuses words that are no files, and an output that would replace an input.
+// Refuses words that are not files, and an output that would replace an input.
 Result<void> check_files(const CheckSettings& settings) {
   TIDEGATE_CHECK(refuse_words(settings));
   FileUses files{.inputs = {}, .outputs = {{settings.output, "-o", {}}}};
   for (const std::string& file : settings.files) {
     files.inputs.push_back({file, "a document that is checked", {}});
   }
-  for (const auto& premise : {settings.dag, settings.lifetimes}) {
-    if (premise) {
-      files.inputs.push_back({*premise, "what plans are checked against", {}});
+  for (const auto& reference : {settings.dag, settings.lifetimes}) {
+    if (reference) {
+      files.inputs.push_back({*reference, "the reference of the plans", {}});
     }
   }
   return refuse_overwriting(files);
@@ -491,29 +492,28 @@ CommandModel check_command() {
   CheckSettings& request = *settings;
   OptionModel files = files_positional(
       "[KIND] FILE...", request.files,
-      "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is that of all; "
-      "plan and arena hold plans against their input; graph reports what graph files hold");
+      "Documents to check; - or none is standard input. A type before them (see `tidegate schema`) is the type of all. "
+      "`check plan` and `check arena` compare plans with their input; `check graph` describes graph files");
   files.choices = document_kinds();
-  return {
-      .options = {flag("--stream", request.stream,
-                       "Each line of a file is a document with an answer of one line, or a row of the table"),
-                  file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
-                  needing("--dag",
-                          bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
-                  file_option("--lifetimes", request.lifetimes,
-                              "Buffer lifetimes to check arena plans against"),
-                  needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
-                                                      "Capacity instead of the lifetimes'")),
-                  parameter_option(request.parameters), path_scope_option(request.scope),
-                  short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
-                  format_option(settings->format), output_option(settings->output)},
-      .positionals = {std::move(files)},
-      .examples = {{"Is the evidence complete?",
-                    "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
-                   {"Does a plan keep what it promises?",
-                    "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
-                    "examples/stereo_camera.json -"}},
-      .run = [settings] { return run_check(*settings); }};
+  return {.options =
+              {flag("--stream", request.stream,
+                    "Treat each line of a file as a document; print a line, or a row of the table, for each"),
+               file_option("--dag", request.dag, "Wave DAG, or wave program, to check plans against"),
+               needing("--dag",
+                       bytes_option("--budget", request.budget_bytes, "Budget instead of the wave DAG's")),
+               file_option("--lifetimes", request.lifetimes, "Buffer lifetimes to check arena plans against"),
+               needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
+                                                   "Capacity instead of the lifetimes'")),
+               parameter_option(request.parameters), path_scope_option(request.scope),
+               short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
+               format_option(settings->format), output_option(settings->output)},
+          .positionals = {std::move(files)},
+          .examples = {{"Is the evidence complete?",
+                        "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"},
+                       {"Does a plan keep what it promises?",
+                        "tidegate plan examples/stereo_camera.json | tidegate check plan --dag "
+                        "examples/stereo_camera.json -"}},
+          .run = [settings] { return run_check(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -18,19 +18,19 @@
 
 namespace tidegate::app {
 
-// Documents to check plans against, and permissions of programs.
-struct Premises {
-  std::optional<planning::WaveDag> dag;                // of every frontier_memory_plan
-  std::optional<documents::BufferLifetimes> lifetimes; // of every arena_plan
-  PathScope scope = PathScope::folder;                 // folders that programs' paths may lead to
+// References that plans are checked against, and the files that a program may reach.
+struct CheckContext {
+  std::optional<planning::WaveDag> dag;                // reference of every frontier_memory_plan
+  std::optional<documents::BufferLifetimes> lifetimes; // reference of every arena_plan
+  PathScope scope = PathScope::folder;                 // folders that a program's paths may reach
 };
 
 // Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or
 // else its keys. `file` and `line` (in a stream) go into the verdict and the errors' locations; `written`
-// is as in at_document().
+// is the text before parameters were replaced, as in at_document().
 documents::CheckedDocument check_document(std::string_view json, const std::optional<std::string>& document,
                                           const std::string& file, std::optional<std::uint64_t> line = {},
-                                          const Premises& premises = {}, std::string_view written = {});
+                                          const CheckContext& context = {}, std::string_view written = {});
 
 // Adds a verdict to a report.
 template <class Report, class Checked>
@@ -44,18 +44,18 @@ void count_verdict(Report& report, std::vector<Checked>& verdicts, Checked check
 template <class Report>
 std::string verdict_counts(const Report& report, bool colour) {
   return bold(std::to_string(report.checked) + " checked, " + std::to_string(report.valid) + " valid, " +
-                  std::to_string(report.failed) + " not",
+                  std::to_string(report.failed) + " invalid",
               colour) +
          '\n';
 }
 
-// Checks every file; a file that is no graph gets a verdict, too.
+// Checks every file; a file that is not a graph gets a verdict, too.
 documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 
 // Returns a table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphCheck& report, bool colour);
 
-// Each returns every fault with its pointer. Errors: incomplete_evidence, inconsistent_evidence,
+// The error and its `others` are all faults, each with a pointer. Errors: incomplete_evidence, inconsistent_evidence,
 // invalid_plan, outputs_differ.
 Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);
@@ -66,8 +66,8 @@ Result<void> judge(const documents::ArenaPlanDocument& document, const documents
 Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
 Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
 
-// Adds every figure of a report that contradicts others of the same report, and every section that each run
-// writes and the report lacks. `differs`: some outputs were not as expected.
+// Adds an error for each figure of a report that contradicts another, and for each missing section that every run
+// writes. `differs`: some outputs were not as expected.
 void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors);
 void check_figures(const documents::RunReportDocument& document, bool differs, const std::string& file,
                    ErrorList& errors);

@@ -50,17 +50,18 @@ std::string number_text(const Number& number) {
 
 std::vector<std::string> degree_row(std::string_view name, const graphs::DegreeRange& degrees) {
   return {std::string(name), fmt::format("{}", degrees.max),
-          fmt::format("at least {}, in the median {}", degrees.min, degrees.median)};
+          fmt::format("minimum {}, median {}", degrees.min, degrees.median)};
 }
 
 std::vector<std::string> value_row(const documents::GraphValues& values) {
   if (!values.least) {
-    return {"values", "none", "every edge weighs 1"};
+    return {"values", "none", "unweighted"};
   }
   return {"values", std::string(graphs::value_column_names[static_cast<std::size_t>(values.type)]),
-          fmt::format(
-              "{} to {}{}", number_text(*values.least), number_text(*values.greatest),
-              values.negative == 0 ? "" : fmt::format(", {} below 0: no weights for sssp", values.negative))};
+          fmt::format("{} to {}{}", number_text(*values.least), number_text(*values.greatest),
+                      values.negative == 0
+                          ? ""
+                          : fmt::format(", {} negative: sssp cannot use them", values.negative))};
 }
 
 std::string headline(const CheckedGraph& checked) {
@@ -75,12 +76,11 @@ std::string contents_table(const GraphContents& graph) {
   const auto count = [](std::uint64_t number) { return fmt::format("{}", number); };
   return render_table(
       {{"vertices", count(summary.vertices),
-        fmt::format("counted from {}; {} of them without a neighbour", graph.first_id,
-                    summary.isolated_vertices)},
+        fmt::format("counted from {}; {} isolated", graph.first_id, summary.isolated_vertices)},
        {"edges", count(summary.edges),
-        fmt::format("of {} entries{}; {}", graph.entries,
+        fmt::format("from {} {}{}; {}", graph.entries, graph.entries == 1 ? "entry" : "entries",
                     graph.both_directions ? ", each in both directions" : "",
-                    summary.symmetric ? "each has its opposite" : "not each has its opposite")},
+                    summary.symmetric ? "symmetric" : "not symmetric")},
        degree_row("out degree", summary.out_degree),
        degree_row("in degree", summary.in_degree),
        {"self-loops", count(summary.self_loops), ""},
@@ -107,7 +107,7 @@ std::string graph_table(const documents::GraphCheck& report, bool colour) {
         checked.graph
             ? fmt::format("{}\n\n{}\n", bold(headline(checked), colour), contents_table(*checked.graph))
             : fmt::format("{}\n\n{}\n\n",
-                          bold(fmt::format("{}: no graph", printable(display_name(checked.file))), colour),
+                          bold(fmt::format("{}: not a graph", printable(display_name(checked.file))), colour),
                           printable(checked.error->message));
   }
   return text + verdict_counts(report, colour);

@@ -51,11 +51,10 @@ constexpr std::array subcommands{
                arena_command},
     Subcommand{plan_ahead, "recommend",
                "Recommend how to launch: geometry, topology, mode, hit capacity, memory", recommend_command},
-    Subcommand{read_documents, "check",
-               "Check documents: all that is wrong with them and can be known without a device",
+    Subcommand{read_documents, "check", "Check documents: report every error that needs no device to find",
                check_command},
-    Subcommand{read_documents, "compare",
-               "Set two reports of runs side by side: speed, choices, times by wave", compare_command},
+    Subcommand{read_documents, "compare", "Compare two reports of runs: speed, choices, times by wave",
+               compare_command},
     Subcommand{read_documents, "schema", "Print the JSON Schema or the reference of a document type",
                schema_command},
     Subcommand{policy_parts, "priority", "Drain requeue counters, diffuse priorities between siblings",
@@ -63,7 +62,7 @@ constexpr std::array subcommands{
     Subcommand{policy_parts, "tune", "Measure what is fastest for a program; choose from measured costs",
                tune_command},
     Subcommand{set_up, "completion", "Print a completion script for a shell", completion_command},
-    Subcommand{set_up, "version", "Print what a report of a bug needs: versions, system, drivers, devices",
+    Subcommand{set_up, "version", "Print versions, system, drivers and devices, for bug reports",
                version_command},
 };
 
@@ -198,9 +197,8 @@ Error unknown_command(const std::string& path, const std::string& word, std::str
                       word, known);
 }
 
-// The subcommand that the arguments name: their first word that is no option, or an empty string when there
-// is none. unknown_command when there is no such command, invalid_usage for an option with nothing after its
-// "=", which CLI11 would fill with the next word.
+// Returns the subcommand that the arguments name: their first word that is not an option, or an empty string. Errors:
+// unknown_command; invalid_usage for an option with nothing after its "=", which CLI11 would fill with the next word.
 Result<std::string> named_subcommand(const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
     if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
@@ -286,7 +284,7 @@ bool wants_json_errors(const std::vector<std::string>& arguments) {
 CommandModel command_line(std::string_view only) {
   CommandModel root{
       .name = "tidegate",
-      .summary = "Plans and runs persistent GPU megakernels.",
+      .summary = "Runs programs of OpenCL kernels, and graph algorithms, as one persistent launch.",
       .options = {
           {.names = {"-h", "--help"}, .meaning = "Print this help message and exit"},
           {.names = {"-V", "--version"}, .meaning = "Display program version information and exit"},

@@ -98,7 +98,8 @@ Result<Report> read_compared(const std::string& file) {
   });
 }
 
-// Pairs values of the same name, in the order of the first report. A value that only one report has is null for the other.
+// Pairs values of the same name, in the order of the first report. A value that only one report has is null for the
+// other.
 template <class Compared, class Values>
 std::vector<Compared> paired(const Values& a, const Values& b) {
   std::vector<Compared> pairs;

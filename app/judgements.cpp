@@ -200,8 +200,8 @@ Result<void> judge_evidence(const traversal::FrontierReport& report) {
 
 } // namespace
 
-// Checks a frontier report: the result was correct if it was checked, the host has reproduced the choices of the device, and
-// all numbers that follow from the waves agree with them.
+// Checks a frontier report: the result was correct if it was checked, the host has reproduced the choices of the
+// device, and all numbers that follow from the waves agree with them.
 Result<void> judge(const traversal::FrontierReport& report, const std::string& file) {
   ErrorList errors;
   errors.check(judge_evidence(report));
@@ -239,8 +239,8 @@ Result<void> judge_parity(const engine::OutputParity& parity) {
 
 } // namespace
 
-// Checks a run report: compared outputs were equal, the evidence is complete, and numbers that follow from others agree with
-// them. The report of a run that ended early is valid if it says so.
+// Checks a run report: compared outputs were equal, the evidence is complete, and numbers that follow from others agree
+// with them. The report of a run that ended early is valid if it says so.
 Result<void> judge(const documents::RunReportDocument& document, const std::string& file) {
   const engine::RunReport& report = document.report;
   ErrorList errors;

@@ -65,7 +65,7 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
   if (compiled && files) {
     return compiled->warnings;
   }
-  // Each of these looks at a sound program from another side, where compiling ends at the first error.
+  // Each of these passes may find further errors, where compiling ends at the first one.
   ErrorList errors;
   errors.check(engine::group_waves(resolved, resolved.budget_bytes, {}));
   errors.check(engine::outline_ops(resolved));
@@ -75,7 +75,7 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
 }
 
 Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread) {
-  if (unread.cover("/budget_bytes")) { // any may be meant
+  if (unread.cover("/budget_bytes")) { // unreadable budget: assume no limit
     dag.budget_bytes = std::numeric_limits<std::uint64_t>::max();
   }
   TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag), unread));

@@ -1,3 +1,4 @@
+// Resolves the names of a wave DAG to indices, and names waves in errors.
 #include "app/plan.hpp"
 #include "engine/schedule.hpp"
 #include <tidegate/core/error.hpp>
@@ -77,7 +78,7 @@ Error unknown_wave(const std::string& name, const std::vector<documents::NamedWa
 }
 
 // Returns the error of a dependency with an index past the last wave.
-Error wave_not_counted(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
+Error no_such_wave(std::uint64_t wave, std::size_t wave_count, std::string pointer) {
   return {.code = ErrorCode::invalid_wave,
           .message = fmt::format("there is no wave {}", wave),
           .fix = wave_count == 0 ? "add the waves, or leave the dependencies out"
@@ -106,8 +107,8 @@ std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t 
   return static_cast<std::size_t>(found - dag.dependencies.begin());
 }
 
-// Adds an error for a cycle if other errors keep the DAG from a planner, which would find the cycle. `left_out` are the indices,
-// in the document, of dependencies that the DAG lacks.
+// Adds the error of a cycle; needed only after other errors, because then no planner runs and finds it. `left_out` has
+// the indices, in the document, of dependencies that the DAG lacks.
 void check_order(const NamedDag& named, std::span<const std::size_t> left_out, ErrorList& errors) {
   const auto waves = static_cast<std::uint32_t>(named.dag.waves.size());
   const auto order = planning::plan_barriers(waves, named.dag.dependencies);
@@ -177,19 +178,18 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
     }
     const auto before = wave_index(document.dependencies[i].before, i, "before");
     const auto after = wave_index(document.dependencies[i].after, i, "after");
-    bool known = true;
-    for (const auto& [end, key] : {std::pair(&before, "before"), std::pair(&after, "after")}) {
-      if (*end && **end >= wave_count) {
-        Error error = wave_not_counted(**end, wave_count, fmt::format("/dependencies/{}/{}", i, key));
-        error.before = before ? std::optional(*before) : std::nullopt;
-        error.after = after ? std::optional(*after) : std::nullopt;
-        errors.add(std::move(error));
-        known = false;
-      } else {
-        known = errors.check(*end) && known;
+    const auto check_end = [&](const Result<std::uint64_t>& end, std::string_view key) {
+      if (!end || *end < wave_count) {
+        return errors.check(end);
       }
-    }
-    if (!known) {
+      Error error = no_such_wave(*end, wave_count, fmt::format("/dependencies/{}/{}", i, key));
+      error.before = before ? std::optional(*before) : std::nullopt;
+      error.after = after ? std::optional(*after) : std::nullopt;
+      errors.add(std::move(error));
+      return false;
+    };
+    const bool before_known = check_end(before, "before");
+    if (!check_end(after, "after") || !before_known) {
       left_out.push_back(i);
       continue;
     }

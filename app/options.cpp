@@ -37,7 +37,7 @@ Result<std::uint64_t> read_count(const std::string& text, std::uint64_t least, s
   const auto [stop, error] = std::from_chars(text.data(), end, count);
   if (error != std::errc() || stop != end || count < least || count > most) {
     return tl::unexpected(
-        Error{.message = fmt::format("{} is no whole number from {} to {}", in_quotes(text), least,
+        Error{.message = fmt::format("{} is not a whole number from {} to {}", in_quotes(text), least,
                                      most == ~std::uint64_t{0} ? "2^64 - 1" : std::to_string(most))});
   }
   return count;
@@ -48,7 +48,8 @@ Result<double> read_percent(const std::string& text) {
   const char* const end = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
   const auto [stop, error] = std::from_chars(text.data(), end, percent);
   if (error != std::errc() || stop != end || !(percent >= 0 && percent <= 1000)) {
-    return tl::unexpected(Error{.message = fmt::format("{} is no percentage such as 5%", in_quotes(text))});
+    return tl::unexpected(
+        Error{.message = fmt::format("{} is not a percentage such as 5%", in_quotes(text))});
   }
   return percent / 100;
 }
@@ -170,7 +171,7 @@ OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {
   return {.names = {"--param"},
           .value = "NAME=VALUE",
           .repeats = true,
-          .meaning = "Value of one of the program's parameters",
+          .meaning = "Set a parameter of the program",
           .take = take};
 }
 

@@ -1,5 +1,5 @@
-// Compares what run reports say of their outputs (files, lists of hits, names of buffers) with the sizes of the buffers. Where
-// an output is still there, it is read.
+// Compares what run reports say of their outputs (files, lists of hits, names of buffers) with the sizes of the
+// buffers. Where an output is still there, it is read.
 #include "app/check.hpp"
 #include "app/report_figures.hpp"
 #include "core/files.hpp"
@@ -84,7 +84,7 @@ const engine::BufferOffset* find_buffer(const engine::RunReport& report, std::st
 }
 
 // Checks the files of outputs by the sizes of their buffers. Ranks have parts of buffers.
-void check_files(const engine::RunReport& report, Sums& sums) {
+void check_files(const engine::RunReport& report, FigureChecks& checks) {
   constexpr std::string_view of_buffer = "buffer ";
   std::uint64_t read = 0; // at least
   for (std::size_t i = 0; i < report.files_written.size(); ++i) {
@@ -92,15 +92,15 @@ void check_files(const engine::RunReport& report, Sums& sums) {
     const std::string pointer = fmt::format("/files_written/{}/", i);
     if (!written.what.starts_with(of_buffer)) {
       constexpr std::array<std::string_view, 3> of_export{"sizes and tables", "host program", "Makefile"};
-      sums.hold(written.what.starts_with("image ") || written.what.starts_with("first contents of ") ||
-                    is_about_run(written.what) ||
-                    std::ranges::find(of_export, written.what) != of_export.end(),
-                pointer + "what", "no run writes such a file");
+      checks.require(written.what.starts_with("image ") || written.what.starts_with("first contents of ") ||
+                         is_about_run(written.what) ||
+                         std::ranges::find(of_export, written.what) != of_export.end(),
+                     pointer + "what", "no run writes such a file");
       continue;
     }
     const std::string_view name = std::string_view(written.what).substr(of_buffer.size());
     const engine::BufferOffset* const buffer = find_buffer(report, name);
-    sums.hold(buffer != nullptr, pointer + "what", fmt::format("the memory has no buffer {}", name));
+    checks.require(buffer != nullptr, pointer + "what", fmt::format("the memory has no buffer {}", name));
     if (buffer == nullptr || !buffer->alive || report.ranks) {
       continue;
     }
@@ -109,30 +109,31 @@ void check_files(const engine::RunReport& report, Sums& sums) {
     const auto all = report.hits.value_or(std::vector<engine::HitsReport>());
     const auto hits = std::ranges::find(all, buffer->buffer, &engine::HitsReport::list);
     const std::uint64_t rows = hits == all.end() ? 0 : std::min(hits->hits.value_or(0), hits->capacity);
-    sums.hold(has_no_size(written) ||
-                  has_contents(written,
-                               [&](std::uint64_t bytes) {
-                                 return hits == all.end() ? is_size(bytes, room)
-                                        : rows == 0       ? bytes == 0
+    checks.require(
+        has_no_size(written) || has_contents(written,
+                                             [&](std::uint64_t bytes) {
+                                               return hits == all.end() ? is_size(bytes, room)
+                                                      : rows == 0
+                                                          ? bytes == 0
                                                           : bytes % rows == 0 &&
-                                                          bytes / rows * (hits->capacity + 1) <= room;
-                               }),
-              pointer + "bytes",
-              fmt::format("the file has {}, and its buffer {}", bytes_text(written.bytes), bytes_text(room)));
+                                                                bytes / rows * (hits->capacity + 1) <= room;
+                                             }),
+        pointer + "bytes",
+        fmt::format("the file has {}, and its buffer {}", bytes_text(written.bytes), bytes_text(room)));
   }
   if (report.status == engine::RunStatus::done) {
-    sums.at_most("/telemetry/bytes_read_back", "bytes of the outputs", read, "bytes_read_back",
-                 report.telemetry.bytes_read_back);
+    checks.at_most("/telemetry/bytes_read_back", "bytes of the outputs", read, "bytes_read_back",
+                   report.telemetry.bytes_read_back);
   }
 }
 
 // Checks names of buffers and waves: what belongs to them is in the memory.
-void check_names(const engine::RunReport& report, Sums& sums) {
+void check_names(const engine::RunReport& report, FigureChecks& checks) {
   const auto has = [&](std::string_view name) {
     return report.memory.offsets.empty() || find_buffer(report, in_quotes(name)) != nullptr;
   };
   const auto holds = [&](bool there, std::string pointer) {
-    sums.hold(there, std::move(pointer), "the memory has no such buffer");
+    checks.require(there, std::move(pointer), "the memory has no such buffer");
   };
   for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
     const engine::ActiveReport& wave = (*report.active)[i];
@@ -157,7 +158,7 @@ void check_names(const engine::RunReport& report, Sums& sums) {
 }
 
 // Checks the outputs: all that were compared were read back, and all that were written were compared.
-void check_outputs(const engine::RunReport& report, Sums& sums) {
+void check_outputs(const engine::RunReport& report, FigureChecks& checks) {
   if (report.status != engine::RunStatus::done) {
     return;
   }
@@ -166,22 +167,22 @@ void check_outputs(const engine::RunReport& report, Sums& sums) {
         return file.what.starts_with("buffer ") || file.what.starts_with("image ");
       }));
   if (!report.ranks) { // which write their parts
-    sums.at_most("/telemetry/readback_buffers", "outputs that were written", written, "readback_buffers",
-                 report.telemetry.readback_buffers);
+    checks.at_most("/telemetry/readback_buffers", "outputs that were written", written, "readback_buffers",
+                   report.telemetry.readback_buffers);
   }
-  sums.has(report.output_parity || (!report.comparison && !report.stress), "/output_parity",
-           "output_parity, though the run was compared with plain launches");
+  checks.require_section(report.output_parity || (!report.comparison && !report.stress), "/output_parity",
+                         "output_parity, though the run was compared with plain launches");
   if (report.output_parity) {
-    sums.at_most("/output_parity/checked", "outputs that were written", written, "checked",
-                 report.output_parity->checked);
-    sums.at_most("/files_written", "checked", report.output_parity->checked,
-                 "outputs written or expected are",
-                 written + (report.expected ? report.expected->size() : 0));
+    checks.at_most("/output_parity/checked", "outputs that were written", written, "checked",
+                   report.output_parity->checked);
+    checks.at_most("/files_written", "checked", report.output_parity->checked,
+                   "outputs written or expected are",
+                   written + (report.expected ? report.expected->size() : 0));
   }
 }
 
 void check_hits(const engine::RunReport& report, const documents::Evidence& evidence, const std::string& file,
-                Sums& sums) {
+                FigureChecks& checks) {
   if (!report.hits) {
     return;
   }
@@ -197,45 +198,45 @@ void check_hits(const engine::RunReport& report, const documents::Evidence& evid
     overflow |= counted && overflows(hits);
     if (hits.rule && !hits.grown_from) {
       const engine::HitCapacityRule& rule = *hits.rule;
-      sums.equal(
+      checks.equal(
           pointer + "capacity", "capacity is", hits.capacity, "by its rule it is",
           std::max<std::uint64_t>(rule.items * rule.expected_hits_per_item * rule.multiplier, rule.least));
       if (evidence.promotion) {
-        sums.equal(pointer + "rule/items", "items is", rule.items, "queue_len of the evidence is",
-                   evidence.promotion->queue_len);
+        checks.equal(pointer + "rule/items", "items is", rule.items, "queue_len of the evidence is",
+                     evidence.promotion->queue_len);
       }
     }
-    sums.hold(!counted || hits.hits, pointer + "hits", "the run was done, and has no count of hits");
+    checks.require(!counted || hits.hits, pointer + "hits", "the run was done, and has no count of hits");
     if (hits.hits) {
-      sums.equal(pointer + "dropped", "dropped is", hits.dropped.value_or(0),
-                 "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
-      sums.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
-                 "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
+      checks.equal(pointer + "dropped", "dropped is", hits.dropped.value_or(0),
+                   "hits without room:", *hits.hits - std::min(*hits.hits, hits.capacity));
+      checks.equal(pointer + "needed_capacity", "needed_capacity is", hits.needed_capacity.value_or(0),
+                   "hits, and at least 1:", std::max<std::uint64_t>(*hits.hits, 1));
       const auto written = std::ranges::find(report.files_written, "buffer " + in_quotes(hits.list),
                                              &engine::WrittenFile::what);
       const auto array = written != report.files_written.end() ? read_output(*written, file) : std::nullopt;
       if (array && !array->shape.empty()) {
-        sums.equal(pointer + "hits", "hits that have room:", std::min(*hits.hits, hits.capacity),
-                   fmt::format("{} has", in_quotes(written->file)), array->shape[0]);
+        checks.equal(pointer + "hits", "hits that have room:", std::min(*hits.hits, hits.capacity),
+                     fmt::format("{} has", in_quotes(written->file)), array->shape[0]);
       }
     }
   }
-  sums.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
-             "capacities of the lists are together",
-             std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max()));
-  sums.hold(overflow == (report.status == engine::RunStatus::hits_overflow), "/hits",
-            fmt::format("{} list overflowed, and the status is {}", overflow ? "a" : "no",
-                        engine::run_status_names[static_cast<std::size_t>(report.status)]));
+  checks.equal("/telemetry/hit_capacity", "hit_capacity is", report.telemetry.hit_capacity,
+               "capacities of the lists are together",
+               std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max()));
+  checks.require(overflow == (report.status == engine::RunStatus::hits_overflow), "/hits",
+                 fmt::format("{} list overflowed, and the status is {}", overflow ? "a" : "no",
+                             engine::run_status_names[static_cast<std::size_t>(report.status)]));
 }
 
 } // namespace
 
 void check_output_figures(const engine::RunReport& report, const documents::Evidence& evidence,
-                          const std::string& file, Sums& sums) {
-  check_files(report, sums);
-  check_names(report, sums);
-  check_outputs(report, sums);
-  check_hits(report, evidence, file, sums);
+                          const std::string& file, FigureChecks& checks) {
+  check_files(report, checks);
+  check_names(report, checks);
+  check_outputs(report, checks);
+  check_hits(report, evidence, file, checks);
 }
 
 } // namespace tidegate::app

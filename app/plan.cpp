@@ -88,7 +88,7 @@ Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& option
 Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
   auto document = documents::decode<documents::NamedWaveDag>(json);
   if (!document) {
-    // Looked at a second time only when it is no wave_dag: those may be large.
+    // Reads the text a second time only if it is not a wave_dag, because those may be large.
     const auto type = documents::recognise(json);
     const bool is_program = type && *type == &documents::DocumentOf<engine::WaveProgram>::document;
     return is_program ? dag_of_program(json, options) : tl::unexpected(read_wave_dag(json).error());
@@ -283,7 +283,8 @@ CommandModel plan_command() {
       .options =
           {choice_option(
                "--strategy", settings->planner, documents::planner_names,
-               "layered: as early as possible, next fit (default); compact: as few groups as possible"),
+               "layered: each wave as early as possible, a full group is closed (default); compact: as few groups as "
+               "possible"),
            choice_option(
                "--objective", settings->objective, documents::plan_objective_names,
                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
@@ -291,12 +292,12 @@ CommandModel plan_command() {
            count_option(
                "--effort", settings->effort,
                "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
-           bytes_option("--budget", settings->plan.budget_bytes, "Budget instead of the document's"),
+           bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),
            format_option(settings->route.format, picture_names,
-                         "JSON for programs (default), a table for people, a picture, or one for Graphviz; "
+                         "JSON for programs (default), a table for people, Graphviz source, or a picture; "
                          "-o x.svg and x.dot mean these"),
            count_option("--most-waves", settings->picture.most_boxes,
-                        "Boxes in a picture at most (default 300), 0 for all"),
+                        "At most N boxes in a picture (default 300), 0 for all"),
            flag("--each-wave", settings->picture.each_wave,
                 "Draw waves that are alike one by one, not as one box"),
            parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
@@ -305,7 +306,7 @@ CommandModel plan_command() {
       .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
       .examples = {{"A picture of the plan with the fewest groups:",
                     "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},
-                   {"The waves of one's own program:",
+                   {"The plan of a wave program:",
                     "tidegate plan examples/programs/reduction/program.json --format table"}},
       .run = [settings] { return run_plan(*settings); }};
 }

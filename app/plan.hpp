@@ -78,8 +78,8 @@ struct PictureOptions {
 // path marked. The picture says what it leaves out.
 std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
-// Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if there
-// are many. It is light or dark as the viewer prefers.
+// Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if
+// there are many. It is light or dark as the viewer prefers.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
 // The same colours as on the --report page.

@@ -1,6 +1,7 @@
 // Pictures of plans. Waves are alike when their names differ in a number at the end (mProject_ID0000001,
-// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that other dependencies imply is left
-// out: groups are drawn in order, so the direct ones suffice, and long arrows across the page are hard to follow.
+// mProject_ID0000002), or when they have no names and need the same bytes. A dependency that other dependencies imply
+// is left out: groups are drawn in order, so the direct ones suffice, and long arrows across the page are hard to
+// follow.
 #include "app/plan.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/planning/wave_dag.hpp>
@@ -54,8 +55,9 @@ void add_boxes(const PlannedDag& planned, std::uint32_t group, bool each_wave, s
   }
 }
 
-// Returns the transitive reduction: the edges that no path over other edges implies. Boxes are in the order of their groups, so
-// every edge leads to a later box, and the walk from the last box to the first knows what each successor reaches.
+// Returns the transitive reduction: the edges that no path over other edges implies. Boxes are in the order of their
+// groups, so every edge leads to a later box, and the walk from the last box to the first knows what each successor
+// reaches.
 std::vector<Edge> without_implied(const std::vector<Edge>& edges, std::size_t box_count) {
   const std::size_t words = (box_count + 63) / 64;
   std::vector<std::vector<std::uint64_t>> reached(box_count);
@@ -536,8 +538,8 @@ private:
     drawn_of_group_ = 0;
   }
 
-  // Calls `draw` for edges between drawn boxes. Draws a limited number, because Graphviz needs minutes for very many and such a
-  // picture shows nothing; edges of the critical path are always drawn.
+  // Calls `draw` for edges between drawn boxes. Draws a limited number, because Graphviz needs minutes for very many
+  // and such a picture shows nothing; edges of the critical path are always drawn.
   template <class Draw>
   void each_edge(const Draw& draw) {
     const std::size_t most =

@@ -108,16 +108,16 @@ Result<void> step_tuning(std::string_view input, Style style, std::string& json)
 } // namespace
 
 CommandModel priority_command() {
-  return {
-      .subcommands = {document_command("drain", "Should the requeue counters be read out and reset?",
-                                       "Requeue accounting, or the report of a run",
-                                       {"Is it time to read the counters out?",
-                                        "tidegate priority drain examples/requeue_accounting.json"},
-                                       drain_priority),
-                      document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
-                                       {"The priorities after diffusion:",
-                                        "tidegate priority diffuse examples/sibling_diffusion.json"},
-                                       diffuse_priority)}};
+  return {.subcommands = {
+              document_command("drain", "Recommend whether to read the requeue counters out and reset them",
+                               "Requeue accounting, or the report of a run",
+                               {"Is it time to read the counters out?",
+                                "tidegate priority drain examples/requeue_accounting.json"},
+                               drain_priority),
+              document_command("diffuse", "Diffuse priorities between siblings", "Sibling diffusion",
+                               {"The priorities after diffusion:",
+                                "tidegate priority diffuse examples/sibling_diffusion.json"},
+                               diffuse_priority)}};
 }
 
 CommandModel tune_choose_command() {

@@ -11,8 +11,8 @@
 
 namespace tidegate::app {
 
-// Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select. Error: as
-// select_devices().
+// Returns the devices that the ranks of one host take in turn: all that the words of a comma-separated list select.
+// Error: as select_devices().
 Result<std::vector<device::DeviceInfo>> rank_devices(const device::DeviceList& list,
                                                      std::string_view selectors);
 
@@ -27,8 +27,8 @@ Result<std::vector<device::RankDevice>> devices_of_ranks(ranks::Ranks& ranks, co
 // one with another exit code than `done` ends all, too.
 Result<ExitCode> end_together(Result<ExitCode> result, ranks::Ranks& ranks);
 
-// Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error that
-// all have.
+// Returns the error of one of several ranks with the rank's number, once rank 0 has had the time to report an error
+// that all have.
 Error after_first_rank(Error error, std::chrono::milliseconds first = std::chrono::milliseconds(300));
 inline constexpr std::chrono::seconds without_mpi{3}; // until mpirun has ended the others
 

@@ -127,7 +127,8 @@ Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings
                                   &request, given));
   }
 
-  // The cache serves only requests without a previous topology. If evidence is asked for, the key is the effective request.
+  // The cache serves only requests without a previous topology. If evidence is asked for, the key is the effective
+  // request.
   const bool evidence = settings.topology_evidence || settings.promotion_evidence;
   const bool cached = cache != nullptr && !request.previous_topology;
   if (cached) {
@@ -160,7 +161,7 @@ std::string recommendation_table(const LaunchRecommendationDocument& document, b
            colour) +
       "\n\n";
   std::vector<std::vector<std::string>> rows;
-  for (const policy::TraceStep& step : *document.explanation) {
+  for (const policy::ExplanationStep& step : *document.explanation) {
     rows.push_back({step.step, step.outcome, step.because});
   }
   text += render_table(rows);
@@ -296,23 +297,23 @@ CommandModel recommend_command() {
                        "Launch policy that a request's own policy overrides"),
            choice_option(
                "--previous-topology", settings->previous_topology, policy::topology_names,
-               "Topology of the launch before, for requests that name none, and in place of that of --from"),
+               "Topology of the previous launch, for requests that state none; replaces the one of --from"),
            file_option("--from", settings->report,
-                       "Recommend the next launch from what this report of `tidegate run` measured, by its "
-                       "policy or that of --policy"),
+                       "Recommend the next launch from what this report of `tidegate run` measured, with "
+                       "its policy or that of --policy"),
            flag("--print-request", settings->print_request,
                 "With --from: print the request instead of an answer"),
            flag("--carry-topology", settings->carry_topology,
-                "With --stream: the topology of each answer is the previous one of the next request"),
+                "With --stream: each answer's topology is the previous topology of the next request"),
            std::move(evidence),
            flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
            device_option(
                settings->selector,
-               "Take the adapter limits and the memory budget that a request leaves out, or all of those of "
+               "Take the device limits and the memory budget that a request leaves out, or all of those of "
                "--from, from a device: an index, cpu, gpu, a UUID, a name or a part of one"),
            stream_option(settings->route.stream),
            flag("--cache-stats", settings->cache_stats,
-                "Keep a recommendation cache and print its statistics on standard error at the end"),
+                "Cache recommendations, and print cache statistics on standard error at the end"),
            format_option(settings->route.format, json_or_table, std::string(json_by_default)),
            output_option(settings->route.output)},
       .positionals = {positional(

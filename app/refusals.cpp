@@ -1,6 +1,7 @@
 // The options of `tidegate run` that do not go together, or not with this kind of program: one row for each.
 #include "app/run.hpp"
 #include "app/serve.hpp"
+#include "ranks/ranks.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -126,12 +127,21 @@ Result<void> check_options(const RunSettings& settings) {
           "leave one of the two out");
     }
     if ((rule.limits & needs_times) != 0 && settings.options.compare_rounds == 0) {
-      return failure(ErrorCode::invalid_usage, fmt::format("{} needs times", rule.name),
-                     "give --compare 9, too");
+      return failure(ErrorCode::invalid_usage, fmt::format("{} needs --compare", rule.name),
+                     "add --compare 9");
     }
     if ((rule.limits & one_run) != 0 && settings.stream) {
       return failure(ErrorCode::invalid_usage, fmt::format("{} is for one run, not for a stream", rule.name),
                      "leave --stream or the other out");
+    }
+  }
+  for (const auto& [option, given] :
+       {std::pair("--halo-depth", settings.options.halo_depth != 0),
+        std::pair("--set halo-overlap", settings.options.halo_overlap.has_value()),
+        std::pair("--set rank-weights", settings.options.rank_weights.source.has_value())}) {
+    if (given && !ranks::launched().by_launcher) {
+      return failure(ErrorCode::invalid_usage, fmt::format("{} is for several ranks", option),
+                     "start them with mpirun, or leave it out");
     }
   }
   if (settings.fail_slower && settings.baseline.empty()) {

@@ -16,32 +16,32 @@
 
 namespace tidegate::app {
 
-// Collects errors about numbers of a report that contradict other numbers of the same report.
-class Sums {
+// Adds an error for each figure of a report that contradicts another one, and for each missing section.
+class FigureChecks {
 public:
-  explicit Sums(ErrorList& errors) : errors_(&errors) {}
+  explicit FigureChecks(ErrorList& errors) : errors_(&errors) {}
 
-  void hold(bool holds, std::string pointer, std::string message) {
+  void require(bool holds, std::string pointer, std::string message) {
     if (!holds) {
       errors_->add({.code = ErrorCode::inconsistent_evidence,
                     .message = std::move(message),
-                    .fix = "run the program again: all figures of a report are of one run",
+                    .fix = "the report was changed or is incomplete: run the program again",
                     .pointer = std::move(pointer)});
     }
   }
   void equal(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
              std::uint64_t expected) {
-    hold(given == expected, std::move(pointer),
-         fmt::format("{} {}, and {} {}", what, given, other, expected));
+    require(given == expected, std::move(pointer),
+            fmt::format("{} {}, and {} {}", what, given, other, expected));
   }
   void at_most(std::string pointer, std::string_view what, std::uint64_t given, std::string_view other,
                std::uint64_t most) {
-    hold(given <= most, std::move(pointer),
-         fmt::format("{} is {}, and {} only {}", what, given, other, most));
+    require(given <= most, std::move(pointer),
+            fmt::format("{} is {}, and {} only {}", what, given, other, most));
   }
 
   // A section that a run always writes.
-  void has(bool there, std::string pointer, std::string_view what) {
+  void require_section(bool there, std::string pointer, std::string_view what) {
     if (!there) {
       errors_->add({.code = ErrorCode::incomplete_evidence,
                     .message = fmt::format("the report has no {}", what),
@@ -54,27 +54,27 @@ private:
   ErrorList* errors_;
 };
 
-// Checks a recommendation: its geometry, pressure and mode follow from the queue and from each other. `queue_len` is that of
-// the evidence; without it, it is one that the slots allow.
+// Checks a recommendation: its geometry, pressure and mode follow from the queue and from each other. `queue_len` is
+// that of the evidence; without it, it is one that the slots allow.
 void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
-                          std::uint64_t resident_bytes, Sums& sums);
+                          std::uint64_t resident_bytes, FigureChecks& checks);
 
-// Checks the counts that the reports of wave programs and of traversals share. `further_ns`: times of passes that the head of
-// a report does not have.
+// Checks the counts that the reports of wave programs and of traversals share. `further_ns`: times of passes that the
+// head of a report does not have.
 void check_counts(const engine::ReportHead& report, const policy::LaunchRecommendation* recommendation,
-                  std::uint64_t further_ns, Sums& sums);
+                  std::uint64_t further_ns, FigureChecks& checks);
 
 // Checks files, names of buffers and lists of hits.
 void check_output_figures(const engine::RunReport& report, const documents::Evidence& evidence,
-                          const std::string& file, Sums& sums);
+                          const std::string& file, FigureChecks& checks);
 
-// True for files about a run, not of its results: what they hold, as the report says.
+// Returns true for files about a run, not of its results. `what` is their content, as the report names it.
 bool is_about_run(std::string_view what);
 
 // Returns true if a file was written that has no size, such as a device.
 bool has_no_size(const engine::WrittenFile& written);
 
-// Returns an output as the run left it; nothing if it is no such array any more.
+// Returns an output as the run left it; nullopt if the file is not such an array any more.
 std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report);
 
 } // namespace tidegate::app

@@ -100,7 +100,7 @@ void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
   });
   json.member("budget_bytes", program.budget_bytes);
   json.member("budget_given", program.budget_given);
-  list(json, "reasons", program.reasons, [&](const policy::TraceStep& step) {
+  list(json, "reasons", program.reasons, [&](const policy::ExplanationStep& step) {
     json.open('[');
     json.value(step.step);
     json.value(step.outcome);

@@ -1,5 +1,5 @@
-// `tidegate run --report`: writes a run as one HTML page that loads no other files. Its parts are the files under report_page/,
-// embedded at build time; its script shows the data, which is one block of JSON in the page.
+// `tidegate run --report`: writes a run as one HTML page that loads no other files. Its parts are the files under
+// report_page/, embedded at build time; its script shows the data, which is one block of JSON in the page.
 #pragma once
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
@@ -10,15 +10,14 @@
 
 namespace tidegate::app {
 
-// Return the files under report_page/, as the library was built with them.
-
+// Return the embedded text of the files under report_page/.
 std::string_view page_html();
 std::string_view page_style();
 std::string_view page_script(); // all script files, concatenated
 
 struct PageOrigin {
-  std::string program;              // as messages name it
-  std::vector<std::string> command; // that made the page, word by word
+  std::string program;              // its name in messages
+  std::vector<std::string> command; // the run's command line, split into words
   std::string version;              // of the tool
 };
 

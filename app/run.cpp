@@ -1,3 +1,4 @@
+// `tidegate run`: checks the options, runs the program and writes the report.
 #include "app/run.hpp"
 
 #include "app/command_line.hpp"
@@ -68,8 +69,6 @@ documents::RunReportDocument run_document(engine::RunReport report, const PlanOp
   return document;
 }
 
-// tidegate run: from what its options say to a report and an exit code.
-
 Result<void> read_text(RunSettings& settings) {
   TIDEGATE_TRY(DocumentText read, read_document(settings.program, settings.parameters));
   settings.text = std::move(read.json);
@@ -77,7 +76,7 @@ Result<void> read_text(RunSettings& settings) {
   return {};
 }
 
-// The program for an algorithm and a graph is none of the user's: its places are the graph's file and options.
+// tidegate writes the program of `run ALGORITHM GRAPH`, so its errors point to the graph's file or an option.
 static void place_in_command(Error& error, const RunSettings& settings) {
   const std::string pointer = error.pointer.value_or("");
   if (!error.source) {
@@ -117,7 +116,7 @@ ProgressStyle progress_style(const RunSettings& settings) {
 
 namespace {
 
-// The words of this command, as they were given.
+// Returns the command line, split into words.
 std::vector<std::string> own_command() {
   std::vector<std::string> words{"tidegate"};
   if (const auto text = read_all("/proc/self/cmdline", std::size_t{1} << 20U)) {
@@ -139,9 +138,9 @@ const traversal::FrontierReport& document_of(const traversal::FrontierReport& re
   return report;
 }
 
-// The files in addition to the report, which then lists them; the page does not list itself.
+// Writes the trace, then the page, and adds each to the report's files; the page does not list itself.
 template <class Report>
-Result<void> write_pictures(Report& report, const RunSettings& settings) {
+Result<void> write_trace_and_page(Report& report, const RunSettings& settings) {
   const std::string program =
       display_name(settings.program) + (settings.graph.empty() ? "" : ' ' + display_name(settings.graph));
   if (report.trace) {
@@ -162,7 +161,7 @@ Result<ExitCode> write_report(Report report, const RunSettings& settings) {
   for (std::size_t i = 0; i < report.warnings.size() && !settings.quiet; ++i) {
     print_warning(report.warnings[i], settings.program);
   }
-  TIDEGATE_CHECK(write_pictures(report, settings));
+  TIDEGATE_CHECK(write_trace_and_page(report, settings));
   const auto& document = document_of(report, settings);
   auto written =
       write_document(settings.output, settings.format, document,
@@ -174,7 +173,7 @@ Result<ExitCode> write_report(Report report, const RunSettings& settings) {
   return written;
 }
 
-// The text of a program for an algorithm and a graph; empty if these are not given.
+// Returns the text of a program for an algorithm and a graph; empty if these are not given.
 Result<std::string> graph_program(RunSettings& settings) {
   const bool algorithm =
       std::ranges::find(graphs::built_in_algorithms, settings.program) != graphs::built_in_algorithms.end();
@@ -188,13 +187,13 @@ Result<std::string> graph_program(RunSettings& settings) {
       return std::string();
     }
     return failure(ErrorCode::invalid_usage,
-                   fmt::format("{} is for an algorithm and a graph",
+                   fmt::format("{} works only with `run ALGORITHM GRAPH`",
                                settings.undirected ? "--set undirected" : "--source"),
-                   "give them, as in `tidegate run bfs roads.mtx --source 5`");
+                   "name both, as in `tidegate run bfs roads.mtx --source 5`");
   }
   if (!settings.parameters.empty()) {
     return failure(ErrorCode::invalid_usage,
-                   "--param is for a program, and an algorithm with a graph has no parameters",
+                   "--param cannot be combined with an algorithm and a graph, which have no parameters",
                    "leave it out");
   }
   if (!algorithm) {
@@ -225,7 +224,8 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-std::optional<std::uint32_t> narrowed(std::uint64_t value) {
+// Returns nullopt for 0, which stands for an option that is not given; at most 2^32 - 1.
+std::optional<std::uint32_t> optional_u32(std::uint64_t value) {
   return value == 0 ? std::nullopt
                     : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
 }
@@ -234,7 +234,7 @@ bool needs_device(const RunSettings& settings) {
   return !settings.options.compile.dry_run || !settings.selector.empty();
 }
 
-// Nothing where a plan needs none.
+// Returns the device, or nullopt for a dry run without --device.
 Result<std::optional<device::DeviceInfo>> device_of(RunSettings& settings, engine::Monitor& monitor) {
   if (!needs_device(settings)) {
     return std::nullopt;
@@ -258,13 +258,13 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
     report.baseline = against_baseline(*timings, *settings.earlier, settings.baseline);
     if (!report.baseline) {
       return failure(ErrorCode::invalid_usage,
-                     fmt::format("{} here and {} of the baseline are too few to compare them",
-                                 plural(timings->run_ns.size(), "round"), settings.earlier->run_ns.size()),
+                     fmt::format("too few rounds to compare: {} of this run, {} of the baseline",
+                                 timings->run_ns.size(), settings.earlier->run_ns.size()),
                      "give --compare 9 in both runs");
     }
-    if (timings->work != settings.earlier->work) {
+    if (timings->workload != settings.earlier->workload) {
       report.warnings.push_back({.message = fmt::format("the baseline timed other work: {}; this run: {}",
-                                                        settings.earlier->work, timings->work),
+                                                        settings.earlier->workload, timings->workload),
                                  .fix = "give the report of this program with the same sizes, on this device",
                                  .pointer = ""});
     }
@@ -325,7 +325,7 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
     if (!report->error) {
       return ExitCode::done; // rank 0 reports
     }
-    report->error = after_first_rank(std::move(*report->error)); // which this rank may have alone
+    report->error = after_first_rank(std::move(*report->error)); // rank 0 may not have this error
     return InterruptWatch::interrupted() ? exit_code(*report->error)
                                          : write_report(std::move(*report), settings);
   }
@@ -342,7 +342,7 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
   return written;
 }
 
-// A program that an earlier request of the stream has run, once more.
+// Runs again a program that an earlier request of the stream has run.
 Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared>& prepared,
                                           engine::WaveProgram& program, const RunSettings& settings,
                                           const device::DeviceInfo& device, engine::Monitor& monitor) {
@@ -363,9 +363,27 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   return report;
 }
 
-// Returns the file that states the policy, as CompileOptions::policy_file has it.
+// Returns CompileOptions::policy_file.
 std::optional<std::string> policy_file(const RunSettings& settings, const TakenTuning& taken) {
   return taken.policy ? settings.policy : std::optional<std::string>("");
+}
+
+// Returns the command that runs a program wave by wave in the simulator.
+std::vector<std::string> simulator_command(const engine::RunOptions& options) {
+  std::error_code unreadable;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
+  return {self.string(),
+          "run",
+          "-",
+          "--check-bounds",
+          "--strategy",
+          "launch",
+          "--no-cache",
+          "--max-wall-time",
+          fmt::format("{}ns", options.max_wall_time_ns),
+          "-o",
+          "/dev/null",
+          "--quiet"};
 }
 
 } // namespace
@@ -374,20 +392,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   engine::RunOptions& options = settings.options;
   const auto start = std::chrono::steady_clock::now();
   if (options.check_bounds) {
-    std::error_code unreadable;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
-    options.this_command = {self.string(),
-                            "run",
-                            "-",
-                            "--check-bounds",
-                            "--strategy",
-                            "launch",
-                            "--no-cache",
-                            "--max-wall-time",
-                            fmt::format("{}ns", options.max_wall_time_ns),
-                            "-o",
-                            "/dev/null",
-                            "--quiet"};
+    options.this_command = simulator_command(options);
     options.program_text = settings.text;
   }
   const std::string folder = program_folder(settings.program);
@@ -468,7 +473,7 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   TIDEGATE_TRY(auto program, read_frontier_program(settings.text).map_error(at));
   TIDEGATE_TRY(auto device, device_of(settings, monitor));
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, settings.text, device ? &*device : nullptr));
-  if (taken.traversal && device && device->profile) { // how traversals run, and never the self-test
+  if (taken.traversal && device && device->profile) { // the self-test stays that of this device
     device->profile->traversal = taken.traversal;
   }
   program.policy.launch = taken.policy.value_or(program.policy.launch);
@@ -496,25 +501,11 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   return report;
 }
 
-static Result<ExitCode> run_here(RunSettings& settings) {
-  TIDEGATE_TRY(settings.text, graph_program(settings));
+// Lists the files that the command line names, so that no output replaces an input, and reads the baseline.
+static Result<void> collect_files(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
-  options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
-  settings.by_wave = options.compile.trace;
-  TIDEGATE_CHECK(check_options(settings));
-  if (options.check_bounds || options.check_halos) {
-    options.compile.strategy = engine::Strategy::launch; // wave by wave
-    options.compile.promote = engine::Promotion::none;
-  }
-  options.compile.side_by_side = narrowed(std::min<std::uint64_t>(settings.side_by_side, 1024));
-  options.compile.workers = narrowed(settings.workers);
-  options.traversal.group_size = narrowed(settings.group_size);
-  if (settings.alone_up_to) {
-    options.traversal.alone_vertices = narrowed(*settings.alone_up_to).value_or(0);
-  }
   options.files = {.inputs = {{settings.program, "the program", {}}},
                    .outputs = {{settings.output, "-o", {}}}};
-  options.compile.trace |= !options.trace.empty() || !options.page.empty();
   if (!options.trace.empty()) {
     options.files.outputs.push_back({options.trace, "--trace", {}});
   }
@@ -540,17 +531,39 @@ static Result<ExitCode> run_here(RunSettings& settings) {
       options.files.outputs.push_back({file, option, {}});
     }
   }
-  device::SharedFlag ran; // kernels of the user's
-  device::SharedFlag trying;
+  return {};
+}
+
+static Result<ExitCode> run_here(RunSettings& settings) {
+  TIDEGATE_TRY(settings.text, graph_program(settings));
+  engine::RunOptions& options = settings.options;
+  options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
+  settings.by_wave = options.compile.trace; // before --trace and --report turn it on, too
+  TIDEGATE_CHECK(check_options(settings));
+  if (options.check_bounds || options.check_halos) {
+    options.compile.strategy = engine::Strategy::launch; // wave by wave
+    options.compile.promote = engine::Promotion::none;
+  }
+  options.compile.side_by_side = optional_u32(std::min<std::uint64_t>(settings.side_by_side, 1024));
+  options.compile.workers = optional_u32(settings.workers);
+  options.traversal.group_size = optional_u32(settings.group_size);
+  if (settings.alone_up_to) {
+    options.traversal.alone_vertices = optional_u32(*settings.alone_up_to).value_or(0);
+  }
+  options.compile.trace |= !options.trace.empty() || !options.page.empty();
+  TIDEGATE_CHECK(collect_files(settings));
+  device::SharedFlag ran;    // set once a kernel of the user may run
+  device::SharedFlag trying; // set while candidates run: after a crash the process starts again without them
   if (needs_device(settings)) {
     const bool reads_input = settings.stream ||
-                             settings.program == standard_stream || // which is gone after a crash
+                             settings.program == standard_stream || // cannot be read again after a crash
                              settings.profile == standard_stream || settings.policy == standard_stream ||
                              settings.plan == standard_stream;
     TIDEGATE_TRY(settings.crashes, device::isolate_drivers(&ran, reads_input ? nullptr : &trying));
   }
   if (needs_device(settings) && !options.compile.dry_run) {
-    TIDEGATE_TRY(settings.ranks, ranks::begin()); // in the child process: MPI's connections do not pass on
+    TIDEGATE_TRY(settings.ranks,
+                 ranks::begin()); // in the child process, which does not inherit MPI's connections
   }
   options.ranks = settings.ranks.get();
   if (settings.stream && !settings.ranks) {
@@ -564,7 +577,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   const auto abandon = [&settings, &progress](const auto& report) {
     progress.finish();
     device::PrintsToStandardError::end();
-    auto named = report; // by the rank whose device is silent
+    auto named = report; // names the rank whose device hangs
     if (settings.ranks) {
       named.error = after_first_rank(*report.error);
     }

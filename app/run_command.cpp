@@ -42,7 +42,7 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
   return {.names = {"--source"},
           .value = "N",
           .repeats = true,
-          .meaning = "With GRAPH: start here, as the file counts; again for another",
+          .meaning = "With GRAPH: start vertex, numbered as in the file; repeat for more",
           .take = [&sources](const std::string& text) {
             return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
           }};
@@ -64,7 +64,7 @@ static Result<engine::AskedWeights> read_weights(const std::string& text) {
     const auto weight = read_count(text.substr(begin, end - begin));
     if (!weight || *weight == 0 || *weight > most) {
       return tl::unexpected(
-          Error{.message = fmt::format("{} is no list of weights from 1 to {}", in_quotes(text), most),
+          Error{.message = fmt::format("{} is not a list of weights from 1 to {}", in_quotes(text), most),
                 .fix = "give auto, equal, measured, or a weight for each rank, such as 2,1,1"});
     }
     asked.parts.push_back(static_cast<std::uint32_t>(*weight));
@@ -90,8 +90,8 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "program: 10s (default), 2m, or a number of seconds"),
       choice_or_auto(
           "promote", options.compile.promote, promote_choices,
-          "windows: waves that go on with the same tiles become one; opcodes: ops that run most tiles "
-          "get separate code and are looked at first; auto (default): as the launch policy says"),
+          "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "
+          "get separate code, which is tested first; auto (default): as the launch policy says"),
       index_option(
           "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
           fp_contract_choices,
@@ -121,8 +121,9 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
       count_option(
           "group-size", settings.group_size,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
-      count_option("alone-up-to", settings.alone_up_to,
-                   "Vertices of a frontier that one work-group works alone (default: by the device)"),
+      count_option(
+          "alone-up-to", settings.alone_up_to,
+          "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
       index_option(
           "halo-overlap",
           [&options](std::size_t index) {
@@ -157,41 +158,41 @@ CommandModel run_command() {
                "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
                "for all; auto (default): the fastest"),
            choice_or_auto("--mode", options.compile.mode, mode_choices,
-                          "Read arguments, or compile them in; auto (default): by policy"),
+                          "interpreter: read arguments; jit: compile them in; auto: by policy"),
            count_option("--workers", settings->workers,
-                        "Work-groups of a persistent launch; 0 (default): by the tiles"),
+                        "Persistent work-groups; 0 (default): chosen by the number of tiles"),
            parameter_option(settings->parameters),
            source_option(settings->sources),
            file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
            file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
            file_option("--profile", settings->profile,
-                       "Take this device_profile, not one that was kept; none: take none"),
+                       "Use this device_profile, not the one kept by tune; none: use none"),
            flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
            count_option("--stress", options.stress_runs,
-                        "Verify, then N more runs in other orders, with late groups"),
+                        "Verify, then N more runs in other orders, with delays"),
            count_option("--compare", options.compare_rounds,
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
            file_option("--baseline", settings->baseline,
                        "With --compare: judge the times against this earlier report"),
            flag("--require-convergence", settings->require_convergence,
-                "Exit with 1 if a limit of iterations ends the run first"),
+                "Exit with 1 if `repeat` ends the run before `until` is met"),
            percent_option("--fail-slower", settings->fail_slower,
-                          "Exit with 1 if slower than the baseline by more than this: 5%"),
+                          "Exit with 1 if slower than the baseline by more, such as 5%"),
            written_file_option("--export-markdown", settings->export_markdown, {"md"},
                                "With --compare: write both times as a table"),
            written_file_option("--export-csv", settings->export_csv, {"csv"},
                                "With --compare: write every round"),
            flag("--check-bounds", options.check_bounds,
-                "Instead: guard all buffers, in Oclgrind if installed; no outputs"),
+                "Only check for writes past buffers (with Oclgrind, all accesses)"),
            flag("--check-halos", options.check_halos,
-                "Instead: hold accesses against the stated halos; no outputs"),
+                "Only check accesses against the stated halos; no outputs"),
            option(
                "--halo-depth", "N", options.halo_depth,
                [](const std::string& text) { return read_count(text, 1, 1024); },
-               "On ranks: exchange halos once in N iterations, at most 1024 (default: measured)"),
+               "Under mpirun: exchange halos every N iterations, at most 1024 (default: measured)"),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
-                "Touch no device: plan, recommendation, evidence, memory"),
+                "Use no device; report plan, recommendation, evidence and memory"),
            duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
                            "End the run without outputs after this: 10s, 2m (default 60s)"),
            settings_option(run_settings(*settings),
@@ -205,10 +206,11 @@ CommandModel run_command() {
                        "Write the generated kernel; with --stress that of its last run"),
            format_option(settings->format),
            output_option(settings->output),
-           short_flag("-q", "--quiet", settings->quiet, "Print nothing but errors: no warnings, no progress"),
+           short_flag("-q", "--quiet", settings->quiet,
+                      "No warnings, no progress; the report is still written"),
            short_flag("-v", "--verbose", settings->verbose, "Print what the run is doing, a line a second"),
            flag("--no-cache", settings->no_cache,
-                "Neither use nor keep built kernels and what `tune measure` kept"),
+                "Neither use nor store built kernels, tunings and first runs"),
            path_scope_option(options.scope)},
       .positionals = {positional("[PROGRAM]",
                                  file_option("", settings->program,

@@ -29,8 +29,8 @@ static SelfTest self_test_of(const engine::RunOptions& options, const device::De
   return may_wait || options.stress_runs != 0 ? SelfTest::kept_or_made : SelfTest::kept;
 }
 
-// Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it finds
-// PoCL. Empty if it has not, or runs on another host.
+// Returns the drivers that mpirun was started with and has replaced by PoCL: Open MPI's hwloc may do that where it
+// finds PoCL. Empty if it has not, or runs on another host.
 static std::string replaced_drivers() {
   constexpr std::string_view variable = "OCL_ICD_FILENAMES";
   const char* const own = std::getenv(variable.data());
@@ -104,8 +104,8 @@ Result<device::DeviceInfo> find_device(RunSettings& settings) {
   if (settings.options.compile.dry_run) {
     return device;
   }
-  // Self-tests of several ranks on a device would take the cores from each other, and their work-groups wait for each other:
-  // its first rank runs one, and then the others take the result.
+  // Self-tests of several ranks on a device would take the cores from each other, and their work-groups wait for each
+  // other: its first rank runs one, and then the others take the result.
   for (const bool turn : {true, false}) {
     if (found->first == turn) {
       TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options, device), [&] {

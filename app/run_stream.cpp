@@ -1,5 +1,5 @@
-// `tidegate run --stream`: reads one request per line and writes one report per line. All requests share one session with the
-// device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
+// `tidegate run --stream`: reads one request per line and writes one report per line. All requests share one session
+// with the device; programs, inputs and graphs that a request leaves there serve the next ones (engine/kept.hpp).
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/lint.hpp"
@@ -53,7 +53,7 @@ public:
     RunRequest request;
     const auto decoded =
         documents::Decoder().decode(documents::DocumentOf<RunRequest>::document, line, &request);
-    reply.id = request.id; // of a request with errors, too
+    reply.id = request.id; // also if decoding fails
     TIDEGATE_CHECK(decoded);
     ++kept_.run;
     if (!settings_.device) {
@@ -119,6 +119,7 @@ private:
                 .fix = R"(give {"program": "program.json"}, or run --stream PROGRAM)",
                 .field = "program"});
     }
+    // RunRequest holds `set` as text; encoding it gives each value with its type.
     ordered_json set = ordered_json::parse(documents::encode(request)).value("set", ordered_json::object());
     TIDEGATE_CHECK(take_parameters(set, settings.parameters));
     TIDEGATE_CHECK(read_text(settings));
@@ -127,7 +128,7 @@ private:
     }
     settings.changed = true;
     ReadProgram& read = programs_[settings.program];
-    if (read.text != settings.text) { // the file must be valid before any change, too
+    if (read.text != settings.text) { // refuse an invalid file before changes are applied
       const auto at = [&](Error error) {
         return at_document(std::move(error), settings.program, settings.text, settings.written);
       };
@@ -197,6 +198,7 @@ Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran
   flush_outputs(false); // no wait for the disk: later requests write the outputs again
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(settings.output));
+  // One worker answers all requests in order, because they share the device.
   const auto stream = std::make_shared<RunStream>(settings, ran);
   const auto make_answer = [&stream]() -> LineAnswer {
     return [stream](std::string_view line, LineReply& reply) { return stream->answer(line, reply); };

@@ -79,7 +79,11 @@ void add_baseline(const engine::ReportHead& report, Rows& rows) {
 
 std::string verdict(const engine::RunReport& report) {
   if (!report.output_parity) {
-    return report.first_run ? report.first_run->reason : "not checked in this run (--verify)";
+    return report.status != engine::RunStatus::done && report.files_written.empty() ? "none written"
+           : report.first_run && report.first_run->equal
+               ? "equal to plain launches on the first run; not compared in this run (--verify)"
+           : report.first_run ? report.first_run->reason
+                              : "not compared in this run (--verify)";
   }
   const engine::OutputParity& parity = *report.output_parity;
   if (parity.equal) {
@@ -219,13 +223,12 @@ std::string active_text(const engine::ActiveReport& active) {
   for (const engine::ActiveChoice& choice : active.choices) {
     ++walks[static_cast<std::size_t>(choice.walk)];
   }
-  return fmt::format(
-      "wave {}: {:.2f} % of {}; of the last {} {} from a list, {} from blocks, {} over all tiles, {} with none",
-      active.wave,
-      100.0 * static_cast<double>(active.active_tiles) /
-          static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
-      plural(active.tiles, "tile"), plural(active.choices.size(), "iteration"), walks[1], walks[2], walks[3],
-      walks[0]);
+  return fmt::format("wave {}: {:.2f} % of {}; last {}: {} by list, {} by blocks, {} over all tiles, {} idle",
+                     active.wave,
+                     100.0 * static_cast<double>(active.active_tiles) /
+                         static_cast<double>(std::max<std::uint64_t>(active.iterations * active.tiles, 1)),
+                     plural(active.tiles, "tile"), plural(active.choices.size(), "iteration"), walks[1],
+                     walks[2], walks[3], walks[0]);
 }
 
 std::string queue_text(const engine::QueueReport& queue, bool planned) {
@@ -235,13 +238,13 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
   }
   if (queue.publishing) {
     text += fmt::format(
-        "; {} published, {} run, room for {} needed of {}{}", queue.publishing->published_items,
+        "; {} published, {} run, needed room for {} of {}{}", queue.publishing->published_items,
         queue.publishing->executed_items, queue.publishing->needed_capacity, queue.publishing->capacity,
         queue.publishing->grown_from ? fmt::format(", grown from {}", *queue.publishing->grown_from) : "");
   }
   if ((queue.requeues || queue.publishing) && !planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
-                        plural(queue.aged_promotions, "aged promotion"));
+                        fmt::format("{} raised by age", queue.aged_promotions));
   }
   if (queue.ageing_reason) {
     text += fmt::format(" ({})", *queue.ageing_reason);
@@ -252,7 +255,7 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
 
 Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
   const auto path = static_cast<double>(std::max<std::uint64_t>(times.critical_path_ns, 1));
-  Rows rows{{"  by wave", "of the path", "a run", "waiting", "GB/s, if each byte moves once"}};
+  Rows rows{{"  by wave", "critical path", "a run", "waiting", "GB/s, if each byte moves once"}};
   for (const engine::WaveTime& wave : times.waves) {
     if (rows.size() > most) {
       rows.push_back({fmt::format("  {} more", times.waves.size() - most)});
@@ -268,10 +271,12 @@ Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
                               : fmt::format("{:.3g}", static_cast<double>(wave.buffer_bytes) *
                                                           static_cast<double>(wave.executions) / time)});
   }
-  rows.push_back(
-      {"  between waves", fmt::format("{:.1f} %", 100 * static_cast<double>(times.synchronization_ns) / path),
-       "", "",
-       times.device_bytes_per_ns == 0 ? "" : fmt::format("{:.3g} the device", times.device_bytes_per_ns)});
+  rows.push_back({"  between waves",
+                  fmt::format("{:.1f} %", 100 * static_cast<double>(times.synchronization_ns) / path), "", "",
+                  ""});
+  if (times.device_bytes_per_ns != 0) {
+    rows.push_back({"  device memory", "", "", "", fmt::format("{:.3g}", times.device_bytes_per_ns)});
+  }
   return rows;
 }
 
@@ -369,7 +374,11 @@ void add_times(const engine::RunReport& report, Rows& rows) {
 
 // Traversals.
 
-// 1234567 -> "1.23 M".
+std::string vertices_text(std::uint64_t count) {
+  return count == 1 ? "1 vertex" : fmt::format("{} vertices", count);
+}
+
+// 1234567 -> "1.23 million".
 std::string count_text(double count) {
   constexpr double thousand = 1000;
   constexpr std::array<std::string_view, 4> units{"", " thousand", " million", " billion"};
@@ -382,9 +391,9 @@ std::string count_text(double count) {
 
 std::string verdict(const traversal::FrontierReport& report) {
   if (!report.verification) {
-    return report.first_run ? report.first_run->reason : "not checked in this run (--verify)";
+    return report.first_run ? report.first_run->reason : "not verified in this run (--verify)";
   }
-  return fmt::format("{}: {}", report.verification->right ? "right" : "WRONG",
+  return fmt::format("{}{}", report.verification->right ? "verified by " : "WRONG: ",
                      fmt::join(report.verification->checks, ", "));
 }
 
@@ -452,13 +461,15 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
         {"  workers", fmt::format("{} of {} work-items", plural(report.geometry.worker_groups, "work-group"),
                                   report.geometry.workgroup_size)});
   }
-  rows.push_back(
-      {"  memory",
-       fmt::format("arena of {}, {} without sharing, {}", bytes_text(report.memory.arena_bytes),
-                   bytes_text(report.memory.sum_bytes),
-                   report.memory.optimal
-                       ? "proved to be the least"
-                       : fmt::format("at least {}", bytes_text(report.memory.lower_bound_bytes)))});
+  if (report.memory.sum_bytes != 0) {
+    rows.push_back(
+        {"  memory",
+         fmt::format("arena of {} ({} without sharing; {})", bytes_text(report.memory.arena_bytes),
+                     bytes_text(report.memory.sum_bytes),
+                     report.memory.optimal
+                         ? "proved to be the least"
+                         : fmt::format("lower bound {}", bytes_text(report.memory.lower_bound_bytes)))});
+  }
   if (report.memory.image_bytes != 0) {
     rows.push_back({"  images", bytes_text(report.memory.image_bytes)});
   }
@@ -527,7 +538,7 @@ static std::string answer_text(const traversal::FrontierReport& report) {
   if (answer.top) {
     std::string text;
     for (const auto& [vertex, rank] : *answer.top) {
-      text += fmt::format("{}vertex {} {:.4g}", text.empty() ? "highest ranks: " : ", ", vertex, rank);
+      text += fmt::format("{}vertex {} {:.4g}", text.empty() ? "highest values: " : ", ", vertex, rank);
     }
     return text + ids;
   }
@@ -560,16 +571,20 @@ RunTable run_rows(const traversal::FrontierReport& report) {
   }
   rows.push_back(
       {"  time",
-       fmt::format("{}, {} edges a second, {}", short_time_text(static_cast<double>(report.dispatch_ns)),
-                   count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches))});
+       fmt::format("{}, {} edges a second, {}{}", short_time_text(static_cast<double>(report.dispatch_ns)),
+                   count_text(summary.edges_per_second), launches_text(report.telemetry.kernel_launches),
+                   summary.alone_waves == 0
+                       ? ""
+                       : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")))});
   add_ranks(report, rows);
   rows.push_back(
-      {"  waves", fmt::format("{}, {}, the widest ({}) with {} vertices", plural(summary.waves, "wave"),
+      {"  waves", fmt::format("{}, {}; the widest is wave {}, with {}", plural(summary.waves, "wave"),
                               plural(summary.topology_changes, "topology change"), summary.widest_wave,
-                              summary.widest_vertices)});
+                              vertices_text(summary.widest_vertices))});
   if (report.converged) {
-    rows.push_back({"  converged", fmt::format("{}: the last iteration changed the ranks by {:.3g} in sum",
-                                               *report.converged ? "yes" : "NO", *report.rank_change)});
+    rows.push_back(
+        {"  converged", fmt::format("{}: the last iteration changed the PageRank values by {:.3g} in sum",
+                                    *report.converged ? "yes" : "NO", *report.rank_change)});
   }
   rows.push_back({"  result", verdict(report)});
   if (report.replay) {

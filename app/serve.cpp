@@ -43,7 +43,7 @@ constexpr std::size_t most_kept_bytes = 16 * block_bytes;
 struct Block {
   std::string lines;
   std::uint64_t first_line = 1;
-  bool oversized = false; // a line past the limit, whose text was dropped
+  bool oversized = false; // a line longer than the limit; its text was dropped
   std::string answers;
   StreamSummary summary;
   bool answered = false;
@@ -123,7 +123,7 @@ public:
       : output_(output), most_in_flight_(std::size_t{2} * workers + 2) {}
 
   // Returns an empty block, preferably a used one, whose buffers are large enough already.
-  std::unique_ptr<Block> fresh() {
+  std::unique_ptr<Block> take_block() {
     const std::lock_guard lock(mutex_);
     if (spare_.empty()) {
       return std::make_unique<Block>();
@@ -157,7 +157,7 @@ public:
     try {
       while (Block* block = take()) {
         answer_block(*block, answer);
-        done(*block);
+        complete(*block);
       }
     } catch (const std::exception& exception) {
       const std::lock_guard lock(mutex_);
@@ -198,7 +198,7 @@ private:
   }
 
   // The worker that completes the oldest block writes it, and every completed one after it.
-  void done(Block& block) {
+  void complete(Block& block) {
     std::unique_lock lock(mutex_);
     block.answered = true;
     if (writing_) {
@@ -315,7 +315,7 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
     } else if (dropping) {
       pending.clear();
     } else if (whole == 0 && pending.size() > documents::document_bytes_limit) {
-      auto block = pipeline.fresh();
+      auto block = pipeline.take_block();
       block->first_line = next_line;
       block->oversized = true;
       pending.clear();
@@ -326,7 +326,7 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
     }
     for (; pace == Pace::lines && whole > 0; ++next_line) {
       const std::size_t line = std::min(pending.find('\n') + 1, whole);
-      auto block = pipeline.fresh();
+      auto block = pipeline.take_block();
       block->first_line = next_line;
       block->lines.assign(pending, 0, line == 0 ? whole : line);
       pending.erase(0, block->lines.size());
@@ -336,7 +336,7 @@ Result<void> read_blocks(const Descriptor& input, const Output& output, Pipeline
       }
     }
     if (whole > 0) {
-      auto block = pipeline.fresh();
+      auto block = pipeline.take_block();
       block->first_line = next_line;
       // Copies the unfinished line to the block's buffer and swaps the buffers, so that whole lines are not copied.
       block->lines.assign(pending, whole);
@@ -391,7 +391,7 @@ Result<StreamSummary> answer_stream(const Descriptor& input, Output& output,
 namespace {
 
 Result<ExitCode> finish(Output& output, std::string_view text) {
-  const InterruptWatch interrupts; // all of the text or none
+  const InterruptWatch interrupts; // an interrupt must not cut the text
   return output.write(text).and_then([&] { return output.commit(); }).map([] { return ExitCode::done; });
 }
 
@@ -438,13 +438,13 @@ Result<void> refuse_parameters(bool stream, std::span<const documents::Parameter
   if (!stream || parameters.empty()) {
     return {};
   }
-  return failure(ErrorCode::invalid_usage, "--param is for whole files, not for lines of a stream",
+  return failure(ErrorCode::invalid_usage, "--param cannot be combined with --stream",
                  "leave --stream or --param out");
 }
 
 FileUses Route::files() const {
   FileUses files{.inputs = other_inputs, .outputs = {{output, "-o", {}}}};
-  files.inputs.push_back({input, "the document that is read", {}});
+  files.inputs.push_back({input, "the input", {}});
   return files;
 }
 
@@ -452,8 +452,8 @@ Error at_document(Error error, const std::string& input, std::string_view docume
                   std::string_view written) {
   documents::locate(error, document);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
-    error.fix =
-        fmt::format("`tidegate init {}` writes a program for the kernels of a source", display_name(input));
+    error.fix = fmt::format("this is OpenCL C: `tidegate init {}` writes a program for its kernels",
+                            display_name(input));
   }
   const auto complete = [&](Error& each) {
     if (!each.source) {

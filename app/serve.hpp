@@ -38,7 +38,7 @@ struct LineReply {
 // Answers one line, or says why there is no answer.
 using LineAnswer = std::function<Result<void>(std::string_view line, LineReply& reply)>;
 
-// Lines that are answered before their answers are written: all that have been read, or one.
+// Lines that share one write of their answers: all that were read together (blocks), or one.
 enum class Pace : std::uint8_t { blocks, lines };
 
 unsigned all_cores(); // for workers

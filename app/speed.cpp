@@ -31,15 +31,15 @@ RatioEstimate inverse(const RatioEstimate& estimate) {
 
 } // namespace
 
-static std::optional<Timings> timings_of(const engine::ReportHead& report, std::string way, std::string work,
-                                         std::string_view other) {
+static std::optional<Timings> timings_of(const engine::ReportHead& report, std::string strategy,
+                                         std::string workload, std::string_view other) {
   if (!report.comparison) {
     return {};
   }
   const engine::Comparison& compared = *report.comparison;
-  return Timings{.way = std::move(way),
-                 .work =
-                     fmt::format("{} on {}", work, report.device ? report.device->name : "an unknown device"),
+  return Timings{.strategy = std::move(strategy),
+                 .workload = fmt::format("{} on {}", workload,
+                                         report.device ? report.device->name : "an unknown device"),
                  .other = other,
                  .run_ns = compared.run_rounds_ns,
                  .other_ns = compared.plain_rounds_ns,
@@ -87,7 +87,7 @@ std::string speed_text(const RatioEstimate& times_as_fast, SpeedVerdict verdict,
     return fmt::format("no difference from {} is shown ({} times as fast with 95 % confidence, {})", other,
                        spread, counted);
   case SpeedVerdict::same_launches:
-    return fmt::format("the same launches as {}, so what differs is chance ({} times as fast, {})", other,
+    return fmt::format("the same launches as {}; the difference is chance ({} times as fast, {})", other,
                        spread, counted);
   case SpeedVerdict::too_few_rounds:
     return fmt::format("{} times as fast as {} ({}; too few rounds for a verdict: {} of 6)",
@@ -139,14 +139,15 @@ std::string speed_text(const engine::BaselineReport& report, std::string_view ot
 }
 
 std::string markdown_text(const Timings& timings) {
-  std::string text = "| way | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
-  const auto row = [&text](std::string_view way, const std::vector<double>& ns, const std::string& speed) {
+  std::string text = "| launched by | median | least | most | times as fast |\n|:---|---:|---:|---:|---:|\n";
+  const auto row = [&text](std::string_view strategy, const std::vector<double>& ns,
+                           const std::string& speed) {
     const auto [least, most] = std::ranges::minmax(ns);
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", way, short_time_text(median(ns)),
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", strategy, short_time_text(median(ns)),
                         short_time_text(least), short_time_text(most), speed);
   };
   row(timings.other, timings.other_ns, "1.00");
-  row(timings.way, timings.run_ns,
+  row(timings.strategy, timings.run_ns,
       fmt::format("{} ({})", factor_text(timings.times_as_fast.ratio),
                   range_text(timings.times_as_fast.low, timings.times_as_fast.high)));
   return text;

@@ -1,4 +1,4 @@
-// Timings of two ways: in words, next to an earlier report, and as files for other tools.
+// Times of a run and of what it is compared with: as text, against an earlier report, and as files for other tools.
 #pragma once
 #include "core/statistics.hpp"
 #include "engine/run_report.hpp"
@@ -13,10 +13,10 @@
 
 namespace tidegate::app {
 
-// Rounds of a run, each paired with one of another way.
+// Rounds of a run, each paired with one of plain launches.
 struct Timings {
-  std::string way;            // of the run
-  std::string work;           // what it was timed for: a baseline of other work says nothing
+  std::string strategy;
+  std::string workload;       // program and sizes; a baseline is comparable only if this is equal
   std::string_view other;     // "plain launches", or "a launch for each step"
   std::vector<double> run_ns; // every round
   std::vector<double> other_ns;
@@ -24,7 +24,7 @@ struct Timings {
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
 };
 
-// Return nothing without --compare.
+// Return the timings; nullopt without --compare.
 std::optional<Timings> timings_of(const engine::RunReport& report);
 std::optional<Timings> timings_of(const traversal::FrontierReport& report);
 
@@ -45,7 +45,7 @@ Result<Timings> read_baseline(const std::string& file);
 std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
                                                        const std::string& file);
 
-// Return a table of both ways in Markdown, and every round in comma-separated values.
+// Return a table of both times in Markdown, and every round in comma-separated values.
 std::string markdown_text(const Timings& timings);
 std::string csv_text(const Timings& timings);
 

@@ -188,9 +188,9 @@ void Progress::finish() {
   {
     const std::lock_guard lock(mutex_);
     done_ = true;
-    if (line_stands_) {
+    if (line_shown_) {
       write(clear_line);
-      line_stands_ = false;
+      line_shown_ = false;
     }
   }
   changed_.notify_all();
@@ -210,8 +210,8 @@ void Progress::report() {
     return;
   }
   const std::string text = fmt::format("tidegate: {}", text_(std::chrono::steady_clock::now() - start_));
-  line_stands_ = style_ == ProgressStyle::line;
-  write(line_stands_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
+  line_shown_ = style_ == ProgressStyle::line;
+  write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
 }
 
 } // namespace tidegate::app

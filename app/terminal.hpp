@@ -1,7 +1,7 @@
-// Terminals: colour, width, and lines of progress.
+// Standard error and terminals: colour, errors, warnings, interrupts and progress.
 #pragma once
 #include "device/monitor.hpp"
-#include "work/program.hpp"
+#include "engine/job.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <chrono>
@@ -21,13 +21,14 @@ bool use_colour(int descriptor);
 // Returns the same for text that is written to `output`, a path or - for standard output.
 bool use_colour(const std::string& output);
 
-// Returns true if the descriptor is a terminal that can overwrite a line.
+// Returns true if the descriptor is a terminal that can overwrite a line: false for TERM=dumb and under mpirun.
 bool is_terminal(int descriptor);
 
-// Says on standard error what the tool is waiting for when it is about to read from a person.
+// Prints a hint on standard error if the tool is about to read `input` from a terminal.
 void hint_at_terminal(const std::string& input);
 
-// Makes later errors and warnings of this process JSON objects, each on one line (--errors json), or text.
+// Selects how this process prints later errors and warnings: each as a JSON object on one line (--errors json), or as
+// text.
 void print_errors_as_json(bool json);
 bool errors_are_json();
 
@@ -39,9 +40,9 @@ Error interrupt_error();
 
 // Handles SIGINT, SIGTERM and SIGHUP from now on (core/interrupt.hpp), and prints an error for them. main()
 // calls it once.
-void explain_interrupts(bool as_json);
+void explain_interrupts(bool json);
 
-// Prints an error and its others on standard error.
+// Prints an error, and those that came with it, on standard error.
 void print_error(const Error& error);
 
 // Progress of a long run, on standard error.
@@ -55,8 +56,7 @@ enum class ProgressStyle : std::uint8_t {
 // Returns "running the waves, iteration 12 of 500, 3.2 s".
 std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed);
 
-// Watches the monitor of a run from a separate thread: the watchdog of a run has no time for terminals
-// that do not take text.
+// Watches the monitor of a run from a separate thread: writing to a blocked terminal would stall the run's watchdog.
 class Progress {
 public:
   // `text` returns the progress after the elapsed time; without one it is progress_text().
@@ -82,7 +82,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  bool line_stands_ = false;
+  bool line_shown_ = false;
   std::thread thread_;
 };
 

@@ -51,7 +51,7 @@ std::string gain_text(const Duel& duel) {
 std::string verdict_text(const KnobReport& knob) {
   switch (knob.verdict) {
   case tuning::KnobVerdict::adopted: return "adopted";
-  case tuning::KnobVerdict::kept: return "kept";
+  case tuning::KnobVerdict::unchanged: return "kept";
   case tuning::KnobVerdict::nothing_to_try: return "nothing else to try";
   case tuning::KnobVerdict::out_of_time: return "no time left";
   }
@@ -255,7 +255,7 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
                       const engine::RunReport& report) {
   engine::FirstRun first = report.first_run.value_or(engine::FirstRun{});
   first.budget_ns = settings.options.first_run_budget_ns;
-  first.reason = first.equal ? "equal to plain launches on its first run here"
+  first.reason = first.equal ? "equal to plain launches on the first run on this device"
                  : first.compared
                      ? "not equal to plain launches"
                      : "not compared: plain launches cannot run, or take longer than measure-budget";
@@ -285,12 +285,12 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
   std::error_code unknown;
   if (taken.kept) {
     const bool differs = std::filesystem::exists(files.difference, unknown);
-    engine::FirstRun report{.compared = true,
-                            .equal = !differs,
-                            .kept = true,
-                            .reason = differs
-                                          ? "plain launches: outputs differed from theirs on an earlier run"
-                                          : "measured on an earlier run here, equal to plain launches"};
+    engine::FirstRun report{
+        .compared = true,
+        .equal = !differs,
+        .kept = true,
+        .reason = differs ? "outputs of a candidate differed from those of plain launches on an earlier run"
+                          : "measured on an earlier run on this device"};
     if (differs) {
       report.difference_file = files.difference.string();
       chosen.warning = difference_warning(report, "", of_chosen);
@@ -565,36 +565,36 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
 CommandModel tune_measure_command() {
   const auto settings = std::make_shared<TuneSettings>();
   RunSettings& common = settings->common;
-  return {.name = "measure",
-          .summary = "Measure which strategy, mode, packing and work-groups run a program fastest",
-          .options =
-              {device_option(common.selector,
-                             "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
-                             "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
-               duration_option("--budget", settings->budget_ns, 1'000'000'000,
-                               "How long to measure at most: 10s, 2m, or a number of seconds (default 60s)"),
-               file_option("--profile", settings->profile_file,
-                           "Write the device profile, which `tidegate run --profile` takes, here too"),
-               file_option("--policy", settings->policy_file, "Write the launch policy here too"),
-               flag("--no-keep", settings->no_keep,
-                    "Leave nothing in the user's folder, where `tidegate run` looks by itself"),
-               duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
-                               "How long one run of the waves may take (default 60s)"),
-               short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
-               short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
-               flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
-               parameter_option(common.parameters), path_scope_option(common.options.scope),
-               format_option(common.format), output_option(common.output)},
-          .positionals = {positional(
-              "[PROGRAM]",
-              file_option("", common.program,
-                          "Wave program or frontier program to measure; - or none is standard input"))},
-          .examples =
-              {{"What runs this program fastest here, and what did each choice bring?",
-                "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
-               {"Up to which size of a frontier is one work-group faster than all of them?",
-                "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
-          .run = [settings] { return run_measure(*settings); }};
+  return {
+      .name = "measure",
+      .summary = "Measure which strategy, mode, pack and work-groups run a program fastest",
+      .options =
+          {device_option(common.selector,
+                         "Where to measure: an index, cpu, gpu, a UUID, a name or a part of one; "
+                         "$TIDEGATE_DEVICE, or the first GPU, or else the first device when left out"),
+           duration_option("--budget", settings->budget_ns, 1'000'000'000,
+                           "Measure for at most this long: 10s, 2m, or a number of seconds (default 60s)"),
+           file_option("--profile", settings->profile_file,
+                       "Write the device profile, which `tidegate run --profile` takes, here too"),
+           file_option("--policy", settings->policy_file, "Write the launch policy here too"),
+           flag("--no-keep", settings->no_keep, "Do not keep the result in the user's folder for later runs"),
+           duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
+                           "How long one run of the waves may take (default 60s)"),
+           short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
+           short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
+           flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
+           parameter_option(common.parameters), path_scope_option(common.options.scope),
+           format_option(common.format), output_option(common.output)},
+      .positionals = {positional(
+          "[PROGRAM]",
+          file_option("", common.program,
+                      "Wave program or frontier program to measure; - or none is standard input"))},
+      .examples =
+          {{"What runs this program fastest here, and what did each choice bring?",
+            "tidegate tune measure examples/programs/reduction/program.json --budget 20s --format table"},
+           {"Up to what frontier size is one work-group faster than all?",
+            "tidegate tune measure examples/graphs/bfs.json --budget 20s --format table"}},
+      .run = [settings] { return run_measure(*settings); }};
 }
 
 } // namespace tidegate::app

@@ -1,4 +1,4 @@
-// tidegate version: what a report of a bug needs.
+// `tidegate version`: versions and devices, for bug reports.
 #include "app/command_line.hpp"
 #include "app/documents.hpp"
 #include "app/options.hpp"
@@ -50,7 +50,7 @@ std::string system_text() {
   return text;
 }
 
-std::vector<std::string> environment() {
+std::vector<std::string> opencl_environment() {
   std::vector<std::string> found;
   for (const char* const name :
        {"TIDEGATE_DEVICE", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_LAYERS", "POCL_DEVICES",
@@ -73,10 +73,10 @@ documents::VersionReport versions() {
           .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
           .opencl_loader = device::loader_version(),
           .system = system_text(),
-          .environment = environment()};
+          .environment = opencl_environment()};
 }
 
-// Drivers are loaded for it, in a separate process: a crash becomes a note.
+// Lists devices in a separate process, because drivers may crash; a crash becomes a note.
 void add_devices(documents::VersionReport& report) {
   if (auto isolated = device::isolate_drivers(); !isolated) {
     report.notes.push_back(isolated.error().message);
@@ -129,7 +129,7 @@ CommandModel version_command() {
   };
   const auto settings = std::make_shared<Settings>();
   return {.options = {format_option(settings->format), output_option(settings->output)},
-          .examples = {{"What to put into a report of a bug:", "tidegate version --format table"}},
+          .examples = {{"Include this in a bug report:", "tidegate version --format table"}},
           .run = [settings] {
             documents::VersionReport report = versions();
             add_devices(report);

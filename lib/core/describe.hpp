@@ -469,7 +469,8 @@ struct DocumentOf {
   static const Document document;
 };
 
-// The specialisations above. Headers say that a type has them, sources define them; names of enumerations are in headers.
+// The specialisations above. Headers say that a type has them, sources define them; names of enumerations are in
+// headers.
 #define TIDEGATE_CHOICES(E, list)                                                                            \
   template <>                                                                                                \
   inline constexpr Names Choices<E>::names = list

@@ -286,7 +286,7 @@ Result<Output> Output::open(const std::string& path, FileKinds kinds) {
       Error error = cannot_write(path, code);
       if (pipe && code == ENXIO) {
         error = wrong_kind(std::move(error), "no process reads from this pipe");
-        error.fix = "start what reads it first";
+        error.fix = "start the reader first";
       }
       return tl::unexpected(std::move(error));
     }

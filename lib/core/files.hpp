@@ -52,8 +52,8 @@ Result<std::string> read_all(const std::string& path, std::size_t most,
 Result<std::string> written_path(const std::string& path);
 
 // The destination of an answer. A regular file has no name, or a temporary one in the same folder where the file system
-// knows no such files; commit() gives it its name and the permissions of the file it replaces. Without commit(), or after
-// an interrupt, nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
+// knows no such files; commit() gives it its name and the permissions of the file it replaces. Without commit(), or
+// after an interrupt, nothing remains. Anything else (standard output, a device, a named pipe) is written directly.
 class Output {
 public:
   // Errors: cannot_write if the file cannot be created, has a type that `kinds` excludes, or is a named pipe
@@ -67,8 +67,8 @@ public:
   // Names a file for join() before it has its name; empty for what is written directly.
   [[nodiscard]] std::string shared_name() const;
 
-  // Opens the file that another process of this host has under shared_name(), to write parts of it with write_at(); returns
-  // nothing if that is not possible. `path` is for messages; the other process commits.
+  // Opens the file that another process of this host has under shared_name(), to write parts of it with write_at();
+  // returns nothing if that is not possible. `path` is for messages; the other process commits.
   static std::optional<Output> join(const std::string& path, const std::string& shared_name);
 
   // Errors: cannot_write; but writing to a pipe without a reader succeeds, see closed().
@@ -99,8 +99,8 @@ void flush_outputs(bool flush);
 // Returns the system's message for an errno code.
 std::string system_message(int code);
 
-// Turns a closed pipe and a file beyond the limit of ulimit -f into errors of write() instead of signals, and keeps closed standard streams from
-// becoming the next opened file. Call once, first in main().
+// Turns a closed pipe and a file beyond the limit of ulimit -f into errors of write() instead of signals, and keeps
+// closed standard streams from becoming the next opened file. Call once, first in main().
 void prepare_process();
 
 // Identifies files by canonical paths, so that no input is overwritten and no file escapes its folder.
@@ -115,8 +115,9 @@ bool is_inside(const std::filesystem::path& path, const std::filesystem::path& f
 // means a standard stream.
 std::string path_in(const std::string& folder, const std::string& file);
 
-// Names the contents of a regular file by its size, its times and where it is on the disk; empty for other files, and for
-// one that has changed within the last `settled_ns`: clocks of file systems tick, so it may change again without a trace.
+// Names the contents of a regular file by its size, its times and where it is on the disk; empty for other files, and
+// for one that has changed within the last `settled_ns`: clocks of file systems tick, so it may change again without a
+// trace.
 std::string file_state(const std::string& path, std::uint64_t settled_ns = 20'000'000);
 
 // Folders that the paths of a program may lead to.
@@ -147,8 +148,8 @@ Result<void> refuse_overwriting(const FileUses& files);
 // environment sets neither.
 std::filesystem::path cache_folder();
 
-// Files that later runs reuse. Their names contain a hash of all that they depend on. If one is missing, a run repeats the
-// work.
+// Files that later runs reuse. Their names contain a hash of all that they depend on. If one is missing, a run repeats
+// the work.
 
 // Returns 32 hexadecimal digits: a hash of 128 bits.
 std::string hash_of(std::string_view text);

@@ -70,7 +70,7 @@ std::string fix_for(rj::ParseErrorCode code, std::string_view json, std::size_t 
     return "JSON has no NaN and no infinity: give a finite number or leave the key out";
   }
   if (rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#')) {
-    return "JSON has no comments; documents that are no stream may have those that start with //";
+    return "JSON has no comments, but a document that is not a stream may have those that start with //";
   }
   if (offset >= json.size()) {
     return "close the open brackets and quotes; with --stream, each document is on one line";

@@ -167,8 +167,8 @@ struct Tensor {
   std::uint64_t bytes = 0;
 };
 
-// Finds a tensor by its name. Errors: cannot_read; bad_array for a file that is none or is cut off, and for a name that it
-// does not have.
+// Finds a tensor by its name. Errors: cannot_read; bad_array for a file that is none or is cut off, and for a name that
+// it does not have.
 Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, const std::string& name);
 
 // Reads the tensor's bytes, as many as `contents` has. Error: cannot_read.

@@ -367,7 +367,7 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
                  : is_digit(stated[0]) || stated[0] == '-'
                      ? Expression(stated, {}).value()
                      : tl::unexpected(bad_expression(
-                           fmt::format("the parameter {} is {}, and no number", in_quotes(name), stated),
+                           fmt::format("the parameter {} is {}, not a number", in_quotes(name), stated),
                            R"(give a number, or an expression: {"parameter": "2 * n"})"));
     if (const auto other = std::ranges::find(given, name, &Parameter::first); other != given.end()) {
       value = other->second;
@@ -375,7 +375,7 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
     if (!value) {
       add(std::move(value.error()), place);
     }
-    known.emplace_back(name, value.value_or(Number(std::uint64_t{1}))); // its uses are no errors then
+    known.emplace_back(name, value.value_or(Number(std::uint64_t{1}))); // so that its uses are not errors
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(known, name, &Parameter::first) == known.end()) {

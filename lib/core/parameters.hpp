@@ -22,7 +22,7 @@ void remove_comments(std::string& json);
 
 // Replaces each {"parameter": "n * 4 + 1"} by its value: numbers and names of "parameters", with + - * / and brackets.
 // Whole numbers stay whole, as in C: 7 / 2 is 3. A parameter may use those before it. Values that are `given` take the
-// place of those in the document. Text that is no JSON stays as it is. Errors, with their places: invalid_program for
+// place of those in the document. Text that is not JSON stays as it is. Errors, with their places: invalid_program for
 // expressions, out_of_range for values beyond 64 bits; invalid_usage for a given parameter that the document lacks.
 Result<std::string> replace_parameters(std::string json, std::span<const Parameter> given = {});
 

@@ -92,7 +92,7 @@ Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, cons
   rapidjson::Document header;
   header.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
   if (header.HasParseError() || !header.IsObject()) {
-    return tl::unexpected(no_safetensors(path, "its header is no JSON object"));
+    return tl::unexpected(no_safetensors(path, "its header is not a JSON object"));
   }
   const auto found =
       header.FindMember(rapidjson::Value(name.data(), static_cast<rapidjson::SizeType>(name.size())));

@@ -13,10 +13,10 @@
 
 namespace tidegate {
 
-// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions, substitutions and swaps of
-// neighbours count one each), the first among equals, if it needs at most one edit for each three characters of `word` (at least
-// one). Otherwise returns the only candidate that starts with `word` and "_", if there is one. Returns nothing for words beyond
-// 256 characters.
+// Returns the candidate closest to `word` by optimal string alignment distance (insertions, deletions, substitutions
+// and swaps of neighbours count one each), the first among equals, if it needs at most one edit for each three
+// characters of `word` (at least one). Otherwise returns the only candidate that starts with `word` and "_", if there
+// is one. Returns nothing for words beyond 256 characters.
 std::optional<std::string_view> nearest_name(std::string_view word,
                                              std::span<const std::string_view> candidates);
 

@@ -153,8 +153,8 @@ Transferred transferred(const HostContents& memory) {
   return memory.pinned() ? Transferred::later : Transferred::now;
 }
 
-// Returns true if the buffer's first contents are still there after a run: no wave writes it, and no other buffer has its
-// memory at another time.
+// Returns true if the buffer's first contents are still there after a run: no wave writes it, and no other buffer has
+// its memory at another time.
 bool stays(const CompiledProgram& compiled, std::size_t index) {
   const Job& program = compiled.program;
   const auto begin = [&](std::size_t i) { return compiled.memory.offsets[i]; };
@@ -292,7 +292,8 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena
   KeptInputs inputs{.kept = kept, .arena = std::move(arena)};
   if (inputs.arena) {
     kept.use(inputs.arena);
-    for (std::size_t i = 0; i < program.buffers.size(); ++i) { // what this run replaces is no source for it
+    for (std::size_t i = 0; i < program.buffers.size();
+         ++i) { // a buffer that this run replaces is not a source for it
       std::string& content = inputs.arena->contents[i];
       inputs.replaced.push_back(content == program.buffers[i].content ? "" : std::exchange(content, ""));
     }

@@ -95,8 +95,8 @@ struct ArenaRun {
   device::CallCounts calls;         // from the first upload to the last read-back
 };
 
-// Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and keeps
-// what may stay on the device. Throws device::Refused.
+// Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and
+// keeps what may stay on the device. Throws device::Refused.
 ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
                       const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
                       KeptInputs* inputs = nullptr);

@@ -54,8 +54,8 @@ KernelLimits kernel_limits(const device::DeviceInfo* device, const CompileOption
   return limits;
 }
 
-// Upper bound on progress-report memory: one report per work-group, at most one group per tile unless `workers` asks for
-// more.
+// Upper bound on progress-report memory: one report per work-group, at most one group per tile unless `workers` asks
+// for more.
 std::uint64_t progress_bytes(const LaunchTables& tables, const device::DeviceInfo* device,
                              std::optional<std::uint32_t> workers) {
   constexpr std::uint64_t most_groups_per_unit = 64;
@@ -128,8 +128,8 @@ Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& pla
       device == nullptr
           ? default_alignment
           : std::max<std::uint64_t>(default_alignment, std::bit_ceil(device->base_alignment_bytes));
-  // Equal places of large buffers whose sizes are multiples of a page fall into the same set of a CPU's first cache, which
-  // holds eight lines. Twenty cache lines more shift each buffer from the one before.
+  // Equal places of large buffers whose sizes are multiples of a page fall into the same set of a CPU's first cache,
+  // which holds eight lines. Twenty cache lines more shift each buffer from the one before.
   constexpr std::uint64_t stagger_bytes = 5 * default_alignment;
   if (device != nullptr && device->type == device::DeviceType::cpu) {
     if (auto memory = plan_memory(program, plan, alignment, capacity.value_or(0), stagger_bytes)) {
@@ -140,7 +140,7 @@ Result<MemoryLayout> lay_out(const Job& program, const planning::MemoryPlan& pla
 }
 
 std::string mode_reason(std::optional<Mode> asked_for, const LaunchTables& tables) {
-  return tables.cases.empty() ? "every stage is one wave, launched as the user's own kernel"
+  return tables.cases.empty() ? "no effect: every stage is one wave, launched as the user's own kernel"
          : asked_for          ? "requested"
                               : "recommended by the launch policy";
 }
@@ -266,7 +266,7 @@ void wait_inside(LaunchTables& tables, const OutlinedOps& ops, std::uint32_t pha
   }
 }
 
-// From waves and outlined kernels on.
+// Compiles waves and outlined kernels: groups, schedule, memory, strategy, waits, tables and text.
 Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, const device::DeviceInfo* device,
                                       const CompileOptions& options) {
   const bool cpu = device != nullptr && device->type == device::DeviceType::cpu;
@@ -323,7 +323,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
   // times.
   LaunchTables tables =
       make_tables(program, schedule, memory, synchronization, decided.mode,
-                  cpu ? Cases::per_op : Cases::per_wave, most_cases_of_all, op_numbers(input.promotion.ops));
+                  cpu ? Cases::per_op : Cases::per_wave, default_most_cases, op_numbers(input.promotion.ops));
   if (device != nullptr && tables.dynamic_local_bytes > device->local_memory_bytes) {
     return tl::unexpected(too_much_local_memory(tables.dynamic_local_bytes, *device));
   }
@@ -342,8 +342,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                                 : DeviceClock::none;
   const bool claims = options.claims && strategy == Strategy::barrier && may_claim(program, device) &&
                       !options.stress && clock == DeviceClock::none;
-  // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other GPUs, too. PoCL 3.1 compiles some of these barriers
-  // wrongly, and --stress would blame the program.
+  // Loads before a wait gain on NVIDIA's GPUs; --stress takes them to other GPUs, too. PoCL 3.1 compiles some of these
+  // barriers wrongly, and --stress would blame the program.
   const bool gates = is_persistent(strategy) && !claims && clock == DeviceClock::none &&
                      ((options.stress && !cpu) || (device != nullptr && takes_ptx(*device)));
   if (gates) {
@@ -401,8 +401,8 @@ bool windows_fall_back(const CompiledProgram& compiled) {
   });
 }
 
-// The flag of a tile is a condition around its kernel. PoCL 3.1 compiles barriers under conditions wrongly, of plain launches, too,
-// so that nothing could be compared with.
+// The flag of a tile is a condition around its kernel. PoCL 3.1 compiles barriers under conditions wrongly, of plain
+// launches, too, so that nothing could be compared with.
 Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const device::DeviceInfo* device) {
   for (std::uint32_t i = 0; i < program.waves.size(); ++i) {
     const ProgramWave& wave = program.waves[i];
@@ -420,7 +420,8 @@ Result<void> check_conditions(const Job& program, const OutlinedOps& ops, const 
   return {};
 }
 
-// Asks the policy, then compiles with windows of waves and separate cases of hot ops if the options or the policy say so.
+// Asks the policy, then compiles with windows of waves and separate cases of hot ops if the options or the policy say
+// so.
 Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, std::uint64_t budget_bytes,
                                          const device::DeviceInfo* device, const CompileOptions& options) {
   const auto began = Clock::now();
@@ -447,6 +448,9 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   PromotionChoice promotion =
       choose_promotion(plain ? Promotion::none : options.promote, decided.recommendation, std::move(windows),
                        std::move(hot_ops));
+  if (plain && options.promote != Promotion::none) {
+    promotion.reason = "plain launches run the user's own kernels";
+  }
 
   if (!promotion.windows.empty()) {
     TIDEGATE_TRY(FusedProgram fused, fuse(program, ops, promotion.windows));

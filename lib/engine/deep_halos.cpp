@@ -1,5 +1,5 @@
-// Decides what each rank runs of a job that is split, and what ranks exchange before a wave: deep halos, and the account of what is
-// fresh.
+// Decides what each rank runs of a job that is split, and what ranks exchange before a wave: deep halos, and the
+// account of what is fresh.
 #include "engine/split.hpp"
 #include "opencl_c/accesses.hpp"
 #include <tidegate/core/text.hpp>
@@ -405,7 +405,8 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
     const std::uint64_t bytes = program_.buffers[argument.buffer].bytes;
     auto& fresh = fresh_[storage_[iteration % storage_.size()][argument.buffer]];
     for (std::uint32_t rank = 0; rank < running; ++rank) {
-      // A rank has its own rows and may write them. A row of another rank that it writes may keep some bytes, which it needs.
+      // A rank has its own rows and may write them. A row of another rank that it writes may keep some bytes, which it
+      // needs.
       if (cut.cut() && (rows[rank].begin == rows[rank].end ||
                         (argument.access == Access::write && rows[rank] == own_rows(spec, cut, rank)))) {
         continue;
@@ -419,7 +420,7 @@ std::vector<RankTransfer> Freshness::before(std::uint32_t wave, std::uint32_t it
       fetch(argument.buffer, rank, needed, fresh, transfers);
       fresh[rank] = {std::min(needed.begin, fresh[rank].begin), std::max(needed.end, fresh[rank].end)};
       if (cut.cut() && argument.rows &&
-          argument.rows->wraps != 0) { // each time, as they are no part of the account
+          argument.rows->wraps != 0) { // each time, as they are not part of the account
         for (const ByteRange& around : touched_around(*argument.rows, rows[rank])) {
           fetch(argument.buffer, rank, around, fresh, transfers);
         }

@@ -294,7 +294,7 @@ bool Dispatcher::slice(Position& position, const Rows& rows) {
   return true;
 }
 
-// Takes the position that a launch has reached; returns false if it is no use to go on.
+// Takes the position that a launch has reached; returns false if going on is useless.
 bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, const Rows& rows) {
   const Position reached{
       .iteration = head[iteration_word], .stage = head[stage_word], .turn = head[turn_word]};
@@ -489,7 +489,7 @@ bool Dispatcher::may_record() const {
                      [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });
 }
 
-// Nothing where the device has no command buffers.
+// Returns an empty recording if the device has no command buffers.
 device::Recording Dispatcher::record(std::uint32_t phase) const {
   std::vector<device::Launch> launches;
   for (std::size_t i = schedule_.repeat_begin; i < schedule_.repeat_end; ++i) {
@@ -538,7 +538,7 @@ bool Dispatcher::settle(bool always) {
   return always || !(loop_.out_of_time(deadline()) || any_queue_failed());
 }
 
-// Nothing that follows is of use then.
+// Returns true if a queue has failed; then the run ends, because later waves would read its results.
 bool Dispatcher::any_queue_failed() {
   const bool failed = queues_.any_failed();
   outcome_.status = failed ? RunStatus::queue_failed : outcome_.status;

@@ -41,8 +41,9 @@ public:
   DispatchOutcome run();
 
   // For a program that only repeats, in one launch: other launches may work before these iterations and after them.
-  // run_block() ends with them; start_block() enqueues them, and end_block() waits for that, or returns at once if there is none.
-  // All return false if they did not run to their end; outcome() says why, but of iterations that start_block() may not take.
+  // run_block() ends with them; start_block() enqueues them, and end_block() waits for that, or returns at once if
+  // there is none. All return false if they did not run to their end; outcome() says why, but of iterations that
+  // start_block() may not take.
   bool run_block(std::uint32_t begin, std::uint32_t end);
   bool start_block(std::uint32_t begin, std::uint32_t end);
   bool end_block();

@@ -31,7 +31,7 @@ struct Prepared {
   std::optional<BuiltProgram> built;
   Residency residency;
 
-  // In a stream.
+  // These are used in a stream.
   std::weak_ptr<KeptArena> arena;                         // others may have taken its room
   std::map<std::string, std::string> sources;             // states of the files of its kernels
   std::optional<FirstRun> first_run;                      // as its next run reports it
@@ -86,9 +86,9 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
 Result<void> check_exportable(const CompiledProgram& compiled);
 
 // Writes the generated kernel, its tables, the first contents of buffers and a host program in C (kernels/host/main.c)
-// with a Makefile into a folder, which is made if it is missing. The program is exportable; `outputs` are those of a run
-// that was equal to plain launches and wrote its files. Errors: cannot_export for an output whose file is not a header
-// and the buffer's bytes; cannot_write.
+// with a Makefile into a folder, which is made if it is missing. The program is exportable; `outputs` are those of a
+// run that was equal to plain launches and wrote its files. Errors: cannot_export for an output whose file is not a
+// header and the buffer's bytes; cannot_write.
 Result<std::vector<WrittenFile>> export_program(const CompiledProgram& compiled, const DispatchLimits& limits,
                                                 const device::DeviceInfo& device, const HostContents& first,
                                                 const HostContents& outputs, const std::string& folder);

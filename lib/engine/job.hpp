@@ -75,7 +75,8 @@ struct ProgramBuffer {
   // Returns its contents before the first wave, or their start: the bytes after it are undefined. Empty: no
   // contents.
   std::function<Result<std::vector<std::byte>>()> first = {};
-  // If it is not empty: returns these bytes of them, without the memory for all; both are multiples of the element size.
+  // If it is not empty: returns these bytes of them, without the memory for all; both are multiples of the element
+  // size.
   std::function<Result<std::vector<std::byte>>(std::uint64_t begin, std::uint64_t bytes)> first_part = {};
   std::string content = {}; // name of these contents: equal names, equal contents; empty if unknown
   // The file that gets its contents after the last wave, and the function that writes it.
@@ -215,8 +216,8 @@ struct ProgramWave {
   // The wave right after it in the program's order, whatever its index, whose tiles it counts.
   std::optional<std::uint32_t> prepares = {};
   bool prepared = false; // another wave counts before it which of its tiles run
-  // If it runs items of a list, in any order, instead of its work-items: their number, and that of each tile if it is known
-  // before the run.
+  // If it runs items of a list, in any order, instead of its work-items: their number, and that of each tile if it is
+  // known before the run.
   std::optional<std::uint64_t> listed_items = {};
   std::vector<std::uint32_t> tile_items = {};
   std::optional<std::uint32_t> state = {}; // the buffer that says whether its work failed

@@ -224,8 +224,8 @@ std::optional<std::string> with_reductions(std::string_view ptx) {
   return changed ? std::optional(std::move(text)) : std::nullopt;
 }
 
-// CL_KERNEL_WORK_GROUP_SIZE cannot say it before a launch: NVIDIA's driver reports 256 for a kernel of 40 registers that
-// states 512 work-items and runs with them.
+// CL_KERNEL_WORK_GROUP_SIZE cannot say it before a launch: NVIDIA's driver reports 256 for a kernel of 40 registers
+// that states 512 work-items and runs with them.
 static Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_size) {
   return {.code = ErrorCode::kernel_does_not_fit,
           .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "

@@ -28,13 +28,13 @@ std::string encode_entry(const CacheEntry& entry);
 // Returns nullopt for anything that encode_entry() did not produce.
 std::optional<CacheEntry> decode_entry(std::string_view bytes);
 
-// Returns NVIDIA's PTX with the statement that a compute unit has to hold `groups` work-groups of the kernel, or nullopt
-// for any other text. The kernel must state its work-group size.
+// Returns NVIDIA's PTX with the statement that a compute unit has to hold `groups` work-groups of the kernel, or
+// nullopt for any other text. The kernel must state its work-group size.
 std::optional<std::string> stating_groups_per_unit(std::string ptx, std::string_view kernel,
                                                    std::uint32_t groups);
 
-// Returns NVIDIA's PTX with `red` in place of each `atom` on global memory whose result nothing reads; nullopt if there is
-// none, or for any other text.
+// Returns NVIDIA's PTX with `red` in place of each `atom` on global memory whose result nothing reads; nullopt if there
+// is none, or for any other text.
 std::optional<std::string> with_reductions(std::string_view ptx);
 
 struct BuiltKernel {

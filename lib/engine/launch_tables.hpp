@@ -95,10 +95,10 @@ inline constexpr std::uint32_t range_words = 13;
 // Replaces a buffer's offset.
 inline constexpr std::uint64_t null_word = ~std::uint64_t{0};
 
-// Location of an argument in a descriptor, aligned for its type.
-// Words that the value of an argument takes, without what changes it.
+// Returns how many words the value of an argument takes, without what changes it.
 std::uint64_t value_words(const ProgramArgument& argument);
 
+// Location of an argument in a descriptor, aligned for its type.
 struct ArgumentIndex {
   std::uint32_t word = 0;
   std::uint64_t local_offset = 0; // of a local argument, in dynamic local memory
@@ -106,13 +106,13 @@ struct ArgumentIndex {
 std::vector<ArgumentIndex> argument_indices(std::span<const ProgramArgument> arguments);
 
 // Most cases of a kernel with a case per wave.
-inline constexpr std::size_t most_cases_of_all = 64;
+inline constexpr std::size_t default_most_cases = 64;
 
 // Makes the tables of a schedule. With `per_wave` and more than `most_cases` different waves there is a case
 // per op, because more cases take compilers long. `hot` ops are promoted and come first, in this order.
 LaunchTables make_tables(const Job& program, const Schedule& schedule, const MemoryLayout& memory,
                          const Synchronization& synchronization, Mode mode, Cases cases,
-                         std::size_t most_cases = most_cases_of_all,
+                         std::size_t most_cases = default_most_cases,
                          const std::vector<std::uint32_t>& hot = {});
 
 // Tracks what each group knows of the others. Returns the first violation as a sentence, or an empty string:

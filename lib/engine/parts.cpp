@@ -1,4 +1,4 @@
-// Which buffers ranks have in parts, and how kernels find these.
+// Finds the buffers that ranks have in parts, and the arguments by which kernels find these parts.
 #include "engine/split.hpp"
 #include "opencl_c/accesses.hpp"
 #include <tidegate/core/text.hpp>
@@ -12,7 +12,7 @@
 namespace tidegate::engine {
 namespace {
 
-// Why a wave needs all of a split buffer on every rank.
+// Returns why a wave needs all of a split buffer on every rank.
 JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint32_t wave,
                             std::size_t argument) {
   const ProgramWave& spec = program.waves[wave];

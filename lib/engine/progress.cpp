@@ -1,4 +1,5 @@
-// Counts the items that a run has completed. An item is the work of one lane: a work-item of a wave, or an item of a queue.
+// Counts the items that a run has completed. An item is the work of one lane: a work-item of a wave, or an item of a
+// queue.
 #include "engine/report.hpp"
 
 #include <algorithm>
@@ -261,8 +262,8 @@ public:
   [[nodiscard]] const std::vector<std::uint32_t>& rules() const { return rules_; }
 
 private:
-  // Rules of the waves that have written a memory and of those that have read it, which come before any wave that accesses
-  // it and before those that write it, as dependencies say within an iteration.
+  // Rules of the waves that have written a memory and of those that have read it, which come before any wave that
+  // accesses it and before those that write it, as dependencies say within an iteration.
   struct Carried {
     std::uint32_t written = 0;
     std::uint32_t read = 0;
@@ -288,8 +289,8 @@ Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
     return lineage;
   }
   LineageTrace trace(program, groups, storage);
-  // Adds the groups of a section that ran as a whole in its run `run`; with a `stride`, the items of this run and of each
-  // run `stride` later.
+  // Adds the groups of a section that ran as a whole in its run `run`; with a `stride`, the items of this run and of
+  // each run `stride` later.
   const auto add = [&](Section section, std::uint64_t run, std::uint64_t stride) {
     for (std::size_t group = 0; group < groups.group_count(); ++group) {
       const auto waves = groups.group(group);

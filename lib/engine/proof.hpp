@@ -84,8 +84,9 @@ StressReport run_under_stress(const device::Session& session, const device::Devi
                               Reference& reference, std::chrono::steady_clock::time_point deadline,
                               const RunOptions& options, Monitor& monitor);
 
-// Times both ways in pairs of alternating order. Each returns its nanoseconds, or nothing once time is up: then the rounds
-// before count. Returns nothing without a round. `same_launches`: both ways are the same, so what differs is chance.
+// Times both ways in pairs of alternating order. Each returns its nanoseconds, or nothing once time is up: then the
+// rounds before count. Returns nothing without a round. `same_launches`: both ways are the same, so what differs is
+// chance.
 std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
                                        const std::function<std::optional<std::uint64_t>()>& plain,
                                        const std::function<std::optional<std::uint64_t>()>& run);

@@ -359,8 +359,8 @@ void QueueRounds::take(const QueuePart& part) {
   }
 }
 
-// Gives every rank what all have counted in a round: requeued items by priority and items that failed; an item that failed, and
-// one that was requeued, are those of the first rank that has one.
+// Gives every rank what all have counted in a round: requeued items by priority and items that failed; an item that
+// failed, and one that was requeued, are those of the first rank that has one.
 bool QueueRounds::sum_round() {
   if (!part_.sum) {
     return true;

@@ -89,8 +89,8 @@ private:
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
-// The items that one of several ranks runs: those with params from `begin` to before `end`. All ranks run the same rounds, decided
-// by what they have counted together.
+// The items that one of several ranks runs: those with params from `begin` to before `end`. All ranks run the same
+// rounds, decided by what they have counted together.
 struct QueuePart {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -29,7 +29,7 @@ std::string what_it_does(const ProgramWave& wave, const WaveCut& cut) {
          : wave.listed_items ? "runs items of a queue"
          : combines(wave)    ? "combines a buffer in each iteration"
          : cut.on_one_rank   ? "runs on one rank"
-                             : "is no kernel that each rank runs by itself";
+                             : "is not a kernel that each rank runs by itself";
 }
 
 // Returns why no persistent launch of the rank is taken; empty if it is built.

@@ -1,5 +1,5 @@
-// Iterations of a rank between two exchanges of halos, in one persistent launch. For the compiler they are a job of their own:
-// the waves that repeat, on the tiles of this rank, with the memory that the rank has.
+// Iterations of a rank between two exchanges of halos, in one persistent launch. For the compiler they are a job of
+// their own: the waves that repeat, on the tiles of this rank, with the memory that the rank has.
 //
 //   own tiles          |########|            iteration 3 of 3
 //                    |#+########+#|          iteration 2
@@ -22,7 +22,7 @@
 
 namespace tidegate::engine {
 
-// Why the iterations of a program are plain launches on ranks; empty if their waves are such that they can share a launch.
+// Returns why the iterations of a program are plain launches on ranks; empty if their waves can share a launch.
 std::string block_obstacle(const Job& program, const JobSplit& split);
 
 // Returns the job of one rank, which may have no wave; buffers keep their numbers. `depth` as of store_in_parts().
@@ -46,15 +46,15 @@ struct RankBlocks {
   std::optional<RankBlock> block; // empty if this rank has nothing to run in them
 };
 
-// Compiles and builds the block, and decides with all ranks whether it may run. With no strategy stated, only one that the cost
-// model expects to be faster is tried. Errors: as Ranks::wait().
+// Compiles and builds the block, and decides with all ranks whether it may run. With no strategy stated, only one that
+// the cost model expects to be faster is tried. Errors: as Ranks::wait().
 Result<RankBlocks> make_blocks(const device::Session& session, const device::DeviceInfo& device,
                                const Job& program, const JobSplit& split,
                                std::span<const std::vector<std::uint32_t>> storage, std::uint32_t depth,
                                const RunOptions& options);
 
-// Runs the first iterations by plain launches and with blocks, whose use was to be measured: with other bytes they are taken
-// never. Errors: as run_on_ranks().
+// Runs the first iterations by plain launches and with blocks, whose use was to be measured: with other bytes they are
+// taken never. Errors: as run_on_ranks().
 Result<void> prove_blocks(const device::Session& session, const Job& program, const JobSplit& split,
                           const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first,
                           RankSettings settings, const RunOptions& options, Monitor& monitor);

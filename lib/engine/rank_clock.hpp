@@ -1,4 +1,5 @@
-// Times and messages of one rank, of a wave program or of a traversal: its clock, its trace, and the report of all ranks.
+// Times and messages of one rank, of a wave program or of a traversal: its clock, its trace, and the report of all
+// ranks.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/run_report.hpp"
@@ -52,8 +53,8 @@ private:
   std::size_t unnamed_ = 0;
 };
 
-// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an empty
-// timeline. `names` are those of work. Errors: as Ranks::wait().
+// Returns two lanes for each rank, its work and its messages, and what it has sent as a curve: in rank 0; others get an
+// empty timeline. `names` are those of work. Errors: as Ranks::wait().
 Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string> names, ranks::Ranks& ranks);
 
 struct RankTimes {
@@ -71,8 +72,8 @@ public:
   RankClock(ranks::Ranks& ranks, Monitor& monitor, RankTimes& times)
       : ranks_(ranks), monitor_(monitor), times_(times) {}
 
-  // Begins the dispatch on all ranks at the same time; `most` is its wall time. Keeps at most `trace_spans` spans of a trace.
-  // Errors: as Ranks::wait().
+  // Begins the dispatch on all ranks at the same time; `most` is its wall time. Keeps at most `trace_spans` spans of a
+  // trace. Errors: as Ranks::wait().
   Result<void> begin(std::chrono::nanoseconds most, std::uint64_t trace_spans);
 
   // Times and traffic count from here on.
@@ -100,8 +101,8 @@ private:
   ranks::Traffic before_;
 };
 
-// Returns the times and messages of all ranks, in rank 0; the others get an empty report. Of a run that ended early, when ranks
-// may be anywhere, each returns its own. `own` has what traffic does not count. Errors: as Ranks::wait().
+// Returns the times and messages of all ranks, in rank 0; the others get an empty report. Of a run that ended early,
+// when ranks may be anywhere, each returns its own. `own` has what traffic does not count. Errors: as Ranks::wait().
 Result<RanksReport> report_ranks(RunStatus status, const ranks::Traffic& traffic, RankReport own,
                                  ranks::Ranks& ranks);
 

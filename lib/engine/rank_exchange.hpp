@@ -1,6 +1,6 @@
-// Bytes of buffers on their way between ranks, through two blocks of host memory, which are pinned where that helps: one is
-// read from the device and sent, the other one is received and written. Between begin() and end() the device may run what
-// needs none of them.
+// Bytes of buffers on their way between ranks, through two blocks of host memory, which are pinned where that helps:
+// one is read from the device and sent, the other one is received and written. Between begin() and end() the device may
+// run what needs none of them.
 //
 //   device   | reads | inner work-groups …           | writes | work-groups at the borders
 //   host             | sends, receives ----- waits - |

@@ -27,7 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Why a buffer is not split, as a wave that is not cut writes it or ranks combine it; or why every rank has memory for all of it.
+// Reports why a buffer is not split (a wave that is not cut writes it, or ranks combine it), or why every rank has
+// memory for all of it.
 RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::uint32_t buffer,
                                std::uint64_t bytes_sent) {
   RankBufferReport report{.buffer = program.buffers[buffer].name,
@@ -93,7 +94,7 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
   return report;
 }
 
-// Where a run that has ended is in its schedule.
+// Returns the position in the schedule at which a run has ended.
 Position end_of(const Schedule& schedule, const RankRun& run) {
   const auto end = static_cast<std::uint32_t>(schedule.stages.size());
   if (run.ended_before) {
@@ -181,7 +182,7 @@ Result<PlainRun> run_alone(const device::Session& session, const Job& program,
   }
 }
 
-// Why the iterations between two exchanges run as they do.
+// Returns why the iterations between two exchanges run as they do.
 std::string blocks_reason(const RankBlocks& blocks, const RankRun& run) {
   if (blocks.use == BlockUse::never) {
     return blocks.reason;

@@ -71,7 +71,7 @@ public:
     monitor_.begin(Activity::building);
     const auto moved = moved_parameters(program_, split_);
     const PlainPrograms programs(session_, program_, order_, moving_sources(program_, moved));
-    TIDEGATE_CHECK(ranks_.barrier()); // what takes one rank longer is no part of the dispatch
+    TIDEGATE_CHECK(ranks_.barrier()); // time that one rank takes longer is not part of the dispatch
     monitor_.begin(Activity::filling);
     const auto filling = Clock::now();
     if (blocks_ != nullptr && blocks_->block) {
@@ -152,7 +152,7 @@ private:
     return room_of(program_, split_, buffer, rank_);
   }
 
-  // Where bytes of a buffer are in its memory, or in that of one of its set.
+  // Returns the position of bytes of a buffer in its memory, or in that of one of its set.
   [[nodiscard]] std::uint64_t place(std::uint32_t buffer, const ByteRange& bytes) const {
     constexpr device::Status invalid_value = -30;
     const ByteRange all = room(buffer);
@@ -200,8 +200,8 @@ private:
 
   bool out_of_time() { return engine::out_of_time(run_.outcome, limit()); }
 
-  // Begins to exchange this rank's share of the transfers, of buffers in the memory that they have in a swap phase; returns
-  // what this rank awaits, or nothing if it takes no part.
+  // Begins to exchange this rank's share of the transfers, of buffers in the memory that they have in a swap phase;
+  // returns what this rank awaits, or nothing if it takes no part.
   std::optional<std::vector<RankTransfer>> begin_exchange(const std::vector<RankTransfer>& transfers,
                                                           std::uint32_t phase) {
     std::vector<RankExchange::Piece> sent, received;
@@ -382,8 +382,8 @@ private:
     in_blocks_ = way.blocks;
   }
 
-  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration. Returns false to end the
-  // program.
+  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration. Returns false
+  // to end the program.
   bool measure(std::uint32_t iteration) {
     if (iteration != warm_up_ + times_.size() * stretch_) {
       return true;
@@ -437,8 +437,8 @@ private:
     return several && fresh_.pass(iteration, end, order_, halos_) ? end : iteration;
   }
 
-  // Runs iterations in a launch, and does not wait for it once such launches are known to be short. Returns false to end the
-  // program.
+  // Runs iterations in a launch, and does not wait for it once such launches are known to be short. Returns false to
+  // end the program.
   bool run_block(std::uint32_t begin, std::uint32_t end) {
     ran_to_ = end;
     run_.block_iterations += end - begin;
@@ -497,7 +497,7 @@ private:
                         }});
   }
 
-  // Of a queue that is cut all ranks run the rounds.
+  // All ranks run the rounds of a queue that is cut.
   [[nodiscard]] bool in_rows(std::uint32_t wave) const {
     return split_.waves[wave].cut() && !program_.waves[wave].listed_items;
   }
@@ -613,8 +613,8 @@ private:
     return combine(shared) && (++launches_ < launches_until_look_ || look());
   }
 
-  // Waits for the device and looks at the clock, after more launches each time while these are short. Returns false to end the
-  // program.
+  // Waits for the device and looks at the clock, after more launches each time while these are short. Returns false to
+  // end the program.
   bool look() {
     constexpr std::uint64_t most_launches = 64;
     constexpr std::uint64_t often_ns = 100'000'000;

@@ -1,5 +1,6 @@
-// A wave program on several ranks: each launches its part of every wave that is cut (split.hpp) as a plain launch of the
-// user's kernel, or iterations in one launch (rank_block.hpp), and exchanges what later waves need of split buffers.
+// A wave program on several ranks: each launches its part of every wave that is cut (split.hpp) as a plain launch of
+// the user's kernel, or iterations in one launch (rank_block.hpp), and exchanges what later waves need of split
+// buffers.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
@@ -66,7 +67,8 @@ struct RankSettings {
   RankBlocks* blocks = nullptr;          // iterations in persistent launches, of this rank; null: none
 };
 
-// Iterations of the shortest run that measures the depth of halos, if it is 0, or whether persistent launches are faster with it.
+// Iterations of the shortest run that measures the depth of halos, if it is 0, or whether persistent launches are
+// faster with it.
 std::uint32_t least_measured(std::uint32_t halo_depth);
 
 // The greatest depth of halos that a run with these settings may use.
@@ -76,16 +78,16 @@ std::uint32_t deepest_halo(const Job& program, const RankSettings& settings);
 Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
                                        const JobSplit& split, std::uint32_t rank);
 
-// Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most` is the
-// wall time of the waves. `first` are the contents of this rank's buffers. A traced run waits for each launch, and keeps at most `trace_spans`. Errors: of the device and of
-// ranks; interrupted. Throws device::Refused.
+// Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most`
+// is the wall time of the waves. `first` are the contents of this rank's buffers. A traced run waits for each launch,
+// and keeps at most `trace_spans`. Errors: of the device and of ranks; interrupted. Throws device::Refused.
 Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
                              Monitor& monitor, const RankSettings& settings = {});
 
-// The same for iterations ahead of the run. Errors, too: interrupted; wall_time_exceeded, as a rank that ends early must not
-// go on to what all ranks do together.
+// The same for iterations ahead of the run. Errors, too: interrupted; wall_time_exceeded, as a rank that ends early
+// must not go on to what all ranks do together.
 Result<RankRun> try_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
                              const std::vector<std::vector<std::uint32_t>>& storage,
                              const HostContents& first, const RunOptions& options, Monitor& monitor,

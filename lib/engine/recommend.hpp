@@ -55,8 +55,8 @@ struct Recommendation {
   policy::LaunchRecommendation launch;
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
-  std::vector<policy::TraceStep> reasons; // in order of the steps
-  std::vector<Window> windows;            // that were counted, promoted or not
+  std::vector<policy::ExplanationStep> reasons; // in order of the steps
+  std::vector<Window> windows;                  // that were counted, promoted or not
 };
 
 // Asks the policy. Errors: those of the policy.
@@ -85,8 +85,8 @@ struct HotOp {
   friend bool operator==(const HotOp&, const HotOp&) = default;
 };
 
-// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first. `tiles`: by wave, in
-// all iterations; without them those of the plan.
+// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first. `tiles`: by
+// wave, in all iterations; without them those of the plan.
 std::vector<HotOp> hot_opcodes(const Job& program, std::span<const std::uint64_t> tiles);
 std::vector<HotOp> hot_opcodes(const Job& program);
 

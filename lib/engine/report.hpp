@@ -87,8 +87,8 @@ struct WaveProgress {
 // Returns the progress of a complete run, by wave as written.
 std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 
-// Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a persistent
-// launch and whose queues have these states. Without states it returns what the host knows.
+// Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a
+// persistent launch and whose queues have these states. Without states it returns what the host knows.
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
                                       std::uint32_t workers, std::span<const QueueOutcome> queues);
 

@@ -67,7 +67,7 @@ struct ProgramSummary {
   std::uint32_t most_iterations = 1;
   std::uint64_t budget_bytes = 0; // 0: neither program nor device has a limit
   bool budget_given = false;      // by the program; otherwise it is the device's memory
-  std::vector<policy::TraceStep> reasons;
+  std::vector<policy::ExplanationStep> reasons;
 };
 
 ProgramSummary summary_of(const engine::CompiledProgram& compiled);
@@ -353,7 +353,7 @@ struct QueueReport {
   std::optional<PublishingReport> publishing;
 };
 
-// How the counters of queues were drained: read out, and counted from zero again.
+// States whether the counters of queues were drained: read out, and counted from zero again.
 struct DrainReport {
   bool drained = false;
   std::string reason;
@@ -382,7 +382,8 @@ struct RankReport {
   std::optional<std::uint32_t> weight;       // of a wave program: its part of waves that are cut, of 10000
 };
 
-// Each rank runs its part of a wave, every rank runs all of it, or one does and sends the others what it may have written.
+// Each rank runs its part of a wave, every rank runs all of it, or one does and sends the others what it may have
+// written.
 enum class RunsOn : std::uint8_t { parts, every, one };
 inline constexpr std::array<std::string_view, 3> runs_on_names{"parts", "every", "one"};
 

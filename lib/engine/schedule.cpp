@@ -51,7 +51,7 @@ Result<std::vector<std::vector<std::uint32_t>>> storage_of(const Job& program) {
   return storage;
 }
 
-// By op with barriers: the images and samplers of the only call that the kernel may contain.
+// Has, for each op with barriers, the images and samplers of the only call that the kernel may contain.
 class SingleCalls {
 public:
   SingleCalls(const Job& program, const OutlinedOps& ops, bool wanted)
@@ -85,8 +85,8 @@ private:
   std::map<std::uint32_t, std::vector<KernelObject>> calls_;
 };
 
-// A persistent kernel ends the rounds of all its queues by one function: with several calls under a condition, PoCL (3.1)
-// lets every work-item run them. Queues whose ops publish have other ones, by the priorities in use.
+// A persistent kernel ends the rounds of all its queues by one function: with several calls under a condition, PoCL
+// (3.1) lets every work-item run them. Queues whose ops publish have other ones, by the priorities in use.
 class OneTurn {
 public:
   OneTurn(const Job& program, Strategy strategy) : program_(program), wanted_(is_persistent(strategy)) {}
@@ -257,7 +257,7 @@ std::string schedule_violation(const Job& program, const Schedule& schedule) {
       }
       stage_of[wave] = stage;
       if (schedule.stages[stage].plain && program.waves[wave].joined_waves != 1) {
-        return fmt::format("stage {} launches {}, which are no kernel", stage, program.wave_text(wave));
+        return fmt::format("stage {} launches {}, which is not a kernel", stage, program.wave_text(wave));
       }
       const Section section = stage < schedule.repeat_begin ? Section::before
                               : stage < schedule.repeat_end ? Section::each

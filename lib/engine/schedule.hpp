@@ -1,5 +1,5 @@
-// The launches of a program: barriers divide its waves into groups, which become stages; waves that cannot share a launch are
-// launched alone, as the user wrote them.
+// The launches of a program: barriers divide its waves into groups, which become stages; waves that cannot share a
+// launch are launched alone, as the user wrote them.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/job.hpp"

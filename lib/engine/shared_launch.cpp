@@ -18,7 +18,7 @@ bool packable(std::uint32_t lanes, std::uint32_t group_size) {
          (warp % lanes == 0 || (lanes % warp == 0 && group_size / lanes <= named_barriers));
 }
 
-// By wave: the reason why it cannot join a shared launch, or an empty string.
+// Finds for each wave the reason why it cannot join a shared launch, or an empty string.
 class ShareabilityAnalysis {
 public:
   ShareabilityAnalysis(const Job& program, const OutlinedOps& ops, std::uint32_t group_size,
@@ -96,8 +96,8 @@ Key heaviest(const std::map<Key, double>& weights, Key otherwise) {
   return otherwise;
 }
 
-// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items that
-// run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
+// Returns the work-group size: the one that most tiles of kernels with barriers need, else the size of most work-items
+// that run, as a smaller work-group runs a tile in several passes; multiplied by the number of concurrent tiles.
 std::uint32_t choose_group_size(const Job& program, const OutlinedOps& ops, const KernelLimits& limits) {
   const std::uint32_t max_group_size = limits.group_size;
   std::map<std::uint32_t, double> strict; // tiles

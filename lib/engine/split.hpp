@@ -1,14 +1,14 @@
-// How ranks share a job: which waves are cut, which buffers are split, and what ranks exchange before a wave.
+// A job is shared among ranks: some waves are cut, some buffers are split, and ranks exchange bytes before a wave.
 //
 //   range of a wave  | tile row 0 | 1 | 2 | 3 | 4 | 5 | 6 |     cut in the outermost dimension into whole tiles
 //   3 ranks          | rank 0         | rank 1    | rank 2|
 //   a buffer it writes                                          each rank owns the rows that its tiles write
 //   a buffer it reads     ... rank 1 needs its rows and `reach` rows of its neighbours (RowReach)
 //
-// Of a split buffer only some bytes are on a rank as one rank alone would have them. They are *fresh*. Every rank keeps
+// A rank has some bytes of a split buffer as one rank alone would have them. These are *fresh*. Every rank keeps
 // account of what is fresh on every rank, so that all know what to send without asking.
 //
-// Where all that a rank ever touches of a split buffer is known, its memory holds that part alone (store_in_parts):
+// If all that a rank ever touches of a split buffer is known, its memory holds that part alone (store_in_parts):
 //
 //   rank 1 owns        |--------|
 //   its memory   |#####|--------|#####|     # of neighbours: what it reads, at the greatest depth of halos
@@ -33,16 +33,17 @@ struct ByteRange {
   friend bool operator==(const ByteRange&, const ByteRange&) = default;
 };
 
-// A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is combined:
-// then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers. If the order of work-items or items
-// may change the results, these would differ between ranks: then rank 0 runs it and sends all that it may have written.
+// A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is
+// combined: then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers. If the order of
+// work-items or items may change the results, these would differ between ranks: then rank 0 runs it and sends all that
+// it may have written.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
   bool on_one_rank = false;         // which is not cut
   std::string reason;               // why it is not cut
   std::string fix;                  // what to declare so that it is; empty if nothing helps
-  // A fill of a split buffer, or a copy into one whose bytes each rank has where it owns those of the target: every rank does it on
-  // all bytes that it has memory for, and no message follows.
+  // A fill of a split buffer, or a copy into one whose bytes each rank has where it owns those of the target: every
+  // rank does it on all bytes that it has memory for, and no message follows.
   bool local = false;
 
   [[nodiscard]] bool cut() const { return !begin.empty(); }
@@ -55,7 +56,7 @@ struct JobSplit {
   std::vector<std::vector<ByteRange>>
       owned; // by buffer and rank, of split buffers; empty: every rank writes all of it
 
-  // By buffer and rank, the bytes that the rank has memory for; empty: all of them.
+  // The bytes that a rank has memory for, by buffer and rank; empty: all of them.
   std::vector<std::vector<ByteRange>> parts;
   struct Obstacle {
     std::string reason, fix;
@@ -80,8 +81,8 @@ JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights);
 // Returns true if ranks combine a buffer after the wave.
 bool combines(const ProgramWave& wave);
 
-// Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension are right,
-// because others may read what is not fresh.
+// Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension
+// are right, because others may read what is not fresh.
 struct TileRows {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -111,8 +112,8 @@ TileRows whole_tiles(const ProgramWave& wave, TileRows rows);
 // The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
 ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes);
 
-// The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs those rows
-// of its neighbours, too, that its own rows need later in the K iterations.
+// The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs
+// those rows of its neighbours, too, that its own rows need later in the K iterations.
 //
 //   own rows      |########|            iteration 3 of 3
 //               |#+########+#|          iteration 2      # + redundant work
@@ -133,14 +134,15 @@ public:
 
   [[nodiscard]] const std::string& reason() const { return reason_; } // why the depth is 1; may be empty
 
-  // By buffer and rank: all that the rank owns, and that cut waves touch with this depth or a lower one; of buffers that
-  // exchange their memory the same.
+  // Returns, by buffer and rank, all that the rank owns, and that cut waves touch with this depth or a lower one.
+  // Buffers that exchange their memory have the same.
   [[nodiscard]] std::vector<std::vector<ByteRange>> hulls() const;
 
-  // By rank; empty for a wave that is not cut.
+  // Returns the rows of each rank; empty for a wave that is not cut.
   std::vector<TileRows> rows(std::uint32_t wave, std::uint32_t iteration);
 
-  // By wave that is cut and repeats: all rows that the rank runs in some iteration, with this depth or a lower one.
+  // Returns, for each wave that is cut and repeats, all rows that the rank runs in some iteration, with this depth or a
+  // lower one.
   [[nodiscard]] std::vector<TileRows> widest(std::uint32_t rank) const;
 
 private:
@@ -160,15 +162,16 @@ private:
       blocks_; // by depth, and phase of the first iteration
 };
 
-// Decides which split buffers are in parts, for depths up to this one; storage[phase][buffer] is the buffer whose memory a
-// buffer uses.
+// Decides which split buffers are in parts, for depths up to this one; storage[phase][buffer] is the buffer whose
+// memory a buffer uses.
 void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_t>> storage,
                     std::uint32_t halo_depth, JobSplit& split);
 
-// By wave: the parameters of its kernel that get where their part begins, in arguments after those of the wave.
+// Returns, by wave, the parameters of its kernel that are in parts; arguments after those of the wave say where each
+// part begins.
 std::vector<std::vector<std::uint32_t>> moved_parameters(const Job& program, const JobSplit& split);
 
-// By unit: the source whose kernels take these arguments.
+// Returns, by unit, the source whose kernels take these arguments.
 std::map<std::uint32_t, std::string> moving_sources(const Job& program,
                                                     const std::vector<std::vector<std::uint32_t>>& moved);
 
@@ -180,7 +183,8 @@ struct RankTransfer {
   ByteRange bytes;
 };
 
-// Returns those of these rows of tiles that touch nothing of what a rank awaits, which lies on both sides of what it has.
+// Returns those of these rows of tiles that touch nothing of what a rank awaits, which lies on both sides of what it
+// has.
 TileRows inner_rows(const Job& program, std::uint32_t wave, const TileRows& rows,
                     std::span<const RankTransfer> awaited);
 
@@ -189,7 +193,8 @@ public:
   // References must outlive it; storage[phase][buffer] is the buffer whose memory a buffer uses.
   Freshness(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage);
 
-  // Returns what has to be sent before a wave in an iteration, of which each rank runs these rows, and counts it as sent.
+  // Returns what has to be sent before a wave in an iteration, of which each rank runs these rows, and counts it as
+  // sent.
   std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration,
                                    const std::vector<TileRows>& rows);
 

@@ -1,5 +1,5 @@
-// Runs of a program under stress: what a missing dependency, a halo that is too small or a race leaves to chance is made
-// to come out differently, in runs that a seed repeats.
+// Runs of a program under stress: what a missing dependency, a halo that is too small or a race leaves to chance is
+// made to come out differently, in runs that a seed repeats.
 //
 //   seed % 4 = 1   plain launches of the waves in another order that the dependencies allow: in reverse (seed % 8 = 1) or
 //                  shuffled
@@ -253,8 +253,9 @@ private:
     return failure;
   }
 
-  // The two waves whose order decides: bisects the swaps of neighbours that lead from the program's order, whose outputs
-  // are the expected ones, to one whose outputs differ. Empty if the outputs of one order do not repeat, or time is up.
+  // The two waves whose order decides: bisects the swaps of neighbours that lead from the program's order, whose
+  // outputs are the expected ones, to one whose outputs differ. Empty if the outputs of one order do not repeat, or
+  // time is up.
   std::vector<std::string> deciding_waves(const Order& differing) {
     const auto bisect = [](std::size_t equal, std::size_t differs, const auto& is_equal) {
       while (differs - equal > 1) {

@@ -189,7 +189,8 @@ private:
       return;
     }
     std::ranges::stable_sort(tasks_, {}, &Task::end_ns);
-    // By step and group the last task; and before each task the one that ended last in its group, or any launch.
+    // Finds the last task of each step and group, and before each task the one that ended last in its group, or any
+    // launch.
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::size_t> last_of;
     std::map<std::uint32_t, std::size_t> last_in_group;
     std::vector<std::optional<std::size_t>> previous(tasks_.size());

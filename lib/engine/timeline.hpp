@@ -91,8 +91,8 @@ struct WaveTime {
   std::uint64_t critical_ns = 0;  // part of the critical path
 };
 
-// The critical path leads backwards from the task that ended last: from each task to the one that ended last among those
-// that it waited for and the one before it in its work-group.
+// The critical path leads backwards from the task that ended last: from each task to the one that ended last among
+// those that it waited for and the one before it in its work-group.
 struct WaveTimes {
   std::vector<WaveTime> waves;          // the longest part of the critical path first
   std::uint64_t critical_path_ns = 0;   // from the begin of its first task

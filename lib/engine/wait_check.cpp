@@ -440,7 +440,7 @@ private:
   std::vector<std::vector<Run>> tiles_; // by wave and group
   std::uint64_t longest_wait_ = 0;      // steps
   std::map<std::pair<std::uint32_t, std::uint32_t>, const ResolvedDependency*> stated_;
-  // By swap phase and wave; a group that knows that an instance has ended knows it of earlier ones too.
+  // Indexed by swap phase and wave; a group that knows that an instance has ended knows it of earlier ones too.
   std::vector<Instance> latest_;
   std::uint64_t settled_ = 0; // steps that all groups know all groups to have completed
   std::optional<std::size_t> previous_;

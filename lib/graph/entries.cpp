@@ -130,7 +130,7 @@ Wording in_words(const EntryFault& fault, const EntryRules& rules) {
                     word, rules);
   case Kind::integer: return expected("an integer", word, rules);
   case Kind::not_as_first:
-    return {fmt::format("the value {} is no integer, and the first one is", number),
+    return {fmt::format("the value {} is not an integer, and the first one is", number),
             "write the first one with a decimal point, or read from a file"};
   case Kind::integer_range:
     return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
@@ -534,7 +534,7 @@ BlockEntries scan(std::string_view text, const EntryRules& rules, std::uint64_t 
   return BlockScanner<ValueColumn::none>(text, rules).scan(row);
 }
 
-// Lines that are no comments; 0 unless they are rows.
+// Lines that are not comments; 0 unless they are rows.
 std::uint64_t count_rows(std::string_view text, const EntryRules& rules) {
   std::uint64_t rows = 0;
   while (rules.rows && !text.empty()) {

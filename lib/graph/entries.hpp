@@ -61,8 +61,9 @@ public:
   // Returns true once the whole file has been handed out.
   [[nodiscard]] bool ended() const;
 
-  // From here on next() reads only the blocks whose index is `part` modulo `parts`: lines that begin in equal pieces of the
-  // file. Returns false, and changes nothing, if the file is compressed, is not a regular one, or has been handed out.
+  // From here on next() reads only the blocks whose index is `part` modulo `parts`: lines that begin in equal pieces of
+  // the file. Returns false, and changes nothing, if the file is compressed, is not a regular one, or has been handed
+  // out.
   bool take_part(std::uint32_t part, std::uint32_t parts);
 
   // Counts the newlines before a place in a file of which it took a part, and reads them for that. Errors: cannot_read.
@@ -104,14 +105,15 @@ struct Entries {
   std::optional<Vertex> last_vertex; // the greatest vertex in an entry, counted from 0
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
-  std::uint64_t rows = 0;  // lines that are no comments, with EntryRules::rows
-  // With EntryRules::by_first, the first value that is no integer: then nothing else is known.
+  std::uint64_t rows = 0;  // lines that are not comments, with EntryRules::rows
+  // With EntryRules::by_first, the first value that is not an integer: then nothing else is known.
   std::optional<Error> real;
 };
 
-// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks; of several
-// parts those that takes_chunk() selects, without reading the others of a plain file of entries; other numbers than the chunks are those of all parts. Errors: bad_graph with line and
-// column, those of TextBlocks, and of the exchange.
+// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks; of
+// several parts those that takes_chunk() selects, without reading the others of a plain file of entries; other numbers
+// than the chunks are those of all parts. Errors: bad_graph with line and column, those of TextBlocks, and of the
+// exchange.
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, const BuildOptions& options);
 

@@ -4,8 +4,8 @@
 //   edges 0→1 0→2 2→1     offsets    0 2 2 3
 //                         neighbours 1 2 1
 //
-// Vertices have 32 bits and edge indices 64, so a graph may have more than 2^32 edges. Each row is sorted by
-// neighbour, then by weight (or as RowOrder says), in any order of the input. Self-loops, repeated edges and isolated vertices are
+// Vertices have 32 bits and edge indices 64, so a graph may have more than 2^32 edges. Each row is sorted by neighbour,
+// then by weight (or as RowOrder says), in any order of the input. Self-loops, repeated edges and isolated vertices are
 // kept. An undirected edge is in two rows, an undirected loop in one.
 #pragma once
 #include <algorithm>

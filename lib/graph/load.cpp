@@ -268,7 +268,7 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
       return header.refused_at(names[i], fmt::format("expected a number or a name, got {}", names[i]),
                                "write numbers without quotes");
     }
-    if (name.empty()) { // of row numbers, for example, which are no vertices
+    if (name.empty()) { // of row numbers, for example, which are not vertices
       return header.refused_at(names[i], fmt::format("column {} has no name", i + 1), fix);
     }
     const auto* const found =
@@ -559,7 +559,8 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
       .line = fewer ? entries.lines : header.stated_at});
 }
 
-// Checks that each edge is in the rows of both its vertices, with one weight: that rows of these vertices are as transposed.
+// Checks that each edge is in the rows of both its vertices, with one weight: that rows of these vertices are as
+// transposed.
 Result<void> check_rows_match(const Rows& rows, const Rows& other, Vertex first, Vertex end) {
   for (Vertex v = first; v < end; ++v) {
     std::vector<Vertex> listed(rows.row(v).begin(), rows.row(v).end());

@@ -17,9 +17,9 @@
 // VERTICES ARCS", then lines "a TAIL HEAD WEIGHT"; comment lines begin with c.
 //
 // METIS files (named .graph or .metis): "VERTICES EDGES [FORMAT [CONSTRAINTS]]", then a line for each vertex with its
-// neighbours, so that each edge is in two of them. The digits of the format say whether a row begins with the size of its
-// vertex (100) and its weights (10), which are skipped, and whether each neighbour has a weight (1). Comment lines begin
-// with %. Rows that do not match each other are refused. Source: METIS 5.1 manual, 4.1.1.
+// neighbours, so that each edge is in two of them. The digits of the format say whether a row begins with the size of
+// its vertex (100) and its weights (10), which are skipped, and whether each neighbour has a weight (1). Comment lines
+// begin with %. Rows that do not match each other are refused. Source: METIS 5.1 manual, 4.1.1.
 //
 // Edge lists are those of the SNAP collection: two vertices on each line, or two and a weight; comment lines
 // begin with # or %. The first edge determines whether there are weights. They are integers if all of them are.

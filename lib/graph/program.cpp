@@ -225,8 +225,8 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 
 LoadOptions load_options(const FrontierProgram& program) {
   LoadOptions options{.undirected = program.graph.undirected};
-  const bool ranks = program.algorithm == Algorithm::pagerank && program.graph.weights;
-  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own || ranks) {
+  const bool weighted_pagerank = program.algorithm == Algorithm::pagerank && program.graph.weights;
+  if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own || weighted_pagerank) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
                       : program.graph.weights == ProgramWeights::u32 ? WeightUse::u32
                                                                      : WeightUse::f32;

@@ -151,8 +151,8 @@ void sort_rows(std::span<Value> values, std::span<const std::uint64_t> ends) {
   }
 }
 
-// A neighbour and its weight as a number in the order of a row. Weights are not negative, so the order of their bits is the
-// order of the weights, for floats too.
+// A neighbour and its weight as a number in the order of a row. Weights are not negative, so the order of their bits is
+// the order of the weights, for floats too.
 std::uint64_t in_order(std::uint64_t neighbour, std::uint64_t weight, RowOrder order) {
   return order == RowOrder::lightest_first ? weight << 32U | neighbour : neighbour << 32U | weight;
 }
@@ -362,8 +362,8 @@ Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightTyp
 
 namespace {
 
-// Sends the edges of some chunks to the processes that keep the rows of their sources, or of their targets, and places those
-// that others send.
+// Sends the edges of some chunks to the processes that keep the rows of their sources, or of their targets, and places
+// those that others send.
 Result<void> place_edges(const EdgeChunks& edges, std::size_t begin, std::size_t end, bool by_target,
                          const VertexCut& cut, const PartExchange& exchange, PartRows& rows) {
   const bool weighted = edges.weights != WeightType::none;
@@ -388,7 +388,8 @@ Result<void> place_edges(const EdgeChunks& edges, std::size_t begin, std::size_t
   return {};
 }
 
-// Each process has some chunks of the edges: all count, then exchange edges in rounds, so that memory holds few of them twice.
+// Each process has some chunks of the edges: all count, then exchange edges in rounds, so that memory holds few of them
+// twice.
 Result<Graph> build_part(EdgeChunks edges, const BuildOptions& options) {
   constexpr std::uint64_t edges_of_a_round = std::uint64_t{1} << 22U;
   const bool in_rows = options.in_rows && !edges.both_directions;

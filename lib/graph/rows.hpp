@@ -74,8 +74,8 @@ Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order = RowO
 // Returns the rows of the reversed edges.
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order = RowOrder::by_neighbour);
 
-// Exchanges messages between processes that build the parts of one graph: all call the same functions in the same order.
-// Errors: of the messages.
+// Exchanges messages between processes that build the parts of one graph: all call the same functions in the same
+// order. Errors: of the messages.
 struct PartExchange {
   using Parcels = std::vector<std::vector<std::uint32_t>>; // by part
 
@@ -104,8 +104,8 @@ inline bool takes_chunk(const BuildOptions& options, std::uint64_t chunk) {
   return chunk % options.parts == options.part;
 }
 
-// Builds the graph, or this process's part from the chunks of all, and frees the edge list on the way. Errors: input_too_large;
-// of the exchange.
+// Builds the graph, or this process's part from the chunks of all, and frees the edge list on the way. Errors:
+// input_too_large; of the exchange.
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options);
 
 // Upper bound on the bytes in use while a graph is built from a list of `edges` edges (both directions

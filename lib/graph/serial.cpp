@@ -149,8 +149,8 @@ struct Kept {
   Vertex end = 0;
 };
 
-// The same rows with shares of `sums`, by the vertex that an edge leaves: the row's, or its neighbour in rows of incoming
-// edges.
+// The same rows with shares of `sums`, by the vertex that an edge leaves: the row's, or its neighbour in rows of
+// incoming edges.
 Result<Rows> with_shares(const Rows& rows, Kept kept, std::span<const double> sums, bool incoming,
                          const PartExchange* exchange) {
   const std::vector<double> weights = weights_of(rows);

@@ -35,14 +35,14 @@ std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Ve
 // The smallest vertex of each vertex's weakly connected component. Requires in rows.
 std::vector<Vertex> components(const Graph& graph);
 
-// Makes each edge's weight its part of the weights that leave its vertex, as f32. Edges of weight 0 are removed. Requires in
-// rows. Processes that have parts of a graph call it together. Errors: of the exchange.
+// Makes each edge's weight its part of the weights that leave its vertex, as f32. Edges of weight 0 are removed.
+// Requires in rows. Processes that have parts of a graph call it together. Errors: of the exchange.
 Result<void> use_shares(Graph& graph, const BuildOptions& options = {});
 
-// Ranks with the sum 1: each vertex passes `damping` of its rank along its edges (repeated edges count), evenly or by the
-// shares that use_shares() has made of weights, a vertex without edges passes it to all vertices, and all vertices share the remainder evenly. Iterates until
-// the ranks change by less than `tolerance` in total, at most max_iterations times. Requires in rows. Source:
-// Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
+// Ranks with the sum 1: each vertex passes `damping` of its rank along its edges (repeated edges count), evenly or by
+// the shares that use_shares() has made of weights, a vertex without edges passes it to all vertices, and all vertices
+// share the remainder evenly. Iterates until the ranks change by less than `tolerance` in total, at most max_iterations
+// times. Requires in rows. Source: Page, Brin, Motwani, Winograd, The PageRank Citation Ranking (1999).
 struct PageRankOptions {
   double damping = 0.85;
   double tolerance = 1e-6;

@@ -270,8 +270,8 @@ Result<std::uint64_t> TextBlocks::lines_before(std::uint64_t place) {
   return lines;
 }
 
-// Reads the lines that begin in a piece of `block_bytes`: from the byte before it, which ends a line if one begins with the
-// piece, to the first newline from the last byte of the piece on.
+// Reads the lines that begin in a piece of `block_bytes`: from the byte before it, which ends a line if one begins with
+// the piece, to the first newline from the last byte of the piece on.
 Result<bool> TextBlocks::State::next_of_part(TextBlock& block) {
   constexpr std::size_t usual_line = 256;
   for (; blocks % parts != part; ++blocks) {

@@ -178,7 +178,7 @@ Found check_levels(const Graph& graph, std::span<const Vertex> sources,
         }
         return at_vertex("source_level", v,
                          is_source[v] ? fmt::format("the source {} is {}", v, level_text(levels[v]))
-                                      : fmt::format("vertex {} has level 0 and is no source", v));
+                                      : fmt::format("vertex {} has level 0 and is not a source", v));
       })) {
     return found;
   }
@@ -221,7 +221,7 @@ Found check_parents(const Graph& graph, std::span<const Vertex> sources,
     }
     if (parent >= vertex_count(graph)) {
       return at_vertex("parent_out_of_range", v,
-                       fmt::format("the parent of vertex {} is {}, which is no vertex", v, parent));
+                       fmt::format("the parent of vertex {} is {}, which is not a vertex", v, parent));
     }
     if (levels[parent] == unreached || levels[parent] + 1 != levels[v]) {
       return at_vertex("parent_level", v,

@@ -629,7 +629,7 @@ bool depends_on_order(const TranslationUnit& unit, const Function& kernel) {
     const bool runs = function.body && called.contains(function.name);
     for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
       const std::string& text = tokens[i].text;
-      // By any name and in any place: (atomic_inc)(p) and a compiler's own __sync_fetch_and_add, too.
+      // Any name in any place counts: (atomic_inc)(p) and a compiler's own __sync_fetch_and_add, too.
       const bool counts = std::ranges::any_of(
           atomic_prefixes, [&text](std::string_view prefix) { return text.starts_with(prefix); });
       atomics += counts ? 1 : 0;

@@ -6,7 +6,7 @@
 // A strict parser reads the body. It accepts the statements and expressions on its list and gives every
 // occurrence of a pointer a meaning; a body that contains anything else yields no knowledge. An access has a
 // known element only where the subscript is the global id plus constants, and the id comes from a variable
-// that only its declaration sets. Of a function that runs one item, the id is the parameter with the item's number.
+// that only its declaration sets. In a function that runs one item, the id is the parameter with the item's number.
 #pragma once
 #include "opencl_c/translation_unit.hpp"
 
@@ -47,7 +47,7 @@ struct PointerUses {
   std::vector<PointerUse> uses; // in token order
 };
 
-// Returns the uses by parameter, of pointers only. A kernel without a body is not understood. The id is
+// Returns the uses of each pointer parameter. A kernel without a body is not understood. The id is
 // get_global_id(0), or the parameter with the index `id`.
 std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
                                       std::optional<std::size_t> id = {});
@@ -62,16 +62,16 @@ struct OwnElements {
   friend bool operator==(const OwnElements&, const OwnElements&) = default;
 };
 
-// By parameter; empty where a work-item may access any element. The pointee is a scalar or vector of known
-// size. Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit subscript
-// wraps around to an existing element.
+// Returns, by parameter, the elements of each work-item; nullopt if it may access any. The pointee is a scalar or
+// vector of known size. Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit
+// subscript wraps around to an existing element.
 std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
                                                      std::optional<std::size_t> id = {});
 
-// A launch, and values of parameters, as far as they are known before it.
+// The range of a launch, and the values of parameters that are known before it.
 struct KernelSetting {
   std::uint32_t dimensions = 1;
-  std::array<std::int64_t, 3> begin{}; // the global ids
+  std::array<std::int64_t, 3> begin{}; // first global id in each dimension
   std::array<std::int64_t, 3> size{1, 1, 1};
   std::map<std::size_t, std::int64_t> values; // by parameter
   // One launch has all ids, starts with id 0 and is never cut; the kernel's functions are read where it calls them.
@@ -79,27 +79,28 @@ struct KernelSetting {
   std::array<std::int64_t, 3> local_size{}; // of such a launch, which it divides; 0: not known
 };
 
-// Elements that all work-items with number i in the outermost dimension access through a global pointer: from i * per_id + low to
-// i * per_id + high. With `wraps`, rows are those of a torus, whose first one follows the last.
+// Elements that all work-items with number i in the outermost dimension access through a global pointer: from
+// i * per_id + low to i * per_id + high. With `wraps`, rows are those of a torus, whose first one follows the last.
 struct RowElements {
   std::int64_t per_id = 0;
   std::int64_t low = 0;
   std::int64_t high = 0;
-  std::int64_t wraps = 0; // rows; 0: none
+  std::int64_t wraps = 0; // rows of the torus; 0: no torus
   std::uint32_t element_bytes = 0;
 
   friend bool operator==(const RowElements&, const RowElements&) = default;
 };
 
-// By parameter; empty where any element may be accessed. Holds as own_elements() does. Knows sums of ids and numbers with constant
-// factors, min, max, clamp, remainders, loops with constant bounds, and conditions such as `if (x >= width) return;`.
+// Returns, by parameter, the elements; nullopt if any may be accessed. Holds as own_elements() does. Knows sums of
+// ids and numbers with constant factors, min, max, clamp, remainders, loops with constant bounds, and conditions
+// such as `if (x >= width) return;`.
 std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit, const Function& kernel,
                                                      const KernelSetting& setting);
 
-// How far a launch reaches through a pointer. Of an image, elements are the coordinates in each dimension.
+// Elements that a launch accesses through a pointer. The elements of an image are the coordinates in each dimension.
 struct Reach {
-  std::int64_t last = -1; // the greatest element that is known of; -1: none is
-  bool known = false;     // no access is outside of elements 0 to `last`
+  std::int64_t last = -1; // greatest element that is known to be accessed; -1: none is
+  bool known = false;     // true if every access is to one of the elements 0 to `last`
 };
 
 struct LaunchReach {
@@ -107,20 +108,23 @@ struct LaunchReach {
   bool others_known = false; // every other access is to an element that its array has
 };
 
-// Knows more than row_elements() of a setting that is whole: variables in ranges, and functions that are called. The kernel has a
-// body.
+// Returns the reach of each parameter. Knows more than row_elements() of a setting that is whole: variables in ranges,
+// and functions that are called. The kernel has a body.
 LaunchReach reach_of(const TranslationUnit& unit, const Function& kernel, const KernelSetting& setting);
 
-// By parameter: the reduction that every use of a pointer is; empty if some use is anything else.
+// Returns, by parameter, the reduction that every use of a pointer is; nullopt if some use is anything else.
 std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
 
-// Returns true if the kernel, or a function that it calls, may have atomics other than those of reductions(): then results may
-// depend on the order of work-items.
+// Returns true if the kernel, or a function that it calls, may have atomics other than those of reductions(): then
+// results may depend on the order of work-items.
 bool depends_on_order(const TranslationUnit& unit, const Function& kernel);
 
-// The first token of a kernel's body, or its closing brace, before which nothing reads memory that changes: all
-// statements before it use pointers only if they are among the parameters `steady`. Work-items do not leave the
-// kernel or meet before it.
+// Returns true if no data that a kernel loads decides an address, a loop count or a divisor: then the kernel ends and
+// stays in bounds whatever its buffers hold.
+bool runs_on_any_contents(const TranslationUnit& unit, const Function& kernel);
+
+// Returns the first token of the body that may read memory that changes; the closing brace if none does. Statements
+// before it use only the pointers among the parameters `steady`; no work-item returns or waits at a barrier there.
 //
 //   const uint i = get_local_id(0);
 //   const uint4 weight = weights[i];           steady: weights
@@ -134,8 +138,8 @@ std::size_t end_of_early_statements(const TranslationUnit& unit, const Function&
 //   kernel void k(global const float* a, global float* b, global const ulong* tg_rows, …) {
 //     b[tg_touch(…, TG_WRITES, sizeof(*b), (i))] = a[tg_touch(…, TG_READS, sizeof(*a), (i + 1))]; }
 //
-// Watches subscripts of the parameters, also in functions that receive them unchanged; reports every other
-// use of a pointer as unwatched.
+// watch_accesses() watches subscripts of the parameters, also in functions that receive them unchanged, and reports
+// every other use of a pointer as unwatched.
 
 // A use of a pointer that cannot be watched.
 struct UnwatchedUse {
@@ -151,18 +155,19 @@ struct WatchedUnit {
   std::vector<UnwatchedUse> unwatched;
 };
 
-// `watched`: by kernel, the indices of parameters.
+// Returns the rewritten source. `watched` has the indices of parameters by kernel.
 WatchedUnit watch_accesses(const TranslationUnit& unit,
                            const std::map<std::string, std::set<std::size_t>>& watched);
 
-// Lets kernels work in a part of the memory that they index: a pointer that begins at byte tg_begin of it is moved to where
-// all of it would begin.
+// Lets a kernel run where only a part of its buffer is in memory: the pointer to that part, which starts at byte
+// tg_begin of the buffer, is moved back to where byte 0 would be.
 //
 //   kernel void k(global float* a) { a[get_global_id(0)] = 0; }
 //   kernel void k(global float* a, ulong tg_begin0) {
 //     a = (global void*)((uintptr_t)a - (uintptr_t)tg_begin0); a[get_global_id(0)] = 0; }
 
-// Returns why the kernel may notice that this pointer was moved, or cannot move it; empty if it only accesses elements.
+// Returns why this pointer cannot be moved (the kernel compares, stores or passes it on); empty if the kernel only
+// accesses elements.
 std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kernel, std::size_t parameter);
 
 using MovedPointers = std::map<std::string, std::set<std::size_t>>; // parameters by kernel
@@ -170,15 +175,11 @@ using MovedPointers = std::map<std::string, std::set<std::size_t>>; // parameter
 // Returns the source with one more parameter for each of these, after all others and in their order.
 std::string move_pointers(const TranslationUnit& unit, const MovedPointers& moved);
 
-// Facts about a kernel's parameters and NDRange that its tokens prove, for `draft`, which guesses a program
-// from a kernel. Anything unproven is left open.
+// Facts about a kernel's parameters and NDRange that its tokens prove, for `tidegate init` (work/draft.hpp), which
+// guesses a program from a kernel. Anything unproven is left open.
 
 // Uses of a parameter. A pointer that the analysis cannot follow (its address is taken, or an unknown
 // function receives it) counts as read and written.
-// True if no data that a kernel loads decides an address, how often something repeats or what it divides by: then it ends
-// well on any contents of its buffers, such as those that no run of its program makes.
-bool runs_on_any_contents(const TranslationUnit& unit, const Function& kernel);
-
 struct ParameterUse {
   bool read = false;
   bool written = false;
@@ -192,7 +193,7 @@ using LocalArray = std::vector<std::uint64_t>;
 
 struct KernelUses {
   std::vector<ParameterUse> parameters;
-  std::uint32_t dimensions = 1;     // of the NDRange, as far as the kernel queries ids
+  std::uint32_t dimensions = 1;     // highest dimension whose id the kernel queries
   std::uint64_t largest_factor = 1; // largest literal that something is multiplied by
   bool in_groups = false;         // work-items meet at barriers, share local memory or know their work-group
   std::vector<LocalArray> arrays; // local arrays of known size

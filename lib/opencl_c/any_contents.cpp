@@ -1,5 +1,5 @@
-// Decides whether a kernel may run on contents that no run of its program has: what a rank computes next to the rows that it
-// needs may mix iterations.
+// Decides whether a kernel may run on contents that no run of its program has: what a rank computes next to the rows
+// that it needs may mix iterations.
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/words.hpp"
 
@@ -31,8 +31,8 @@ bool moves_vectors(std::string_view name) {
   return name.starts_with("vload") || name.starts_with("vstore");
 }
 
-// Follows data, which is all that memory holds, through the names of a function. Statements are tokens without a tree: data is
-// whatever is assigned in a statement that has data.
+// Follows data, which is all that memory holds, through the names of a function. Statements are tokens without a tree:
+// data is whatever is assigned in a statement that has data.
 class DataFlow {
 public:
   // `data`: names of parameters that have some.

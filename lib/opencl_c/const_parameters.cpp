@@ -1,6 +1,6 @@
-// Finds pointer parameters whose const a function drops, and treats them as pointers that may be written. C allows this: an
-// assignment converts with a warning, a cast without one. The check follows a pointer through a list of known expressions; any
-// other use counts as dropping const.
+// Finds pointer parameters whose const a function drops, and treats them as pointers that may be written. C allows
+// this: an assignment converts with a warning, a cast without one. The check follows a pointer through a list of known
+// expressions; any other use counts as dropping const.
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/words.hpp"
 
@@ -78,8 +78,9 @@ private:
     return false;
   }
 
-  // Returns true if the use of the pointer at the token only reads through it or makes further pointers to const, which are added
-  // to `names`. `has_numbers`: the pointer's elements are numbers; others may be or contain arrays, which decay to pointers.
+  // Returns true if the use of the pointer at the token only reads through it or makes further pointers to const, which
+  // are added to `names`. `has_numbers`: the pointer's elements are numbers; others may be or contain arrays, which
+  // decay to pointers.
   bool keeps(std::size_t token, std::set<std::size_t>& names, bool has_numbers) {
     constexpr std::array<std::string_view, 2> picks{"[", "->"};
     const bool picked = is_any(token + 1, picks);
@@ -148,8 +149,8 @@ private:
     return is(open, "(") && (is(open - 1, "if") || is(open - 1, "while"));
   }
 
-  // The pointer is assigned to the variable at the token. If that is a local pointer to const, adds it to `names` and returns
-  // true.
+  // The pointer is assigned to the variable at the token. If that is a local pointer to const, adds it to `names` and
+  // returns true.
   bool joins(std::size_t token, std::set<std::size_t>& names) const {
     const Name* const name = unit_.meaning(token);
     const bool fits = is_pointer(name) && name->kind == NameKind::variable && !name->is_file_scope &&

@@ -253,7 +253,7 @@ private:
     if (token.kind == TokenKind::number) {
       const auto value = number(token.text, arithmetic_);
       if (!value) {
-        return refused(fmt::format("{} is no 64-bit integer", in_quotes(token.text)),
+        return refused(fmt::format("{} is not a 64-bit integer", in_quotes(token.text)),
                        "conditions take integers only");
       }
       ++at_;

@@ -43,7 +43,7 @@ Constant converted(const Constant& value, IntegerType type);
 // Evaluates the condition of a directive, with macros and `defined` already replaced; remaining names are 0.
 // C99 has 64-bit numbers, `true` is 0, and shifts by negative counts reverse; clang's OpenCL C has 128-bit
 // numbers, `true` is 1, and such shifts move all bits out. Where the two differ the result is empty: only the
-// device's compiler can decide. Division by zero in an unevaluated operand is no error. Error: kernel_source
+// device's compiler can decide. Division by zero in an unevaluated operand is not an error. Error: kernel_source
 // at a token or the directive, in the file `path`.
 Result<std::optional<bool>> evaluate_condition(std::span<const Token> tokens, const Token& directive,
                                                std::string_view path);

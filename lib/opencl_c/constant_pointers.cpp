@@ -364,7 +364,7 @@ private:
     return target == Target{} ? target_of(value, true) : target;
   }
 
-  // Values read from memory, and operands of brackets and other functions, are no addresses; with `reads`,
+  // Values read from memory, and operands of brackets and other functions, are not addresses; with `reads`,
   // the values read are.
   [[nodiscard]] Target target_of(TokenRange value, bool reads) const {
     Target target;

@@ -1,5 +1,5 @@
-// Reads the expressions of a kernel's body by recursive descent. Each returns what is known of its value, so that a subscript
-// can be recognised as the global id plus a constant. Statements are read by accesses.cpp.
+// Reads the expressions of a kernel's body by recursive descent. Each returns what is known of its value, so that a
+// subscript can be recognised as the global id plus a constant. Statements are read by accesses.cpp.
 #pragma once
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/constant_expression.hpp"
@@ -30,7 +30,7 @@ inline Interval tighter(const Interval& a, const Interval& b) {
   return {std::max(a.low, b.low), std::min(a.high, b.high)};
 }
 
-// What a condition says of ids, and of variables that only their declarations set.
+// Ranges that a condition gives ids, and variables that only their declarations set.
 struct Bounds {
   std::array<Interval, 3> ids;
   std::map<const Name*, Interval> variables;

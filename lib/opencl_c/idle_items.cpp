@@ -204,8 +204,8 @@ private:
            token.text.starts_with("as_") || token.text.starts_with("CLK_");
   }
 
-  // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has no
-  // effect and does not divide by what may be 0.
+  // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has
+  // no effect and does not divide by what may be 0.
   [[nodiscard]] bool pure(TokenRange range) const {
     static constexpr std::array<std::string_view, 2> counts{"get_local_size", "get_num_groups"};
     for (std::size_t i = range.begin; i < range.end; ++i) {

@@ -4,8 +4,8 @@
 //   x + k                factors {1, 0, 0}, from 0 to 2 for a k from 0 to 2
 //   (y + 159) % 160 * 240   240 times a wrapped id: y - 1, modulo 160
 //
-// A value holds modulo 2^32, as in 32-bit types. It is `exact` if it also holds as a number: if no step of its computation left
-// the numbers that all its types have.
+// A value holds modulo 2^32, as in 32-bit types. It is `exact` if it also holds as a number: if no step of its
+// computation left the numbers that all its types have.
 #pragma once
 
 #include <array>
@@ -55,7 +55,8 @@ std::array<std::int64_t, 2> range_of(const Linear& value, const IdRanges& ids);
 // A value of another type.
 Linear converted(Linear value, bool to_int, const IdRanges& ids);
 
-// Empty where nothing is known of the result. The id that remainders may wrap is that of the dimension `wraps`.
+// These return nullopt if nothing is known of the result. The id that remainders may wrap is that of the dimension
+// `wraps`.
 std::optional<Linear> sum(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> difference(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& ids);

@@ -232,7 +232,7 @@ Result<Token> joined(const Token& left, const Token& right, const Token& place, 
   auto line = lexer.next_line();
   if (!line || line->size() != 1 || line->front().text.size() != text.size()) {
     return tl::unexpected(source_error(path, place,
-                                       fmt::format("## joins {} and {} into something that is no token",
+                                       fmt::format("## joins {} and {} into something that is not a token",
                                                    in_quotes(left.text), in_quotes(right.text)),
                                        "leave the ## out, or join parts of one name, number or operator"));
   }
@@ -266,7 +266,7 @@ std::size_t bytes_of(const Macro& macro, std::span<const MacroArgument> argument
 
 // Expands the call of `macro` at `name`: puts the arguments into the body and applies # and ## (C99 6.10.3.1
 // to 6.10.3.3). Every token gets the position of `name`. Takes one argument for each parameter. Error:
-// kernel_source in the file `path` for a ## whose result is no token.
+// kernel_source in the file `path` for a ## whose result is not a token.
 Result<MacroExpansion> substitute(const Macro& macro, std::span<const MacroArgument> arguments,
                                   const Token& name, std::string_view path) {
   std::vector<MacroItem> result, operand;

@@ -52,10 +52,10 @@ Result<Token> macro_name(std::span<const Token> line, std::string_view path);
 // remain.
 
 struct PredefinedMacros {
-  // By name: the complete replacement, macros inside it replaced too; the name itself for a macro with
-  // arguments and for an operator such as __has_builtin; nothing for an undefined name.
+  // The complete replacement of each name, macros inside it replaced too; the name itself for a macro with arguments
+  // and for an operator such as __has_builtin; nullopt for an undefined name.
   std::map<std::string, std::optional<std::string>, std::less<>> names;
-  // By condition of #if that only the compiler can evaluate; nothing for one that it rejects.
+  // The value of each condition of #if that only the compiler can evaluate; nullopt for one that it rejects.
   std::map<std::string, std::optional<bool>, std::less<>> conditions;
 
   // Questions of preprocess() without an answer yet.

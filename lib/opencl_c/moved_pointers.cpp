@@ -22,7 +22,8 @@ class Uses {
 public:
   explicit Uses(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
 
-  // Returns true if the function, and those that it hands the pointer to, only compute addresses from it that they access.
+  // Returns true if the function, and those that it hands the pointer to, only compute addresses from it that they
+  // access.
   bool only_compute_addresses(const Function& function, std::size_t parameter) {
     if (!seen_.emplace(&function, parameter).second) {
       return true;
@@ -115,7 +116,7 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
   }
   const Parameter& pointer = kernel.parameters[parameter];
   if (!is_assignable(unit, pointer)) {
-    return fmt::format("the parameter {} of {} is no pointer to global memory that can be assigned to",
+    return fmt::format("the parameter {} of {} is not a pointer to global memory that can be assigned to",
                        pointer.name, kernel.name);
   }
   return Uses(unit).only_compute_addresses(kernel, parameter)
@@ -135,8 +136,8 @@ std::string move_pointers(const TranslationUnit& unit, const MovedPointers& move
     for (const std::size_t parameter : found->second) {
       const std::string& name = function.parameters[parameter].name;
       parameters += fmt::format(", ulong tg_begin{}", parameter);
-      // In integers, as a pointer outside of its memory would be undefined. The address and the number are both multiples of
-      // what any type is aligned to.
+      // In integers, as a pointer outside of its memory would be undefined. The address and the number are both
+      // multiples of what any type is aligned to.
       begin +=
           fmt::format(" {0} = (global void*)((uintptr_t){0} - (uintptr_t)tg_begin{1});", name, parameter);
     }

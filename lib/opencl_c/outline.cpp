@@ -263,8 +263,8 @@ private:
       writer_.text(");");
       return {};
     }
-    // Pointers into constant memory may receive a kernel's arguments, which are in global memory: the helper has a version
-    // for each set of those that do.
+    // Pointers into constant memory may receive a kernel's arguments, which are in global memory: the helper has a
+    // version for each set of those that do.
     std::set<ParameterSet> sets{0};
     for (auto at = versions_.lower_bound({function.name, 0});
          at != versions_.end() && at->first == function.name; ++at) {
@@ -390,8 +390,8 @@ private:
     }
   }
 
-  // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged. After a barrier a work-item reads what
-  // others have written; with restrict a compiler may keep what it read before (NVIDIA's does).
+  // "global float* a" becomes "global float* TG_RESTRICT a"; other forms stay unchanged. After a barrier a work-item
+  // reads what others have written; with restrict a compiler may keep what it read before (NVIDIA's does).
   void add_restrict(const Function& function, bool orders_memory, Edits& edits) const {
     for (const Parameter& parameter : function.parameters) {
       for (std::size_t i = parameter.tokens.begin + 1; i < parameter.tokens.end; ++i) {

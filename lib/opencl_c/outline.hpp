@@ -57,7 +57,7 @@ struct RegisterCopy {
   friend auto operator<=>(const RegisterCopy&, const RegisterCopy&) = default;
 };
 
-// By kernel: parameters that point to memory that stays as it is while the kernel may run.
+// Parameters, by kernel, that point to memory that stays as it is while the kernel may run.
 using SteadyParameters = std::map<std::string, std::set<std::size_t>>;
 
 // True for a parameter of the form `global T* name`, which a copy can keep in a register.
@@ -70,12 +70,12 @@ struct OutlinedUnit {
   bool enables_fp64 = false;              // must follow texts that do not enable it
 };
 
-// Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources
-// compiled together may use one name for different things. Effects of pragmas end with the text. Pointers of
-// kernels in `distinct` never alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may write
-// what a work-item reads through them. Copies follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS after the statements that
-// use no other pointers than these parameters. In kernels of `idling` that may, work-items outside of the work-group idle.
-// Error: unsupported_kernel at the place of anything that no program of tidegate may
+// Outlines `kernels` and what they call. `renamed` maps file-scope names to new ones, because sources compiled together
+// may use one name for different things. Effects of pragmas end with the text. Pointers of kernels in `distinct` never
+// alias: they are marked TG_RESTRICT, which the caller's program defines, unless others may write what a work-item
+// reads through them. Copies follow their kernels. Kernels in `steady` whose work-items meet at barriers get a TG_PASS
+// after the statements that use no other pointers than these parameters. In kernels of `idling` that may, work-items
+// outside of the work-group idle. Error: unsupported_kernel at the place of anything that no program of tidegate may
 // use.
 Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::string>& kernels,
                              const std::map<std::string, std::string>& renamed,

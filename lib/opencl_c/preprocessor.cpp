@@ -594,7 +594,7 @@ Result<CompilerOptions> parse_compiler_options(std::string_view options) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word.size() < 2 || word[0] != '-') {
-      return refused_options(fmt::format("{} is no compiler option", in_quotes(word)),
+      return refused_options(fmt::format("{} is not a compiler option", in_quotes(word)),
                              "options begin with -; put quotes around a value with blanks");
     }
     const bool takes_value = word[1] == 'D' || word[1] == 'I' || word[1] == 'U';

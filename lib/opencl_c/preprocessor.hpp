@@ -57,7 +57,7 @@ struct CompilerOptions {
 // Parses build options as clBuildProgram takes them. Blanks separate words. Double quotes keep blanks inside
 // a word; a backslash makes the next character literal, inside quotes too. The value of -D, -I and -U is in
 // the same word or the next. Error: kernel_options for an open quote, an option without its value, or a word
-// that is no option.
+// that is not an option.
 Result<CompilerOptions> parse_compiler_options(std::string_view options);
 
 } // namespace tidegate::opencl_c

@@ -52,8 +52,8 @@ private:
   std::uint32_t line_ = 0;
 };
 
-// Lets work-items outside of the virtual work-group idle in a kernel whose work-items meet. Adds edits to those of an outlined
-// kernel and returns true if its body allows it; otherwise the edits are of no use.
+// Lets work-items outside of the virtual work-group idle in a kernel whose work-items meet. Adds edits to those of an
+// outlined kernel and returns true if its body allows it; otherwise the edits are of no use.
 bool let_items_idle(const TranslationUnit& unit, const CallGraph& graph, const Function& kernel,
                     Edits& edits);
 
@@ -74,8 +74,8 @@ Result<void> constants_to_global(const TranslationUnit& unit, const Function& fu
                                  Edits& edits);
 
 // Returns the kernels and, by name, each function with pointers into constant memory that they reach, with the
-// parameters that point into global memory there; once for each such set. Error: unsupported_kernel for an argument that
-// would need both address spaces.
+// parameters that point into global memory there; once for each such set. Error: unsupported_kernel for an argument
+// that would need both address spaces.
 Result<std::set<std::pair<std::string, ParameterSet>>> global_versions(const TranslationUnit& unit,
                                                                        const std::set<std::string>& kernels);
 

@@ -158,7 +158,7 @@ private:
         const std::size_t close = unit_.counterpart(i);
         const auto bound = constant({.begin = i + 1, .end = close});
         if (!bound || *bound <= 0) {
-          return uncertain("it has an array whose bound is no plain constant");
+          return uncertain("it has an array whose bound is not a plain constant");
         }
         found.dimensions.push_back(static_cast<std::uint64_t>(*bound));
         i = close;
@@ -243,7 +243,7 @@ private:
                                ? constant({.begin = i + 2, .end = unit_.counterpart(i + 1)})
                                : std::nullopt;
         if (!value || *value <= 0 || (*value & (*value - 1)) != 0) {
-          return uncertain("it has an alignment that is no plain constant");
+          return uncertain("it has an alignment that is not a plain constant");
         }
         found.aligned = std::max(found.aligned, static_cast<std::uint64_t>(*value));
       }
@@ -255,11 +255,11 @@ private:
     TIDEGATE_TRY(const Tagged found, tagged(i, end));
     auto values = constants().enumerators_of(found.body->begin - 1);
     if (!values || values->empty()) {
-      return uncertain("it has enumerators whose values are no plain constants");
+      return uncertain("it has enumerators whose values are not plain constants");
     }
     const IntegerType type = constants().type_of(found.body->begin - 1);
     if (type.bits != 32 || found.attributes.packed || found.attributes.aligned != 1) {
-      return uncertain("it has an enumeration that is no int");
+      return uncertain("it has an enumeration that is not an int");
     }
     return TypeLayout{.kind = TypeLayout::Kind::enumeration,
                       .name = type.is_unsigned ? "uint" : "int",

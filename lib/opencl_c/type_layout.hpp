@@ -36,8 +36,8 @@ struct MemberLayout {
   TypeLayout type;                       // type of an element
 };
 
-// Returns the layout of the type in a declaration, such as a kernel parameter that is not a pointer. The error is the reason
-// why the layout is uncertain, for example "it has bit-fields".
+// Returns the layout of the type in a declaration, such as a kernel parameter that is not a pointer. The error is the
+// reason why the layout is uncertain, for example "it has bit-fields".
 tl::expected<TypeLayout, std::string> layout_of(const TranslationUnit& unit, TokenRange declaration);
 
 // Returns the bytes of a variable declared without an initial value; of an array, those of all its elements.

@@ -161,19 +161,19 @@ constexpr Field evidence_fields[] = {
 TIDEGATE_RECORD(Evidence, evidence_fields);
 
 constexpr Field trace_number_fields[] = {
-    required<&TraceNumber::name>("field of the request or the policy, or an intermediate value"),
-    required<&TraceNumber::value>("its value"),
+    required<&NamedNumber::name>("field of the request or the policy, or an intermediate value"),
+    required<&NamedNumber::value>("its value"),
 };
-TIDEGATE_RECORD(TraceNumber, trace_number_fields);
+TIDEGATE_RECORD(NamedNumber, trace_number_fields);
 
 constexpr Field trace_step_fields[] = {
-    required<&TraceStep::step>("the decision"),
-    required<&TraceStep::outcome>("its result"),
-    required<&TraceStep::rule>("name of the rule that decided"),
-    required<&TraceStep::because>("the rule with its numbers, in words"),
-    required<&TraceStep::numbers>("the inputs of the rule"),
+    required<&ExplanationStep::step>("the decision"),
+    required<&ExplanationStep::outcome>("its result"),
+    required<&ExplanationStep::rule>("name of the rule that decided"),
+    required<&ExplanationStep::because>("the rule with its numbers, in words"),
+    required<&ExplanationStep::numbers>("the inputs of the rule"),
 };
-TIDEGATE_RECORD(TraceStep, trace_step_fields);
+TIDEGATE_RECORD(ExplanationStep, trace_step_fields);
 
 constexpr Field recommendation_document_fields[] = {
     required<&LaunchRecommendationDocument::recommendation>("the answer"),

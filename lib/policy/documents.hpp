@@ -30,7 +30,7 @@ struct Evidence {
 struct LaunchRecommendationDocument {
   policy::LaunchRecommendation recommendation;
   std::optional<Evidence> evidence;
-  std::optional<std::vector<policy::TraceStep>> explanation;
+  std::optional<std::vector<policy::ExplanationStep>> explanation;
   std::optional<std::string> device; // source of the adapter limits
 };
 

@@ -1,4 +1,4 @@
-// Copies evidence from a decision, and checks its completeness and consistency.
+// Derives the evidence of a decision, and checks its completeness and consistency.
 #include <tidegate/policy/evidence.hpp>
 
 namespace tidegate::policy {

@@ -39,11 +39,11 @@ std::string_view promoted(const LaunchRecommendation& answer) {
   return answer.promote_hot_windows ? "windows" : "none";
 }
 
-TraceStep step_density(const Context& c) {
+ExplanationStep step_density(const Context& c) {
   const std::uint64_t density = c.effective().frontier_density_bps;
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t nodes = c.effective().graph_node_count;
-  TraceStep step{.step = "frontier_density_bps", .outcome = std::to_string(density)};
+  ExplanationStep step{.step = "frontier_density_bps", .outcome = std::to_string(density)};
   if (c.request.frontier_density_bps != 0) {
     step.rule = "given";
     step.because = fmt::format("given in the request: {}", percent(density));
@@ -61,11 +61,11 @@ TraceStep step_density(const Context& c) {
   return step;
 }
 
-TraceStep step_memory(const Context& c) {
+ExplanationStep step_memory(const Context& c) {
   const std::uint64_t pressure = c.effective().memory_pressure_bps;
   const std::uint64_t resident = c.effective().resident_device_bytes;
   const std::uint64_t budget = c.effective().device_memory_budget_bytes;
-  TraceStep step{.step = "memory_pressure_bps", .outcome = std::to_string(pressure)};
+  ExplanationStep step{.step = "memory_pressure_bps", .outcome = std::to_string(pressure)};
   step.numbers = {{"resident_device_bytes", resident}, {"device_memory_budget_bytes", budget}};
   if (c.request.memory_pressure_bps != 0) {
     step.rule = "given";
@@ -83,10 +83,11 @@ TraceStep step_memory(const Context& c) {
   return step;
 }
 
-TraceStep step_promotion(const Context& c) {
+ExplanationStep step_promotion(const Context& c) {
   const std::uint64_t opcodes = c.effective().hot_opcode_count;
   const std::uint64_t windows = c.effective().hot_window_count;
-  TraceStep step{.step = "promotion", .outcome = std::string(promoted(c.answer())), .rule = "hot_thresholds"};
+  ExplanationStep step{
+      .step = "promotion", .outcome = std::string(promoted(c.answer())), .rule = "hot_thresholds"};
   step.because = fmt::format("{} the threshold {}; {} the threshold {}",
                              against_threshold(opcodes, "hot opcode", c.answer().promote_hot_opcodes),
                              c.policy.hot_opcode_threshold,
@@ -166,19 +167,19 @@ std::string word_topology(const Context& c, TopologyRule rule) {
                      density, percent(dense), raw, name(c.answer().topology), lower_end(dense));
 }
 
-TraceStep step_topology(const Context& c) {
+ExplanationStep step_topology(const Context& c) {
   const TopologyRule rule = c.decision.chosen.rule;
-  TraceStep step{.step = "topology",
-                 .outcome = std::string(name(c.answer().topology)),
-                 .rule = std::string(name(rule)),
-                 .because = word_topology(c, rule),
-                 .numbers = {{"frontier_density_bps", c.effective().frontier_density_bps},
-                             {"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps},
-                             {"dense_frontier_threshold_bps", c.policy.dense_frontier_threshold_bps},
-                             {"memory_pressure_bps", c.effective().memory_pressure_bps},
-                             {"memory_pressure_threshold_bps", c.policy.memory_pressure_threshold_bps},
-                             {"graph_edge_count", c.effective().graph_edge_count},
-                             {"fusion_edge_threshold", c.policy.fusion_edge_threshold}}};
+  ExplanationStep step{.step = "topology",
+                       .outcome = std::string(name(c.answer().topology)),
+                       .rule = std::string(name(rule)),
+                       .because = word_topology(c, rule),
+                       .numbers = {{"frontier_density_bps", c.effective().frontier_density_bps},
+                                   {"sparse_frontier_threshold_bps", c.policy.sparse_frontier_threshold_bps},
+                                   {"dense_frontier_threshold_bps", c.policy.dense_frontier_threshold_bps},
+                                   {"memory_pressure_bps", c.effective().memory_pressure_bps},
+                                   {"memory_pressure_threshold_bps", c.policy.memory_pressure_threshold_bps},
+                                   {"graph_edge_count", c.effective().graph_edge_count},
+                                   {"fusion_edge_threshold", c.policy.fusion_edge_threshold}}};
   const auto previous = c.decision.previous_topology;
   if (previous) {
     step.numbers.push_back({"hysteresis_band_bps", hysteresis_band_bps});
@@ -189,12 +190,12 @@ TraceStep step_topology(const Context& c) {
   return step;
 }
 
-TraceStep step_worker_groups(const Context& c) {
+ExplanationStep step_worker_groups(const Context& c) {
   const Shedding& shedding = c.decision.shedding;
   const SizingPolicy& sizing = c.policy.sizing;
   const std::uint32_t asked = c.effective().requested_worker_groups;
   const std::uint32_t limit = c.effective().max_compute_workgroups_per_dimension;
-  TraceStep step{
+  ExplanationStep step{
       .step = "worker_groups",
       .outcome = std::to_string(c.answer().worker_groups),
       .numbers = {{"requested_worker_groups", asked}, {"max_compute_workgroups_per_dimension", limit}}};
@@ -231,12 +232,12 @@ TraceStep step_worker_groups(const Context& c) {
   return step;
 }
 
-TraceStep step_geometry(const Context& c) {
+ExplanationStep step_geometry(const Context& c) {
   const LaunchGeometry& geometry = c.answer().geometry;
   const std::uint64_t width = geometry.workgroup_size_x;
   const std::uint64_t grid = geometry.dispatch_grid[0];
   const std::uint64_t needed = geometry.slot_count / width;
-  TraceStep step{.step = "geometry", .outcome = fmt::format("{} x {}", grid, width), .rule = "grid"};
+  ExplanationStep step{.step = "geometry", .outcome = fmt::format("{} x {}", grid, width), .rule = "grid"};
   step.because = fmt::format("{} wide, the smaller of {} and the adapter's {}; {} in {}: {}", width,
                              plural(c.answer().worker_groups, "worker group"),
                              c.effective().max_workgroup_size_x, plural(c.effective().queue_len, "item"),
@@ -251,11 +252,11 @@ TraceStep step_geometry(const Context& c) {
   return step;
 }
 
-TraceStep step_pressure(const Context& c) {
+ExplanationStep step_pressure(const Context& c) {
   const std::uint64_t lanes = c.decision.lanes;
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t requeues = c.effective().requeue_count;
-  TraceStep step{
+  ExplanationStep step{
       .step = "pressure", .outcome = std::string(name(c.answer().pressure)), .rule = "queue_over_lanes"};
   step.numbers = {{"queue_len", queue},
                   {"lanes", lanes},
@@ -273,9 +274,9 @@ TraceStep step_pressure(const Context& c) {
   return step;
 }
 
-TraceStep step_hit_capacity(const Context& c) {
+ExplanationStep step_hit_capacity(const Context& c) {
   const std::uint64_t requested = c.effective().requested_hit_capacity;
-  TraceStep step{.step = "hit_capacity", .outcome = std::to_string(c.answer().hit_capacity)};
+  ExplanationStep step{.step = "hit_capacity", .outcome = std::to_string(c.answer().hit_capacity)};
   if (requested != 0) {
     step.rule = "requested";
     step.because = fmt::format("{} requested", requested);
@@ -298,11 +299,11 @@ TraceStep step_hit_capacity(const Context& c) {
   return step;
 }
 
-TraceStep step_peak(const Context& c) {
+ExplanationStep step_peak(const Context& c) {
   const std::uint64_t budget = c.effective().device_memory_budget_bytes;
-  TraceStep step{.step = "estimated_peak_device_bytes",
-                 .outcome = std::to_string(c.answer().estimated_peak_device_bytes),
-                 .rule = "resident_plus_scratch"};
+  ExplanationStep step{.step = "estimated_peak_device_bytes",
+                       .outcome = std::to_string(c.answer().estimated_peak_device_bytes),
+                       .rule = "resident_plus_scratch"};
   step.because = fmt::format(
       "{} resident and {} of {} each: {}; {}", bytes_text(c.effective().resident_device_bytes),
       plural(c.answer().hit_capacity, "hit"), bytes_text(c.policy.scratch_bytes_per_hit),
@@ -315,10 +316,10 @@ TraceStep step_peak(const Context& c) {
 }
 
 // A fused topology requires a promotion, so it never decides the mode alone.
-TraceStep step_mode(const Context& c) {
+ExplanationStep step_mode(const Context& c) {
   const std::uint64_t queue = c.effective().queue_len;
   const std::uint64_t threshold = c.policy.jit_queue_len_threshold;
-  TraceStep step{.step = "execution_mode", .outcome = std::string(name(c.answer().execution_mode))};
+  ExplanationStep step{.step = "execution_mode", .outcome = std::string(name(c.answer().execution_mode))};
   step.numbers = {{"queue_len", queue}, {"jit_queue_len_threshold", threshold}};
   if (queue >= threshold) {
     step.rule = "long_queue";
@@ -334,11 +335,11 @@ TraceStep step_mode(const Context& c) {
   return step;
 }
 
-TraceStep step_ageing(const Context& c) {
+ExplanationStep step_ageing(const Context& c) {
   const std::uint64_t requeues = c.effective().requeue_count;
   const std::uint64_t age = c.effective().max_priority_age;
   const std::uint64_t threshold = c.policy.priority_age_threshold;
-  TraceStep step{.step = "age_priority_work", .outcome = c.answer().age_priority_work ? "yes" : "no"};
+  ExplanationStep step{.step = "age_priority_work", .outcome = c.answer().age_priority_work ? "yes" : "no"};
   step.rule = requeues > 0 ? "requeues_seen" : "oldest_item";
   step.because = requeues > 0
                      ? fmt::format("{} seen", plural(requeues, "requeue"))
@@ -351,8 +352,8 @@ TraceStep step_ageing(const Context& c) {
 
 } // namespace
 
-std::vector<TraceStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
-                               const LaunchDecision& decision) {
+std::vector<ExplanationStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
+                                     const LaunchDecision& decision) {
   const Context c{policy, request, decision};
   return {step_density(c),       step_memory(c),   step_promotion(c), step_topology(c),
           step_worker_groups(c), step_geometry(c), step_pressure(c),  step_hit_capacity(c),

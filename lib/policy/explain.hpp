@@ -9,21 +9,21 @@
 
 namespace tidegate::policy {
 
-struct TraceNumber {
+struct NamedNumber {
   std::string name;
   std::uint64_t value = 0;
 };
 
-struct TraceStep {
+struct ExplanationStep {
   std::string step;    // the decision: "topology", "worker_groups", …
   std::string outcome; // the resulting value
   std::string rule;    // stable name of the rule that decided
   std::string because; // one sentence with the numbers
-  std::vector<TraceNumber> numbers;
+  std::vector<NamedNumber> numbers;
 };
 
-// `request` is the original request, `decision` the result of decide() for it under `policy`.
-std::vector<TraceStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
-                               const LaunchDecision& decision);
+// Returns the steps of `decision`, which decide() made for `request` under `policy`.
+std::vector<ExplanationStep> explain(const LaunchPolicy& policy, const LaunchRequest& request,
+                                     const LaunchDecision& decision);
 
 } // namespace tidegate::policy

@@ -16,8 +16,8 @@ std::optional<std::uint32_t> choose_cheapest(std::span<const std::uint32_t> cand
                                              std::span<const double> costs,
                                              std::optional<std::uint32_t> current);
 
-// Returns -learning_rate * (M · gradient), M row-major n×n, each sum accumulated left to right from 0.0.
-// Empty if M has fewer than n² values or the gradient fewer than n. Source: Amari, "Natural gradient works
+// Returns -learning_rate * (M · gradient), M row-major n×n, each sum accumulated left to right from 0.0. Returns
+// an empty vector if M has fewer than n² values or the gradient fewer than n. Source: Amari, "Natural gradient works
 // efficiently in learning", Neural Computation 10(2), 1998.
 std::vector<double> natural_gradient_step(std::span<const double> matrix, std::span<const double> gradient,
                                           std::uint32_t n, double learning_rate);

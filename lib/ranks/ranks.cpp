@@ -264,8 +264,8 @@ Result<std::unique_ptr<Ranks>> begin() {
   if (launched().size <= 1) {
     return nullptr;
   }
-  // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI does not
-  // look at it. Outputs have no name until they are whole, so a killed rank leaves no file.
+  // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI
+  // does not look at it. Outputs have no name until they are whole, so a killed rank leaves no file.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const auto paths = module_paths();
   std::error_code unknown;

@@ -35,8 +35,8 @@ public:
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
 
-  // Waits for all messages that were started. As long as this rank `works` meanwhile, on its device, that is no waiting time.
-  // Error: interrupted; then messages are still under way, and the rank ends.
+  // Waits for all messages that were started. As long as this rank `works` meanwhile, on its device, that is not
+  // waiting time. Error: interrupted; then messages are still under way, and the rank ends.
   Result<void> wait(const std::function<bool()>& works = {});
 
   // All ranks call these with equal sizes, in the same order. Errors: as wait().
@@ -80,9 +80,9 @@ struct FileInParts {
   std::function<void(std::uint64_t at, std::span<std::byte> bytes)> read; // of the own part
 };
 
-// Writes the file, which gets its name when all is written: each rank its part if all are processes of one host that can open
-// it, otherwise rank 0 what the others send (a file system that hosts share may mix up two parts in a page). All ranks call
-// it. Errors: cannot_write; as wait().
+// Writes the file, which gets its name when all is written: each rank its part if all are processes of one host that
+// can open it, otherwise rank 0 what the others send (a file system that hosts share may mix up two parts in a page).
+// All ranks call it. Errors: cannot_write; as wait().
 Result<void> write_in_parts(const FileInParts& file, Ranks& ranks);
 
 // Returns the name of this machine.

@@ -72,14 +72,14 @@ std::string name_in(const std::array<std::string_view, N>& names, E value) {
 // Alternatives of a knob: each starts as the settings of the incumbent.
 struct Alternatives {
   const Settings& settings;
-  std::vector<Option> options;
+  std::vector<Alternative> options;
 
   Settings& add(std::string value) {
-    return options.emplace_back(Option{.value = std::move(value), .settings = settings}).settings;
+    return options.emplace_back(Alternative{.value = std::move(value), .settings = settings}).settings;
   }
   // Returns those that differ from the incumbent's value.
-  std::vector<Option> except(const std::string& value) {
-    std::erase_if(options, [&](const Option& option) { return option.value == value; });
+  std::vector<Alternative> except(const std::string& value) {
+    std::erase_if(options, [&](const Alternative& option) { return option.value == value; });
     return std::move(options);
   }
 };
@@ -127,11 +127,11 @@ std::string value_of(Knob knob, const Incumbent& incumbent) {
   return {};
 }
 
-std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                               const engine::WaveProgram& program, const device::DeviceInfo& device,
-                               Persistent among) {
+std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
+                                         const engine::WaveProgram& program, const device::DeviceInfo& device,
+                                         PersistentChoices allowed) {
   const CompiledProgram& compiled = incumbent.compiled;
-  const bool persistent = among.counters && compiled.persistent() && incumbent.workers != 0;
+  const bool persistent = allowed.counters && compiled.persistent() && incumbent.workers != 0;
   const auto number = [](std::uint32_t value) { return fmt::format("{}", value); };
   Alternatives found{.settings = settings, .options = {}};
   switch (knob) {
@@ -146,15 +146,15 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
   case Knob::strategy: {
     using enum device::Strategy;
     for (const auto strategy : {plain, launch, barrier, counters}) {
-      if (strategy == barrier ? among.barrier : strategy != counters || among.counters) {
+      if (strategy == barrier ? allowed.barrier : strategy != counters || allowed.counters) {
         found.add(name_in(engine::strategy_names, strategy)).tuning.strategy = strategy;
       }
     }
     // A first run may have time to build only one: the one with the lowest estimate.
-    std::ranges::stable_sort(found.options, {}, [&](const Option& option) {
+    std::ranges::stable_sort(found.options, {}, [&](const Alternative& option) {
       return lowest_estimate(compiled, *option.settings.tuning.strategy);
     });
-    if (among.of_one_group) {
+    if (allowed.of_one_group) {
       device::Tuning& tuning = found.add("barrier, 1 work-group").tuning;
       tuning.strategy = barrier;
       tuning.workers = 1;
@@ -165,19 +165,20 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     for (std::size_t i = 0; i < strategies; ++i) {
       if (is_persistent(*found.options[i].settings.tuning.strategy) &&
           device.type != device::DeviceType::cpu) {
-        Option one = found.options[i];
+        Alternative one = found.options[i];
         one.value += ", 1 tile in a work-group";
         one.settings.tuning.side_by_side = 1;
         found.options.push_back(std::move(one));
       }
     }
-    // Registers, and what the compiler makes of arguments, decide which strategy is fastest: each in the other mode, too.
+    // Registers, and what the compiler makes of arguments, decide which strategy is fastest: each in the other mode,
+    // too.
     const auto& evidence = compiled.recommendation.promotion_evidence;
     const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
     const PromotionRoute other = interprets ? PromotionRoute::queue_jit : PromotionRoute::interpreter;
     for (std::size_t i = 0; i < strategies; ++i) {
-      Option option = found.options[i];
-      if (among.in_both_modes && option.settings.tuning.strategy != plain) {
+      Alternative option = found.options[i];
+      if (allowed.in_both_modes && option.settings.tuning.strategy != plain) {
         option.value += interprets ? ", jit" : ", interpreter";
         option.settings.policy = policy_for(other, evidence, settings.policy);
         found.options.push_back(std::move(option));
@@ -194,16 +195,16 @@ std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumb
     break;
   }
   case Knob::work_items_per_unit: {
-    // A persistent launch may have lost to launches, and jit to the interpreter, for want of registers or of work-items that
-    // hide latency.
+    // A persistent launch may have lost to launches, and jit to the interpreter, for want of registers or of work-items
+    // that hide latency.
     const auto& evidence = compiled.recommendation.promotion_evidence;
     const bool interprets = evidence.promotion_route == PromotionRoute::interpreter;
     const Strategy favourite = compiled.persistent() ? compiled.strategy.strategy
-                               : !among.counters || lowest_estimate(compiled, Strategy::barrier) <
-                                                        lowest_estimate(compiled, Strategy::counters)
+                               : !allowed.counters || lowest_estimate(compiled, Strategy::barrier) <
+                                                          lowest_estimate(compiled, Strategy::counters)
                                    ? Strategy::barrier
                                    : Strategy::counters;
-    if (among.barrier && engine::takes_ptx(device)) {
+    if (allowed.barrier && engine::takes_ptx(device)) {
       for (const std::uint32_t work_items : {1024U, 2048U}) {
         Settings& tried = found.add(fmt::format(
             "{}{}{}", compiled.persistent() ? "" : name_in(engine::strategy_names, favourite) + ", ",
@@ -345,8 +346,8 @@ std::string value_of(Knob knob, const TraversalIncumbent& incumbent) {
   }
 }
 
-std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
-                               const device::DeviceInfo& device, bool self_test_passed) {
+std::vector<Alternative> alternatives_of(Knob knob, const TraversalIncumbent& incumbent,
+                                         const device::DeviceInfo& device, bool self_test_passed) {
   const Settings& settings = incumbent.settings;
   const bool by_density = incumbent.switch_rule == SwitchRule::density;
   const bool changes_topologies = !incumbent.constrained;

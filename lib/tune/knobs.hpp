@@ -49,9 +49,8 @@ inline constexpr std::array frontier_program_knobs{
     Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
     Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};
 
-// Settings by which configurations differ: all that a run takes from a profile and a policy, so that the
-// settings that are written are the ones that were measured.
-
+// Everything that a run takes from a profile and a policy. Configurations differ in these, so the settings that are
+// written are the ones that were measured.
 struct Settings {
   device::Tuning tuning;              // for wave programs
   device::TraversalProfile traversal; // for frontier programs
@@ -60,8 +59,8 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-struct Option {
-  std::string value; // for people
+struct Alternative {
+  std::string value; // as reports show it
   Settings settings;
 };
 
@@ -76,10 +75,10 @@ struct Incumbent {
   double dispatch_ns = 0;
 };
 
-// Persistent launches among the alternatives: none if the device has not passed its self-test. A first run on a CPU tries
-// no counters, barriers where work-groups claim tiles, and perhaps one work-group, which waits for no other. First runs have
-// no time to come back to the strategy once a mode has won, so they try both modes.
-struct Persistent {
+// The persistent launches among the alternatives: none if the device has not passed its self-test. On a CPU a first run
+// leaves counters out. It tries barriers only where work-groups claim tiles, and sometimes a launch of one work-group,
+// which never waits. First runs have no time to measure the strategy again once a mode has won, so they try both modes.
+struct PersistentChoices {
   bool barrier = false;
   bool counters = false;
   bool of_one_group = false;
@@ -88,18 +87,17 @@ struct Persistent {
 
 // The incumbent's value of a knob, and the alternatives. They never have more work-groups than can run concurrently.
 std::string value_of(Knob knob, const Incumbent& incumbent);
-std::vector<Option> options_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
-                               const engine::WaveProgram& program, const device::DeviceInfo& device,
-                               Persistent among);
+std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, const Incumbent& incumbent,
+                                         const engine::WaveProgram& program, const device::DeviceInfo& device,
+                                         PersistentChoices allowed);
 
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,
                                 policy::LaunchPolicy policy);
 
 // Returns a number of work-groups between measured ones: the minimum of the parabola through the costs at
-// `workers` / 2, `workers` and 2 `workers`, found by a natural-gradient step in the binary logarithm
-// (`tidegate tune step`) with the inverse of the curvature as preconditioner. Returns nullopt if the parabola
-// has no minimum, or if the result was measured already.
+// `workers` / 2, `workers` and 2 `workers` over the binary logarithm, by one Newton step (`tidegate tune step`).
+// Returns nullopt if the parabola has no minimum, or if the result was measured already.
 std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_cost, double cost,
                                              double double_cost);
 
@@ -112,16 +110,16 @@ struct TraversalIncumbent {
   policy::SwitchRule switch_rule = policy::SwitchRule::edges;
   bool rule_is_given = false;    // set by the program; the profile does not change it
   bool from_few = true;          // frontiers start small, so that one group may process them alone
-  bool monotone = true;          // waves may be fused
+  bool monotone = true;          // values only improve, so waves may be fused
   std::uint32_t alone_up_to = 0; // largest frontier of one work-group alone, in vertices
   std::uint32_t most_alone = 0;  // upper limit of alone_up_to by local memory
   std::uint64_t edges = 0;       // of the graph
   bool constrained = false;      // memory is short, so the topology never changes
 };
 
-// As for wave programs.
+// The same for frontier programs.
 std::string value_of(Knob knob, const TraversalIncumbent& incumbent);
-std::vector<Option> options_of(Knob knob, const TraversalIncumbent& incumbent,
-                               const device::DeviceInfo& device, bool self_test_passed);
+std::vector<Alternative> alternatives_of(Knob knob, const TraversalIncumbent& incumbent,
+                                         const device::DeviceInfo& device, bool self_test_passed);
 
 } // namespace tidegate::tuning

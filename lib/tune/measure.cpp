@@ -98,7 +98,7 @@ private:
 
   // Builds an option and checks its outputs; returns nullopt if it is rejected or equal to another
   // configuration.
-  std::optional<std::size_t> add(const Option& option, KnobReport& report) {
+  std::optional<std::size_t> add(const Alternative& option, KnobReport& report) {
     const auto begin = Clock::now();
     auto added = bench_.add(option.settings, most_ns());
     longest_add_ = std::max(longest_add_, Clock::now() - begin);
@@ -112,7 +112,7 @@ private:
   KnobReport turn(Knob knob) {
     KnobReport report{
         .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
-    const std::vector<Option> options = bench_.options_of(knob, incumbent_, dispatch_ns_);
+    const std::vector<Alternative> options = bench_.alternatives_of(knob, incumbent_, dispatch_ns_);
     progress_.knob = knob;
     progress_.configurations = static_cast<std::uint32_t>(options.size());
     progress_.started = true;
@@ -134,7 +134,7 @@ private:
     progress_.configuration = 0;
     report.configurations = added.size();
     if (!added.empty() &&
-        std::exchange(first_turn_, false)) { // builds that took longer than the budget were for nothing else
+        std::exchange(first_turn_, false)) { // the first knob may overrun: otherwise nothing would be timed
       search_end_ = std::max(search_end_, Clock::now() + least_timing_);
       end_ = std::max(end_, search_end_);
     }
@@ -147,7 +147,7 @@ private:
       return report;
     }
     if (added.empty()) {
-      report.verdict = report.thrown_out.empty() ? KnobVerdict::nothing_to_try : KnobVerdict::kept;
+      report.verdict = report.thrown_out.empty() ? KnobVerdict::nothing_to_try : KnobVerdict::unchanged;
       return report;
     }
     const auto halving_end = Clock::now() + (search_end_ - Clock::now()) / 3 * 2; // the rest is for the duel
@@ -169,7 +169,7 @@ private:
   // selection.
   void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
                   KnobReport& report) {
-    report.verdict = time_is_up() ? KnobVerdict::out_of_time : KnobVerdict::kept;
+    report.verdict = time_is_up() ? KnobVerdict::out_of_time : KnobVerdict::unchanged;
     if (best == incumbent_) {
       return;
     }
@@ -204,8 +204,8 @@ private:
     if (!refined || Clock::now() + longest_add_ >= search_end_) {
       return best;
     }
-    const Option option{.value = std::to_string(*refined),
-                        .settings = bench_.with_workers(bench_.settings(best), *refined)};
+    const Alternative option{.value = std::to_string(*refined),
+                             .settings = bench_.with_workers(bench_.settings(best), *refined)};
     const auto configuration = add(option, report);
     if (!configuration) {
       return best;
@@ -227,7 +227,7 @@ private:
         bool later = false;
         for (KnobReport& knob : report.knobs) {
           if (knob.verdict == KnobVerdict::adopted && std::exchange(later, true)) {
-            knob.verdict = KnobVerdict::kept;
+            knob.verdict = KnobVerdict::unchanged;
           } else if (knob.verdict == KnobVerdict::adopted) {
             report.overall = knob.duel;
           }
@@ -375,7 +375,7 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 }
 
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool measure,
+                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool time_configurations,
                                  engine::Monitor& monitor, MeasureProgress& progress) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
@@ -384,7 +384,7 @@ Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device:
   limited.compile.trace = false;
   limited.max_wall_time_ns = std::min(options.max_wall_time_ns, budget_ns);
   const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
-  FirstRunResult result{.report = {.measured = measure, .budget_ns = budget_ns},
+  FirstRunResult result{.report = {.measured = time_configurations, .budget_ns = budget_ns},
                         .settings = plain_launches(open)};
   std::optional<Workbench> bench;
   const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
@@ -396,7 +396,7 @@ Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device:
   Result<void> compared;
   try {
     bench.emplace(lowering, device, limited, monitor, first_run_knobs, budget_ns / first_run_budget_parts);
-    if (measure) {
+    if (time_configurations) {
       Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
       const auto report = search.run(plain_launches(open));
       result.complete = search.complete();
@@ -436,20 +436,20 @@ Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device:
   if (report.difference && !(rounds && compared)) {
     result.settings = plain_launches(open);
     report.compared = true;
-    report.reason = fmt::format("plain launches: outputs differ from theirs with {}", result.different->way);
+    report.reason = fmt::format("outputs of {} differ from those of plain launches", result.different->way);
   } else if (!compared) {
-    report.reason = "plain launches: nothing could be compared with them: " + compared.error().message;
+    report.reason = "the first run failed: " + compared.error().message;
   } else if (bench->outputs() == 0) {
     result.settings = plain_launches(open);
-    report.reason = "plain launches: the program has no output that could be compared with theirs";
+    report.reason = "the program has no output to compare";
   } else {
     report.compared = true;
     report.equal = true;
-    report.reason = !measure ? "by the cost model; equal to plain launches on its first run here"
+    report.reason = !time_configurations ? "by the cost model"
                     : !result.complete && report.tried.empty()
-                        ? "plain launches: the time for the first run was up before others were built"
-                    : rounds ? "the fastest on its first run here of those equal to plain launches"
-                             : "the fastest on its first run here, equal to plain launches";
+                        ? "the time for the first run was up before other candidates were built"
+                    : rounds ? "the fastest on the first run on this device of those equal to plain launches"
+                             : "the fastest on the first run on this device";
   }
   return result;
 }

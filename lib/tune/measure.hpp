@@ -50,18 +50,20 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 struct FirstRunResult {
   engine::FirstRun report;
   Settings settings;
-  std::optional<Different>
-      different;        // a difference from plain launches, which the settings select unless it is rounding
-  std::string fault_at; // RFC 6901 pointer to the last wave that writes the buffer
-  bool complete = true; // false if time was up before all candidates were built
+  // Set if outputs differ from those of plain launches. `settings` then selects plain launches, unless the cause is
+  // rounding.
+  std::optional<Different> different;
+  std::string fault_at; // RFC 6901 pointer to the last wave that writes the buffer that differs
+  bool complete = true; // false if time was up before all configurations were built
 };
 
-// Compares the cost model's choice with plain launches on the program's data and, with `measure`, times the
-// configurations that the cost model does not rule out. Ends within the budget, except for builds that have
-// started; runs as many iterations as keep plain launches within a part of 200 of the budget. If outputs differ by more
-// than rounding or cannot be compared, it selects plain launches and the report gives the reason. Errors: interrupted.
+// Without `time_configurations`, compares the cost model's choice with plain launches on the program's data. With it,
+// times the configurations that the cost model does not rule out, beginning with plain launches, and selects the
+// fastest whose outputs are equal. Ends within the budget, except for builds that have started; runs as many iterations
+// as keep plain launches within 1/200 of the budget. If outputs differ by more than rounding or cannot be compared, it
+// selects plain launches and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool measure,
+                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool time_configurations,
                                  engine::Monitor& monitor, MeasureProgress& progress);
 
 } // namespace tidegate::tuning

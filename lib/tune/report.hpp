@@ -17,7 +17,7 @@ namespace tidegate::tuning {
 
 enum class KnobVerdict : std::uint8_t {
   adopted,        // faster with the required confidence
-  kept,           // no value was faster
+  unchanged,      // no value was faster ("kept" in documents)
   nothing_to_try, // no other value changes the run
   out_of_time,    // the budget ran out before a decision
 };

@@ -36,8 +36,8 @@ struct Duel {
 // Nonparametric Statistics", sections 3.2 and 3.4.
 Duel judge(const std::vector<double>& ratios);
 
-// Runs up to `rounds` rounds, fewer if time is up; and `more_rounds` if the challenger is ahead then without the required
-// confidence. Returns an empty duel if a run does not finish.
+// Runs up to `rounds` rounds, fewer if time is up; and `more_rounds` if the challenger is ahead then without the
+// required confidence. Returns an empty duel if a run does not finish.
 Duel duel(std::size_t challenger, std::size_t incumbent, std::uint64_t rounds, const Timer& time,
           const TimeIsUp& time_is_up, std::uint64_t more_rounds = 0);
 
@@ -57,9 +57,9 @@ struct Halving {
   std::vector<std::size_t> rounds_by_rung; // rounds that each remaining contender ran in each rung
 };
 
-// Each round times the incumbent and all remaining contenders in a rotated order. The last two go on, for up to 24 rounds
-// more, while it is not clear which is slower. `tidegate tune choose` has the rule that selects the last one: the median of
-// the ratios.
+// Each round times the incumbent and all remaining contenders in a rotated order. The last two go on, for up to 24
+// rounds more, while it is not clear which is slower. `tidegate tune choose` has the rule that selects the last one:
+// the median of the ratios.
 Halving halve(std::size_t incumbent, const std::vector<std::size_t>& configurations, const Timer& time,
               const TimeIsUp& time_is_up);
 

@@ -217,10 +217,10 @@ std::string TraversalBench::value_of(Knob knob, std::size_t configuration) const
   return tuning::value_of(knob, incumbent(configuration));
 }
 
-std::vector<Option> TraversalBench::options_of(Knob knob, std::size_t configuration,
-                                               double /*dispatch_ns*/) const {
+std::vector<Alternative> TraversalBench::alternatives_of(Knob knob, std::size_t configuration,
+                                                         double /*dispatch_ns*/) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  return tuning::options_of(knob, incumbent(configuration), device_, passed);
+  return tuning::alternatives_of(knob, incumbent(configuration), device_, passed);
 }
 
 Settings TraversalBench::with_workers(Settings settings, std::uint32_t workers) const {

@@ -387,18 +387,20 @@ std::string Workbench::value_of(Knob knob, std::size_t configuration) const {
   return tuning::value_of(knob, incumbent(configuration, 0));
 }
 
-std::vector<Option> Workbench::options_of(Knob knob, std::size_t configuration, double dispatch_ns) const {
+std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t configuration,
+                                                    double dispatch_ns) const {
   const bool passed = device_.profile && device_.profile->ordering;
-  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which happens
-  // on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim tiles.
+  // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
+  // happens on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim
+  // tiles.
   const engine::CompiledProgram& plain = configurations_.front().compiled;
   const bool may_wait = !is_first_run() || !plain.model.cpu;
-  const Persistent among{.barrier = passed && (may_wait || engine::may_claim(plain.program, &device_)),
+  const PersistentChoices allowed{.barrier = passed && (may_wait || engine::may_claim(plain.program, &device_)),
                          .counters = passed && may_wait,
                          .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
                          .in_both_modes = is_first_run()};
-  return tuning::options_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
-                            lowering_.program(), device_, among);
+  return tuning::alternatives_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
+                            lowering_.program(), device_, allowed);
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores

@@ -52,8 +52,8 @@ public:
 
   // A configuration's value of a knob, and the alternatives.
   [[nodiscard]] virtual std::string value_of(Knob knob, std::size_t configuration) const = 0;
-  [[nodiscard]] virtual std::vector<Option> options_of(Knob knob, std::size_t configuration,
-                                                       double dispatch_ns) const = 0;
+  [[nodiscard]] virtual std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
+                                                                 double dispatch_ns) const = 0;
 
   [[nodiscard]] virtual const Settings& settings(std::size_t configuration) const = 0;
   [[nodiscard]] virtual std::uint32_t workers(std::size_t configuration) const = 0; // number of work-groups
@@ -132,8 +132,8 @@ public:
     return configurations_[configuration].compiled;
   }
   [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
-  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t configuration,
-                                               double dispatch_ns) const override;
+  [[nodiscard]] std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
+                                                         double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }
@@ -189,8 +189,8 @@ public:
       : Bench(device, options, monitor, frontier_program_knobs), program_(program), folder_(folder) {}
 
   [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
-  [[nodiscard]] std::vector<Option> options_of(Knob knob, std::size_t configuration,
-                                               double dispatch_ns) const override;
+  [[nodiscard]] std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
+                                                         double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }

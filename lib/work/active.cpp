@@ -1,7 +1,8 @@
 // Waves that run only their active tiles: those whose flag in a buffer is not 0. Such a wave runs a copy of its kernel
 // that takes the flags as one more argument and returns at once where the work-group's flag is 0, so that the wave is
-// right under every strategy and in plain launches. If it repeats, another wave counts and lists the active tiles before
-// it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does not.
+// right under every strategy and in plain launches. If it repeats, another wave counts and lists the active tiles
+// before it; persistent launches with barriers read these lists themselves (kernels/wave/active.cl), the kernel does
+// not.
 #include "engine/active.hpp"
 
 #include "opencl_c/lexer.hpp"

@@ -180,7 +180,7 @@ private:
     const auto* members = std::get_if<Value::Object>(&value.is);
     if (members == nullptr) {
       return tl::unexpected(
-          argument_mismatch(fmt::format("the value of {} is no object", in_quotes(type.name)),
+          argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)),
                             "give each member by its name: " + member_list(type), pointer));
     }
     for (const auto& [name, member] : *members) {
@@ -338,7 +338,7 @@ Result<std::vector<std::byte>> parsed_bytes(const std::string& text, const std::
     bytes.push_back(static_cast<std::byte>(value));
   }
   if (digits.empty() || bytes.size() * 2 != digits.size()) {
-    return failure(ErrorCode::invalid_program, fmt::format("{} are no bytes", in_quotes(text)),
+    return failure(ErrorCode::invalid_program, fmt::format("{} are not bytes", in_quotes(text)),
                    "give two hexadecimal digits for each byte, such as \"0000803f\"", pointer);
   }
   return bytes;

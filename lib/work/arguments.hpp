@@ -24,9 +24,9 @@ Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
 // Makes an argument_mismatch at this place of the program.
 Error argument_mismatch(std::string message, std::string fix, const std::string& pointer);
 
-// Resolves an argument at its place `pointer` in the program. Errors: argument_mismatch with both types when argument and parameter
-// differ, or the parameter takes another type; out_of_range for numbers that its type cannot hold; unknown_name; invalid_program for
-// a sampler that OpenCL does not have.
+// Resolves an argument at its place `pointer` in the program. Errors: argument_mismatch with both types when argument
+// and parameter differ, or the parameter takes another type; out_of_range for numbers that its type cannot hold;
+// unknown_name; invalid_program for a sampler that OpenCL does not have.
 Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
                                          const opencl_c::Parameter& parameter,
                                          const opencl_c::TranslationUnit& unit, const std::string& pointer);

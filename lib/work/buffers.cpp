@@ -337,7 +337,7 @@ Error does_not_fit(const Number& number, ElementType type) {
   std::string fix = fmt::format("give {} from {}", taken, range_text(type));
   const double value = as_double(number);
   if (!is_float(type) && !is_whole(value)) {
-    return out_of_range(fmt::format("{} is no integer, and {} takes those from {}", number_text(number),
+    return out_of_range(fmt::format("{} is not an integer, and {} takes those from {}", number_text(number),
                                     name(type), range_text(type)),
                         std::move(fix));
   }

@@ -1,5 +1,5 @@
-// Contents of buffers and images before the first wave and after the last: by rules, or in files (.npy and .png by name,
-// otherwise raw bytes).
+// Contents of buffers and images before the first wave and after the last: by rules, or in files (.npy and .png by
+// name, otherwise raw bytes).
 //
 // A program may come from an untrusted place, and its paths are read and written with the user's rights. They must stay
 // in the program's folder, links and #include included, unless the user allows other folders (check_scope).
@@ -48,8 +48,8 @@ Result<void> check_rule(const BufferSpec& buffer);
 // bad_array for a file of another type or count; those of reading.
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder);
 
-// Returns `bytes` of these contents from `begin` on; both are multiples of the element size. Needs memory for no more, unless
-// a file is converted. Errors: likewise.
+// Returns `bytes` of these contents from `begin` on; both are multiples of the element size. Needs memory for no more,
+// unless a file is converted. Errors: likewise.
 Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std::string& folder,
                                             std::uint64_t begin, std::uint64_t bytes);
 
@@ -57,8 +57,8 @@ Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std:
 // cannot hold the image.
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec);
 
-// Returns the size (width, height, depth) that the file of an image's init states: a PNG, or an array. Errors: bad_array
-// for raw bytes and for an array of another number of channels or layers; those of reading.
+// Returns the size (width, height, depth) that the file of an image's init states: a PNG, or an array. Errors:
+// bad_array for raw bytes and for an array of another number of channels or layers; those of reading.
 Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path);
 
 // Returns the contents that the file gives the image. Errors: bad_array for a file of another format or size; those of
@@ -70,7 +70,7 @@ Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> 
                          const std::string& path);
 
 // Checks of data files before a device is used: none; inputs are readable and outputs writable; input
-// contents also match the program.
+// contents also match the program. Each includes those before it, so std::min takes the weaker one.
 enum class FileCheck : std::uint8_t { none, reachable, contents };
 
 // Checks the files of one buffer or image. Errors: cannot_read, cannot_write, bad_array.

@@ -246,7 +246,7 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
     counted.needed_capacity = std::max<std::uint64_t>(*counted.hits, 1);
     return counted;
   };
-  // Of lists without room for all hits, compares only their numbers.
+  // Compares only the numbers of hits if a list had no room for all.
   list.compare = [shape, capacity](Bytes expected, Bytes found) {
     return compare(expected, found, shape, capacity);
   };

@@ -185,9 +185,9 @@ Result<std::vector<std::byte>> read_raw(const ProgramBuffer& image, const std::s
 
 Result<void> check_file(const ProgramBuffer& image, const std::string& file, std::string pointer) {
   if (names_other_picture(file)) {
-    return tl::unexpected(invalid_program(fmt::format("{} names a picture that is no PNG", in_quotes(file)),
-                                          "name a .png or .npy file; other endings mean raw bytes",
-                                          std::move(pointer)));
+    return tl::unexpected(
+        invalid_program(fmt::format("{} names a picture that is not a PNG", in_quotes(file)),
+                        "name a .png or .npy file; other endings mean raw bytes", std::move(pointer)));
   }
   if (named_png(file) && !fits_png(*image.image)) {
     return tl::unexpected(invalid_program(

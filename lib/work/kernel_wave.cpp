@@ -261,7 +261,7 @@ Result<ProgramWave> kernel_wave(const WaveInput& in) {
   }
   ErrorList errors;
   if (in.ops.queue_ops.contains(*spec.op)) {
-    return tl::unexpected(invalid_program(fmt::format("{} is a queue op, and no kernel", in_quotes(*spec.op)),
+    return tl::unexpected(invalid_program(fmt::format("{} is a queue op, not a kernel", in_quotes(*spec.op)),
                                           "give it to a queue: \"queue\": {\"ops\": …}", in.pointer + "/op"));
   }
   const auto op = in.input.find_in("/ops", "op", *spec.op, in.ops.op_index, in.pointer + "/op");

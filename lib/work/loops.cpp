@@ -1,5 +1,5 @@
-// Unrolls loops. A loop is a range of consecutive waves that runs several times in an iteration. Each repetition becomes waves of
-// its own, in the order in which they run, so that the engine knows no loops:
+// Unrolls loops. A loop is a range of consecutive waves that runs several times in an iteration. Each repetition
+// becomes waves of its own, in the order in which they run, so that the engine knows no loops:
 //
 //   waves 0 1 2 3, {"first": 1, "last": 2, "repeat": 2}    ->    0 1 2 1 2 3
 #include "work/program.hpp"
@@ -62,8 +62,8 @@ Result<Loop> resolve_loop(const ResolveInput& input, const WaveNames& names, con
   return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
 }
 
-// Appends the turns of waves [begin, end). `loops` are the loops among these waves, outer before inner ones. Stops if there are
-// too many turns.
+// Appends the turns of waves [begin, end). `loops` are the loops among these waves, outer before inner ones. Stops if
+// there are too many turns.
 void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loops, const Turn& around,
                std::vector<Turn>& turns) {
   for (std::uint32_t wave = begin; wave < end && turns.size() <= most_turns;) {
@@ -87,8 +87,8 @@ void add_turns(std::uint32_t begin, std::uint32_t end, std::span<const Loop> loo
   }
 }
 
-// Sets arguments that count the rounds of a loop to their value in this round. Error: invalid_program if such an argument is in a
-// wave outside of loops.
+// Sets arguments that count the rounds of a loop to their value in this round. Error: invalid_program if such an
+// argument is in a wave outside of loops.
 Result<void> set_round(ProgramWave& wave, const Turn& turn) {
   for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
     ProgramArgument& argument = wave.arguments[i];

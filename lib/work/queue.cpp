@@ -432,7 +432,7 @@ private:
                fmt::format("the queue lists no {} {}", is_op ? "op" : "buffer", in_quotes(word)),
                fmt::format("name one of its list {}", is_op ? "ops" : "buffers"));
       } else if (is_op && ops_[*handle].op == nullptr) {
-        refuse(ErrorCode::not_a_queue_op, fmt::format("{} is no queue op", in_quotes(ops_[*handle].name)),
+        refuse(ErrorCode::not_a_queue_op, fmt::format("{} is not a queue op", in_quotes(ops_[*handle].name)),
                "name an op with \"queue\": true");
       } else if (handles.size() == 3 && ops_[handles[0]].op != nullptr) {
         check_fit(*ops_[handles[0]].op, buffers_[handles[1]], buffers_[handles[2]],
@@ -563,8 +563,8 @@ private:
   bool states_priorities_ = false;
 };
 
-// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops` and `buffers` are
-// those that the queue lists.
+// Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops` and
+// `buffers` are those that the queue lists.
 Result<QueueWave> resolve_queue(const WaveInput& in, std::span<const QueueOpHandle> ops,
                                 std::span<const ProgramBuffer> buffers) {
   const QueueSpec& spec = *in.spec.queue;

@@ -296,7 +296,7 @@ Result<std::vector<QueueItem>> read_queue_file(const std::string& path, const Qu
   if (bytes.size() % sizeof(QueueItem) != 0) {
     return tl::unexpected(
         Error{.code = ErrorCode::bad_queue,
-              .message = fmt::format("{} bytes are no whole number of items of 16 bytes", bytes.size()),
+              .message = fmt::format("{} bytes are not a whole number of items of 16 bytes", bytes.size()),
               .fix = "write op_handle, input_handle, output_handle and param as u32, or give the file the "
                      "ending .ndjson if it holds lines of JSON",
               .source = path});

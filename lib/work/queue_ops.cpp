@@ -140,10 +140,10 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
              fmt::format("has the op_handle {}, the queue lists {}", items.op, plural(ops.size(), "op")),
              "handles count the ops that the queue lists, from 0 on");
     } else if (ops[items.op].op == nullptr) {
-      refuse(
-          ErrorCode::not_a_queue_op,
-          fmt::format("has the op_handle {}, and {} is no queue op", items.op, in_quotes(ops[items.op].name)),
-          "give the handle of an op with \"queue\": true");
+      refuse(ErrorCode::not_a_queue_op,
+             fmt::format("has the op_handle {}, and {} is not a queue op", items.op,
+                         in_quotes(ops[items.op].name)),
+             "give the handle of an op with \"queue\": true");
     }
     bool there = true;
     for (const auto& [key, handle] :
@@ -200,7 +200,7 @@ Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& n
   if (!has_signature(read.unit, *function)) {
     return tl::unexpected(with_line_of(
         read.files, opencl_c::error_at(read.unit, function->begin, ErrorCode::argument_mismatch,
-                                       fmt::format("{} is no function that runs one item of a queue",
+                                       fmt::format("{} is not a function that runs one item of a queue",
                                                    in_quotes(function_name)),
                                        fmt::format("write {}", fmt::format(op_signature, function_name)))));
   }

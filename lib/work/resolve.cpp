@@ -1,5 +1,5 @@
 // Each pass checks everything that it can, even if another found errors. A part that was not wholly read
-// keeps its name and is unsound; its own parts are checked if they do not depend on the missing ones.
+// keeps its name and is invalid; its own parts are checked if they do not depend on the missing ones.
 #include "work/resolve.hpp"
 
 #include "engine/job.hpp"
@@ -51,7 +51,8 @@ Result<std::uint32_t> find_name(std::string_view what, std::string_view name, co
   if (found == known.end()) {
     return tl::unexpected(unknown_name(what, name, known, pointer));
   }
-  return found->second == unsound ? Result<std::uint32_t>(tl::unexpected(already_reported())) : found->second;
+  return found->second == invalid_index ? Result<std::uint32_t>(tl::unexpected(already_reported()))
+                                        : found->second;
 }
 
 Result<void> ResolveInput::wholly_read(std::string_view pointer) const {
@@ -80,7 +81,7 @@ Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, c
   }
   auto unit = read_unit(spec, input.folder, input.answer, input.scope, pointer,
                         input.program.hits.empty() ? SourceFrame{} : hits_frame());
-  units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : unsound;
+  units_by_key[key] = unit ? static_cast<std::uint32_t>(units.size()) : invalid_index;
   if (!unit) {
     return tl::unexpected(std::move(unit.error()));
   }
@@ -122,7 +123,7 @@ void add_queue_op(const ResolveInput& input, const std::string& name, const OpSp
   auto made =
       input.wholly_read(pointer).and_then([&] { return resolve_queue_op(input, name, spec, pointer); });
   errors.check(made);
-  ops.op_index[name] = unsound;
+  ops.op_index[name] = invalid_index;
   ops.queue_ops.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
 }
 
@@ -148,7 +149,7 @@ ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
     errors.check(refuse_queue_keys(input, spec, "/ops/" + pointer_token(name)));
     auto made = resolve_op(input, name, spec, ops, units_by_key);
     const bool sound = errors.check(made);
-    ops.op_index[name] = sound ? static_cast<std::uint32_t>(ops.ops.size()) : unsound;
+    ops.op_index[name] = sound ? static_cast<std::uint32_t>(ops.ops.size()) : invalid_index;
     if (sound) {
       ops.ops.push_back(std::move(*made));
     }

@@ -1,5 +1,5 @@
 // The passes of resolve(): ops and NDRanges, memory, waves. A part of the document that could not be read
-// keeps its name and is marked unsound; errors that follow from it are not reported again.
+// keeps its name and is marked invalid; errors that follow from it are not reported again.
 #pragma once
 #include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -42,12 +42,12 @@ Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& pr
 using NameIndex = std::map<std::string, std::uint32_t, std::less<>>;
 
 // The index of a name whose definition is invalid.
-inline constexpr std::uint32_t unsound = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint32_t invalid_index = std::numeric_limits<std::uint32_t>::max();
 
 // Returns unknown_name, with the closest known name as a suggestion.
 Error unknown_name(std::string_view what, std::string_view name, const NameIndex& known, std::string pointer);
 
-// Returns the index of the name; already_reported() if it is unsound.
+// Returns the index of the name; already_reported() if it is invalid.
 Result<std::uint32_t> find_name(std::string_view what, std::string_view name, const NameIndex& known,
                                 const std::string& pointer);
 
@@ -75,7 +75,7 @@ struct ProgramOps {
   std::vector<ProgramUnit> units;
   std::vector<ProgramOp> ops;
   NameIndex op_index;
-  std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops; // no value: unsound
+  std::map<std::string, std::optional<QueueOp>, std::less<>> queue_ops; // no value: invalid
   std::uint64_t publish_ns = 0;                                         // of all queues
 
   [[nodiscard]] const ProgramUnit& unit(std::uint32_t op) const { return units[ops[op].unit]; }
@@ -204,8 +204,8 @@ ProgramArgument number_argument(T number) {
 
 // Active tiles.
 
-// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is no flag for
-// each tile, or that the wave writes; those of find_argument_buffer().
+// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is not a flag
+// for each tile, or that the wave writes; those of find_argument_buffer().
 Result<void> add_active(const WaveInput& in, ProgramWave& wave);
 
 // Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
@@ -213,7 +213,8 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
                                                 ProgramOps& ops, std::uint32_t index,
                                                 const std::string& flags, ProgramWave& wave);
 
-// Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from kernels.
+// Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from
+// kernels.
 
 // Returns a halo in tiles, in x, y and z, from one number for all dimensions or one for each. Error:
 // invalid_program.
@@ -224,11 +225,12 @@ Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo
 // overwritten. Only for one-dimensional waves: in others several work-items share an id in x.
 void derive_halos(Job& program);
 
-// Finds the rows of buffers that work-items touch, from the kernel and the wave's numbers, or from a stated halo. After derive_halos().
+// Finds the rows of buffers that work-items touch, from the kernel and the wave's numbers, or from a stated halo. After
+// derive_halos().
 void derive_rows(Job& program);
 
-// Finds buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program if `combine`
-// states another operation.
+// Finds buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program if
+// `combine` states another operation.
 Result<void> derive_combines(Job& program);
 
 } // namespace tidegate::engine

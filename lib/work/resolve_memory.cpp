@@ -96,11 +96,11 @@ Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer) {
 namespace {
 
 Result<void> check_init(const BufferInit& init, const std::string& pointer) {
-  const int said = int{init.fill.has_value()} + int{init.iota.has_value()} + int{init.random.has_value()} +
-                   int{init.file.has_value()};
-  if (said != 1) {
+  const int stated = int{init.fill.has_value()} + int{init.iota.has_value()} + int{init.random.has_value()} +
+                     int{init.file.has_value()};
+  if (stated != 1) {
     return tl::unexpected(invalid_program(
-        fmt::format("init needs exactly one of fill, iota, random and file, this one has {}", said),
+        fmt::format("init needs exactly one of fill, iota, random and file, this one has {}", stated),
         "give one of them, or leave init out", pointer + "/init"));
   }
   const bool tensors = init.file && init.file->ends_with(".safetensors");
@@ -116,21 +116,22 @@ Result<void> check_init(const BufferInit& init, const std::string& pointer) {
 }
 
 // Checks contents that follow a rule; check_data_files() checks files.
-Result<void> check_contents(const BufferSpec& spec, bool sound_count, const std::string& pointer) {
+Result<void> check_contents(const BufferSpec& spec, bool valid_count, const std::string& pointer) {
   if (!spec.init) {
     return {};
   }
   TIDEGATE_CHECK(check_init(*spec.init, pointer));
-  auto checked = sound_count ? check_rule(spec) : Result<void>();
+  auto checked = valid_count ? check_rule(spec) : Result<void>();
   if (!checked) {
     checked.error().pointer = pointer + "/init";
   }
   return checked;
 }
 
-// Names the first contents of a buffer or image, before they are read: by their rule, or by the state of their file.
-std::string content_of(const BufferSpec& spec, const std::optional<ImageShape>& image,
-                       const std::string& folder) {
+// Returns a key of the first contents of a buffer or image, from their rule or the state of their file: equal keys,
+// equal contents. It is empty if the state is unknown.
+std::string content_key(const BufferSpec& spec, const std::optional<ImageShape>& image,
+                        const std::string& folder) {
   std::string content = fmt::format("{} {} ", name(spec.type), spec.count);
   if (image) {
     content += fmt::format("{} {} ", type_name(*image), describe(*image));
@@ -139,7 +140,10 @@ std::string content_of(const BufferSpec& spec, const std::optional<ImageShape>& 
                     content);
   if (spec.init->file) {
     const std::string state = file_state(path_in(folder, *spec.init->file));
-    return state.empty() ? state : content + state;
+    if (state.empty()) {
+      return {};
+    }
+    content += state;
   }
   return content;
 }
@@ -150,13 +154,13 @@ void set_contents(ProgramBuffer& buffer, const BufferSpec& spec, const std::stri
     buffer.first = [image = buffer, path = path_in(folder, *spec.init->file)] {
       return read_image(image, path);
     };
-    buffer.content = content_of(spec, buffer.image, folder);
+    buffer.content = content_key(spec, buffer.image, folder);
   } else if (spec.init) {
     buffer.first = [spec, folder] { return initial_contents(spec, folder); };
     buffer.first_part = [spec, folder](std::uint64_t begin, std::uint64_t bytes) {
       return initial_part(spec, folder, begin, bytes);
     };
-    buffer.content = content_of(spec, buffer.image, folder);
+    buffer.content = content_key(spec, buffer.image, folder);
   }
   if (spec.output) {
     const std::string path = path_in(folder, *spec.output);
@@ -253,12 +257,12 @@ Result<void> check_image_swap(const ProgramBuffer& first, const ProgramBuffer& s
   const auto text = [](const ProgramBuffer& buffer) {
     return buffer.image ? describe(*buffer.image) : "a buffer";
   };
-  return tl::unexpected(invalid_program(fmt::format("{} is {}, {} is {}", in_quotes(first.name), text(first),
-                                                    in_quotes(second.name), text(second)),
+  return tl::unexpected(invalid_program(fmt::format("cannot swap {} ({}) with {} ({})", in_quotes(first.name),
+                                                    text(first), in_quotes(second.name), text(second)),
                                         "swap two images of the same format and size", pointer));
 }
 
-Error other_memory(const std::string& name, std::string_view what, std::string fix, std::string pointer) {
+Error wrong_kind(const std::string& name, std::string_view what, std::string fix, std::string pointer) {
   return invalid_program(fmt::format("{} is {}", in_quotes(name), what), std::move(fix), std::move(pointer));
 }
 
@@ -298,7 +302,7 @@ Result<void> complete_count(const ResolveInput& input, const std::string& name, 
     return {};
   }
   std::uint64_t count = 1;
-  bool overflow = spec.shape->empty() || spec.shape->size() > 64; // dimensions that NumPy knows
+  bool overflow = spec.shape->empty() || spec.shape->size() > 64; // NumPy's limit
   for (const std::uint64_t size : *spec.shape) {
     overflow |= __builtin_mul_overflow(count, size, &count);
   }
@@ -307,7 +311,8 @@ Result<void> complete_count(const ResolveInput& input, const std::string& name, 
         .code = ErrorCode::out_of_range,
         .message =
             overflow || count == 0
-                ? fmt::format("the buffer {} has the shape {}", in_quotes(name), shape_text(*spec.shape))
+                ? fmt::format("the shape {} of the buffer {} has {} elements", shape_text(*spec.shape),
+                              in_quotes(name), overflow ? "too many" : "no")
                 : fmt::format("the buffer {} has the shape {}, of {}, and the count {}", in_quotes(name),
                               shape_text(*spec.shape), plural(count, "element"), spec.count),
         .fix = overflow || count == 0 ? "give 1 to 64 sizes from 1 on that the memory holds"
@@ -345,10 +350,10 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   return buffer;
 }
 
-// `other` names what else has the name.
-Error both_called(std::string_view other, const std::string& name, const std::string& pointer) {
+// `kinds` names both kinds, such as "a buffer and an image".
+Error both_called(std::string_view kinds, const std::string& name, const std::string& pointer) {
   return {.code = ErrorCode::duplicate_name,
-          .message = fmt::format("{} are both called {}", other, in_quotes(name)),
+          .message = fmt::format("{} are both called {}", kinds, in_quotes(name)),
           .fix = "rename one of them",
           .pointer = pointer};
 }
@@ -392,9 +397,9 @@ Result<ProgramBuffer> resolve_list(const ResolveInput& input, const ProgramMemor
 
 void add_memory(const std::string& name, Result<ProgramBuffer> made, std::vector<ProgramBuffer>& memory,
                 NameIndex& index, ErrorList& errors) {
-  const bool sound = errors.check(made);
-  index[name] = sound ? static_cast<std::uint32_t>(memory.size()) : unsound;
-  if (sound) {
+  const bool valid = errors.check(made);
+  index[name] = valid ? static_cast<std::uint32_t>(memory.size()) : invalid_index;
+  if (valid) {
     memory.push_back(std::move(*made));
   }
 }
@@ -422,7 +427,7 @@ Result<std::array<std::uint32_t, 2>> resolve_swap(const ResolveInput& input, con
   } else if (*a == *b || first.type != second.type || first.count != second.count) {
     return tl::unexpected(invalid_program(
         *a == *b ? fmt::format("the buffer {} is swapped with itself", in_quotes(first.name))
-                 : fmt::format("{} has {} of {}, {} has {} of {}", in_quotes(first.name),
+                 : fmt::format("cannot swap {} ({} of {}) with {} ({} of {})", in_quotes(first.name),
                                plural(first.count, "element"), name(first.type), in_quotes(second.name),
                                plural(second.count, "element"), name(second.type)),
         "swap two buffers of the same type and count", pointer));
@@ -482,9 +487,8 @@ Result<std::uint32_t> find_image(const ResolveInput& input, const ProgramMemory&
                                  const std::string& name, const std::string& pointer) {
   if (!memory.image_index.contains(name) && memory.buffer_index.contains(name) &&
       !input.unread.cover("/images")) {
-    return tl::unexpected(other_memory(name, "a buffer, and no image",
-                                       "give the name of an image, or let the kernel take a pointer",
-                                       pointer));
+    return tl::unexpected(wrong_kind(name, "a buffer, not an image",
+                                     "give the name of an image, or let the kernel take a pointer", pointer));
   }
   return input.find_in("/images", "image", name, memory.image_index, pointer);
 }
@@ -494,13 +498,13 @@ Result<std::uint32_t> find_buffer(const ResolveInput& input, const ProgramMemory
                                   const std::string& instead) {
   if (!memory.buffer_index.contains(name) && memory.image_index.contains(name) &&
       !input.unread.cover("/buffers")) {
-    return tl::unexpected(other_memory(name, "an image, and no buffer", instead, pointer));
+    return tl::unexpected(wrong_kind(name, "an image, not a buffer", instead, pointer));
   }
   if (!memory.buffer_index.contains(name) && memory.hits_index.contains(name) &&
       !input.unread.cover("/buffers")) {
-    return tl::unexpected(other_memory(name, "a list of hits, and no buffer",
-                                       fmt::format("kernels append to it: {{\"hits\": {}}}", in_quotes(name)),
-                                       pointer));
+    return tl::unexpected(wrong_kind(name, "a list of hits, not a buffer",
+                                     fmt::format("kernels append to it: {{\"hits\": {}}}", in_quotes(name)),
+                                     pointer));
   }
   return input.find_in("/buffers", "buffer", name, memory.buffer_index, pointer);
 }
@@ -509,8 +513,8 @@ Result<std::uint32_t> find_hits(const ResolveInput& input, const ProgramMemory& 
                                 const std::string& name, const std::string& pointer) {
   if (!memory.hits_index.contains(name) && memory.buffer_index.contains(name) &&
       !input.unread.cover("/hits")) {
-    return tl::unexpected(other_memory(
-        name, "a buffer, and no list of hits",
+    return tl::unexpected(wrong_kind(
+        name, "a buffer, not a list of hits",
         fmt::format("give {{\"buffer\": {}}}, or make it one of the program's hits", in_quotes(name)),
         pointer));
   }

@@ -160,7 +160,7 @@ ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, Pro
     resolved.names.some_is_unread |= !input.unread.empty() && input.unread.cover(pointer + "/name");
     const auto op = ops.op_index.find(spec.op.value_or("")); // for the wave's text in messages
     resolved.waves.push_back(made ? std::move(*made)
-                                  : ProgramWave{.op = op == ops.op_index.end() ? unsound : op->second});
+                                  : ProgramWave{.op = op == ops.op_index.end() ? invalid_index : op->second});
     resolved.waves.back().name = spec.name.value_or("");
     resolved.waves.back().section = spec.section;
   }

@@ -30,13 +30,15 @@ namespace {
 // Returns the state of each source file, all read since `start`; nothing if one may have changed while it was read.
 std::optional<std::map<std::string, std::string>> source_states(const Job& job,
                                                                 std::chrono::steady_clock::time_point start) {
-  constexpr std::uint64_t tick_ns = 20'000'000; // of a file system's clock, at most
+  constexpr std::uint64_t tick_ns = 20'000'000; // upper bound on the resolution of file times
   std::map<std::string, std::string> states;
   for (const ProgramUnit& unit : job.units) {
     for (const std::string& file : unit.files) {
-      if ((states[file] = file_state(file, elapsed_ns(start) + tick_ns)).empty()) {
+      const std::string state = file_state(file, elapsed_ns(start) + tick_ns);
+      if (state.empty()) {
         return {};
       }
+      states[file] = state;
     }
   }
   return states;
@@ -64,7 +66,7 @@ Result<RunReport> run_once(Lowering& lowering, const RunOptions& options, Monito
   return report;
 }
 
-// Adds the calls of the runs before, and notes the first capacities of lists and queues that grew.
+// Adds the telemetry and times of the earlier runs, and notes the first capacities of lists and queues that grew.
 void report_growth(RunReport& report, const RunReport& first, const RunReport& before) {
   const auto add = [&](auto... counters) {
     ((report.telemetry.*counters += before.telemetry.*counters), ...);
@@ -92,7 +94,8 @@ void report_growth(RunReport& report, const RunReport& first, const RunReport& b
 Result<RunReport> with_room(RunReport report, Lowering& lowering, const RunOptions& options,
                             Monitor& monitor) {
   const RunReport first = report;
-  // For hits a second run suffices unless their number changes from run to run; a queue needs more than it did so far.
+  // One more run usually suffices for hits. A full queue reports only what it needed until it stopped, so it may take
+  // several.
   constexpr int most_runs = 32;
   for (int runs = 1; runs < most_runs; ++runs) {
     auto larger = report.status == RunStatus::hits_overflow ? grown(lowering.program(), *report.hits)
@@ -183,6 +186,7 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
     known = known && !state.empty();
     key += state + '\n';
   };
+  // Blanks what may differ between requests that share one compiled program.
   const auto mask = [&](auto& spec) {
     if (spec.init && spec.init->file && size_follows_from_file(spec)) {
       add_state(*spec.init->file);

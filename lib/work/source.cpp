@@ -39,7 +39,7 @@ Result<std::string> plain_text(std::string text, const std::string& path) {
     return refused("is UTF-16, which OpenCL compilers do not read", "save it as UTF-8");
   }
   if (text.find('\0') != std::string::npos) {
-    return refused("is no text: it holds a byte of 0", "name a file of OpenCL C");
+    return refused("is not text: it holds a byte of 0", "name a file of OpenCL C");
   }
   return text;
 }

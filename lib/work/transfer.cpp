@@ -52,7 +52,8 @@ Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
 }
 
-// Finds the buffers that a wave names, at their places in it. Errors: the first; of a wave that was not wholly read, all.
+// Finds the buffers that a wave names, at their places in it. Errors: the first; of a wave that was not wholly read,
+// all.
 Result<std::vector<std::uint32_t>>
 find_buffers(const WaveInput& in, std::initializer_list<std::pair<std::string_view, std::string>> names) {
   const bool intact = in.input.unread.intact(in.pointer);
@@ -69,7 +70,7 @@ find_buffers(const WaveInput& in, std::initializer_list<std::pair<std::string_vi
     if (intact) {
       TIDEGATE_CHECK(buffer);
     }
-    found.push_back(buffer.value_or(unsound));
+    found.push_back(buffer.value_or(invalid_index));
   }
   errors.check(in.input.wholly_read(in.pointer));
   TIDEGATE_CHECK(errors.result());

@@ -533,7 +533,7 @@ TEST_CASE("a key that is missing, or may stand for any, leaves its place unread"
                 {"/swap/0/0", "/swap/0/1", "/swap/1/0"}) == Told{"no", "no", "read"});
 }
 
-TEST_CASE("of a text that is no JSON, and of another document, nothing is read") {
+TEST_CASE("of a text that is not JSON, and of another document, nothing is read") {
   CHECK(reading(R"({"buffers":{},"ops":{},"waves":[)", {"", "/buffers"}) == Told{"no", "no"});
   CHECK(reading(R"({"buffers":{},"kind":"wave_dag","ops":{},"waves":[]})", {"", "/buffers"}) ==
         Told{"no", "no"});

@@ -433,9 +433,9 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) {
           run.ranks = engine::RanksReport{.ranks = {{.host = {}, .device = {}, .edges = 1}}};
         }},
-       {"/graph: offsets and edges take 28, and their part of the memory has 24",
+       {"/graph: bytes of offsets and edges are 28, and their part of the memory has 24",
         [](Traversal& run) { run.graph.vertices = 4; }},
-       {"/graph: offsets and edges take 28, and their part of the memory has 24",
+       {"/graph: bytes of offsets and edges are 28, and their part of the memory has 24",
         [](Traversal& run) { run.graph.edges = 3; }},
        {"/graph/symmetric: a graph has a transpose in the memory if it is not symmetric",
         [](Traversal& run) { run.graph.symmetric = true; }},
@@ -511,7 +511,7 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.deduped_items = 1; }},
        {"/waves/1/density_bps: density_bps is 3334, and that of its vertices 3333",
         [](Traversal& run) { run.waves[1].density_bps = 3334; }},
-       {"/waves/2/dense_waves: dense_waves is 0, and dense waves before it: 1",
+       {"/waves/2/dense_waves: dense_waves is 0, and the dense waves directly before it are 1",
         [](Traversal& run) { run.waves[1].topology = policy::Topology::dense_frontier; }},
        {"/waves/0/previous_topology: previous_topology is not that of the wave before",
         [](Traversal& run) { run.waves[0].previous_topology = policy::Topology::dense_frontier; }},

@@ -36,9 +36,9 @@ TEST_CASE("a queue whose ops publish items") {
   for (std::size_t at = 0; (at = table.find("\n            ", at)) != std::string::npos;) {
     table.replace(at, 13, " "); // continued lines
   }
-  CHECK(
-      table.find("\"tree\": 1 item; 9 published, 8 run, room for 7 needed of 6; 3 rounds, 0 requeues, 0 aged "
-                 "promotions; 2 LEFT\n") != std::string::npos);
+  CHECK(table.find(
+            "\"tree\": 1 item; 9 published, 8 run, needed room for 7 of 6; 3 rounds, 0 requeues, 0 raised "
+            "promotions; 2 LEFT\n") != std::string::npos);
 }
 
 TEST_CASE("work-groups that gave up waiting") {

@@ -111,7 +111,7 @@ TEST_CASE("a named pipe in place of a file is refused without waiting for its ot
   CHECK(text(Output::open(pipe, FileKinds::no_named_pipes)) ==
         "cannot write " + pipe + ": it is a named pipe; name a regular file");
   CHECK(text(Output::open(pipe)) ==
-        "cannot write " + pipe + ": no process reads from this pipe; start what reads it first");
+        "cannot write " + pipe + ": no process reads from this pipe; start the reader first");
   CHECK(text(read_all("/dev/null", 10, FileKinds::regular)) ==
         "cannot read /dev/null: it is not a regular file, but is read more than once; name a regular file");
   CHECK(*read_all("/dev/null", 10) == "");

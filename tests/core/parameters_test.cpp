@@ -67,10 +67,10 @@ TEST_CASE("an expression that cannot be computed says why") {
   CHECK(computed("x / 1e-308 * 1e308") == "failed: the value does not fit into 64 bits");
 }
 
-TEST_CASE("a parameter that is no number is named, and its uses are not") {
+TEST_CASE("a parameter that is not a number is named, and its uses are not") {
   const auto text = replace_parameters(R"({"parameters": {"r": "5"}, "a": {"parameter": "2 * r"}})", {});
   REQUIRE_FALSE(text.has_value());
-  CHECK(text.error().message == R"(the parameter "r" is "5", and no number)");
+  CHECK(text.error().message == R"(the parameter "r" is "5", not a number)");
   CHECK(text.error().pointer == "/parameters/r");
   CHECK(text.error().others.empty());
 }

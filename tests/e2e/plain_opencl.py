@@ -62,7 +62,7 @@ def contents(buffer: dict[str, Any], folder: Path) -> bytes:
     if "file" in init:
         data = (folder / init["file"]).read_bytes()
         if len(data) != buffer["count"] * array.array(type_).itemsize:
-            raise Failed(f"{init['file']} is no file of {buffer['count']} elements")
+            raise Failed(f"{init['file']} is not a file of {buffer['count']} elements")
         return data
     if "random" in init:
         raise Failed("random contents are not supported")

@@ -1,7 +1,6 @@
-"""tidegate arena and tidegate check arena: layouts that are right and low, refusals, ids; corruptions are named.
+"""tidegate arena: layouts are valid and low; refusals, ids and tables.
 
-The one idea: every layout is judged twice, from the definition in Python and by `tidegate check arena`, and so are
-layouts that were changed at random.
+Every layout is judged twice: from the definition in Python, and by `tidegate check arena`.
 
 Run with TIDEGATE=/absolute/path/to/tidegate python3 test_arena.py; TIDEGATE_SEED=N draws other buffers.
 """

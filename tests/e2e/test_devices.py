@@ -246,7 +246,7 @@ class Nothing(unittest.TestCase):
     def test_broken_drivers(self) -> None:
         (self.folder / "gone.icd").write_text("libnowhere.so.1\n")
         (self.folder / "empty.icd").write_text("")
-        (self.folder / "other.icd").write_text("libc.so.6\n")  # a library that is no driver
+        (self.folder / "other.icd").write_text("libc.so.6\n")  # a library that is not a driver
         self.assertRegex(self.refused(), r"empty\.icd: the file names no library; .*gone\.icd: libnowhere\.so\.1: ")
 
     def test_a_broken_driver_beside_a_good_one(self) -> None:

@@ -144,7 +144,7 @@ class Overwriting(Files):
         for name, example in inputs.items():
             shutil.copy(EXAMPLES / f"{example}.json", self.folder / name)
             os.symlink(name, self.folder / f"link_to_{name}")
-        document = "the document that is read"
+        document = "the input"
         for args, output, what in (
                 (["recommend", "request.json"], "request.json", document),
                 (["recommend", "request.json", "--stream"], "request.json", document),
@@ -157,7 +157,7 @@ class Overwriting(Files):
                 (["priority", "drain", "accounting.json"], "accounting.json", document),
                 (["tune", "choose", "costs.json"], "costs.json", document),
                 (["check", "launch_request", "request.json"], "request.json", "a document that is checked"),
-                (["check", "plan", "--dag", "dag.json", "plan.json"], "dag.json", "what plans are checked against")):
+                (["check", "plan", "--dag", "dag.json", "plan.json"], "dag.json", "the reference of the plans")):
             before = {path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
             result = self.here(*args, "-o", output)
             self.assertEqual((result.rc, result.stdout), (2, ""), args)
@@ -179,7 +179,7 @@ class Overwriting(Files):
             done = subprocess.run([binary(), "plan", "-o", path], stdin=file, capture_output=True,
                                   check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"-o would overwrite the document that is read, standard input", done.stderr)
+        self.assertIn(b"-o would overwrite the input, standard input", done.stderr)
 
 
 class Pipes(Files):
@@ -225,7 +225,7 @@ class Pipes(Files):
         result = self.here("plan", "stereo_camera.json", "-o", "pipe")
         self.assertEqual((result.rc, result.stderr),
                          (4, "tidegate: error: cannot write pipe: no process reads from this pipe [cannot_write]\n"
-                             "  fix: start what reads it first\n"))
+                             "  fix: start the reader first\n"))
         direct = self.here("plan", "stereo_camera.json")
         self.assertEqual(direct.rc, 0)
         for script in ('cat pipe & "$T" plan stereo_camera.json -o pipe; wait',

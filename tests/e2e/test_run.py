@@ -527,7 +527,7 @@ class Report(Small):
         """check names each figure that does not follow from the others, and what was not proved."""
         report = self.report_of(CHAIN, "--strategy", "launch", "--verify", "--compare", "3")
         self.assertNotIn("converged", report)
-        again = "run the program again: all figures of a report are of one run"
+        again = "the report was changed or is incomplete: run the program again"
 
         def told(*changes: tuple[str, Any]) -> list[tuple[str, str, str, str]]:
             """The errors of check once these members are changed, or gone: None."""
@@ -752,8 +752,8 @@ class Report(Small):
         other["items_in_all"] += 1
         (self.folder / "earlier.json").write_text(json.dumps(other))
         self.assertIn("warning: the baseline timed other work", run_with(None, "--compare", "6").stderr)
-        for args, message in ((["--compare", "1"], "1 round here and 6 of the baseline are too few to compare them"),
-                              ([], "--baseline needs times")):
+        for args, message in ((["--compare", "1"], "too few rounds to compare: 1 of this run, 6 of the baseline"),
+                              ([], "--baseline needs --compare")):
             refused = run_with(None, *args)
             self.assertEqual(refused.rc, 2)
             self.assertIn(message, refused.stderr)

@@ -113,7 +113,7 @@ class Arguments(Programs):
                      "  at: /waves/0/args/1/bytes\n"
                      "  fix: give 48 bytes, padding included\n")
         self.refused(0, 1, {"bytes": "0g"},
-                     'tidegate: P: error: "0g" are no bytes [invalid_program]\n'
+                     'tidegate: P: error: "0g" are not bytes [invalid_program]\n'
                      "  at: /waves/0/args/1/bytes\n"
                      '  fix: give two hexadecimal digits for each byte, such as "0000803f"\n')
         self.refused(2, 1, {"struct": {"whole": 1}},

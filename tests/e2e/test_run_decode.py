@@ -156,7 +156,7 @@ class Decode(unittest.TestCase):
                 (good[:-1], {"tensor": [*SHAPE.weights().values()][-1][0]}, "lies outside of it", "complete"),
                 (good[:7], {"tensor": "model.norm.weight"}, "it is shorter than the length of a header", "complete"),
                 (struct.pack("<Q", 1 << 60) + header, {"tensor": "model.norm.weight"}, "its header would be longer than it", "complete"),
-                (struct.pack("<Q", length) + b"[" + header[1:], {"tensor": "model.norm.weight"}, "its header is no JSON object", "complete"),
+                (struct.pack("<Q", length) + b"[" + header[1:], {"tensor": "model.norm.weight"}, "its header is not a JSON object", "complete"),
                 (good, {}, "a .safetensors file holds many tensors", "name one of them as tensor")):
             (self.folder / "m.safetensors").write_bytes(content)
             (self.folder / "k.cl").write_text("kernel void k(global const uint* a, global uint* b) { b[0] = a[0]; }")

@@ -180,7 +180,7 @@ tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [
         kernel = "kernel void f(global uint* x) { x[0] = 1u; }\n"
         for data, what, fix in (
                 (kernel.encode("utf-16"), "is UTF-16, which OpenCL compilers do not read", "save it as UTF-8"),
-                (b"\x7fELF\0\0", "is no text: it holds a byte of 0", "name a file of OpenCL C")):
+                (b"\x7fELF\0\0", "is not text: it holds a byte of 0", "name a file of OpenCL C")):
             self.file("f.cl", data)
             self.refused(only("f", SECOND, source="f.cl"),
                          f'tidegate: FOLDER/f.cl:1:1: error: "f.cl" {what} [kernel_source]\n'

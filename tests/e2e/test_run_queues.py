@@ -353,7 +353,7 @@ class Ends(Queues):
         """A fault names item, op and code; the other items are done, outputs are not written."""
         for value, what, fix in (
                 (9, "failed with code 109", "look at where the op returns that TIDEGATE_FAULT; no output was written"),
-                (5, "returned 7, which is no result of a queue op",
+                (5, "returned 7, which is not a result of a queue op",
                  "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written"),
                 (4, "returned 1, which is TIDEGATE_REQUEUE without its name",
                  "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written")):

@@ -295,7 +295,7 @@ class Telemetry(unittest.TestCase):
                 ("telemetry/bytes_moved", 4, "bytes_moved is 4, and bytes_uploaded and bytes_read_back are together"),
                 ("kernel_launches", 5000, "the report has this figure in two places, with different values"),
                 ("memory/bytes", 8, "bytes is 8, and the parts have together"),
-                ("summary/edges_per_second", 1, "edges_per_second is not frontier_edges by backend_dispatch_ns"),
+                ("summary/edges_per_second", 1, "edges_per_second is not frontier_edges divided by backend_dispatch_ns"),
                 ("waves/1/previous_edges", 1 << 30, "previous_edges is 1073741824, and frontier_edges before it are"),
                 ("lineage_items", 601, "lineage_items is 601, and items_processed only 600"),
                 ("replay/agreed", 0, "the policy makes other choices of the logged numbers than the device"),

@@ -230,13 +230,13 @@ TEST_CASE("hot ops have separate cases, before the others, in any mode") {
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables one = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
-                                       Cases::per_wave, most_cases_of_all, {1});
+                                       Cases::per_wave, default_most_cases, {1});
   REQUIRE(one.cases.size() == 2);
   CHECK(one.cases[0].op == 1);
   CHECK(one.cases[0].promoted);
   CHECK_FALSE(one.cases[1].promoted);
   const LaunchTables other = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
-                                         Cases::per_wave, most_cases_of_all, {0});
+                                         Cases::per_wave, default_most_cases, {0});
   REQUIRE(other.cases.size() == 3); // waves of the hot op are distinguished
   CHECK(other.cases[0].promoted);
   CHECK(other.cases[1].promoted);

@@ -60,7 +60,7 @@ TEST_CASE("the first difference, how many there are and how far floats are apart
   CHECK(compared<float>(ElementType::f32, {0.0F}, {-0.0F}).largest_difference_ulp == 0);
 }
 
-TEST_CASE("integers and what is no number are not a matter of rounding") {
+TEST_CASE("integers and what is not a number are not a matter of rounding") {
   CHECK(!compared<std::uint32_t>(ElementType::u32, {1}, {2}).largest_difference_ulp);
   CHECK(!compared<float>(ElementType::f32, {1}, {NAN}).largest_difference_ulp);
   CHECK(!compared<float>(ElementType::f32, {1, 1}, {INFINITY, 2}).largest_difference_ulp);

@@ -53,7 +53,7 @@ TEST_CASE("separators, headers, blanks and line ends") {
   CHECK(edges_of("a.csv", "0 1\n") == "0>1:1 "); // blanks are fine, too
 }
 
-TEST_CASE("what is no edge is refused with its place") {
+TEST_CASE("what is not an edge is refused with its place") {
   CHECK(csv_fault("from,to\n0,1\n1,\n") ==
         "tidegate: a.csv:3:3: error: expected the target, a whole number, got the end of the line");
   CHECK(csv_fault("0,1\n1\n") == "tidegate: a.csv:2:2: error: expected the target, got the end of the line");

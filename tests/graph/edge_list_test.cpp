@@ -47,7 +47,7 @@ TEST_CASE("the first edge determines the columns of the others") {
             fix);
   CHECK(refusal("a.wel", "0 1\n1 0 5\n") ==
         std::string("tidegate: a.wel:2:5: error: expected the end of the line, got \"5\" [bad_graph]") + fix);
-  // One of them that is no integer makes all of them real.
+  // One of them that is not an integer makes all of them real.
   CHECK(std::get<std::vector<float>>(weights("0 1 5\n1 0 5.5\n")) == std::vector<float>{5, 5.5});
   CHECK(refusal("a.wel", "0 1 5\n1 0 5.5x\n") ==
         std::string("tidegate: a.wel:2:5: error: expected an integer, got \"5.5x\" [bad_graph]") + fix);

@@ -72,7 +72,7 @@ TEST_CASE("wrong levels") {
   CHECK(levels({0, 1, 1, 2, 3, none, none}) == "right");
   CHECK(levels({0, 1}) == "wrong_length: there are 2 levels of 7 vertices");
   CHECK(levels({1, 1, 1, 2, 3, none, none}) == "source_level at 0: the source 0 is level 1");
-  CHECK(levels({0, 0, 1, 2, 3, none, none}) == "source_level at 1: vertex 1 has level 0 and is no source");
+  CHECK(levels({0, 0, 1, 2, 3, none, none}) == "source_level at 1: vertex 1 has level 0 and is not a source");
   CHECK(levels({0, 1, 1, 3, 4, none, none}) ==
         "level_jump at 1-3: the edge from 1 at level 1 leads to 3, level 3");
   CHECK(levels({0, 1, 1, 2, none, none, none}) ==
@@ -92,7 +92,7 @@ TEST_CASE("wrong parents") {
   CHECK(parents({0, 0, 0, 1, 3, 6, none}) ==
         "parent_level at 5: the parent of vertex 5, which is unreached, is 6 and should be 4294967295");
   CHECK(parents({0, 0, 0, none, 3, none, none}) ==
-        "parent_out_of_range at 3: the parent of vertex 3 is 4294967295, which is no vertex");
+        "parent_out_of_range at 3: the parent of vertex 3 is 4294967295, which is not a vertex");
   CHECK(parents({0, 0, 0, 0, 3, none, none}) ==
         "parent_level at 3: vertex 3 has level 2, and its parent 0 is level 0");
   CHECK(parents({0, 0, 0, 6, 3, none, none}) ==

@@ -69,11 +69,11 @@ TEST_CASE("what is wrong with options") {
   }
   CHECK(refused_options("-I \"\"") ==
         "tidegate: error: the compiler option -I needs a value [kernel_options]" + value_fix);
-  CHECK(refused_options("-w fast") == "tidegate: error: \"fast\" is no compiler option [kernel_options]\n"
+  CHECK(refused_options("-w fast") == "tidegate: error: \"fast\" is not a compiler option [kernel_options]\n"
                                       "  fix: options begin with -; put quotes around a value with blanks");
-  CHECK(refused_options("-") == "tidegate: error: \"-\" is no compiler option [kernel_options]\n"
+  CHECK(refused_options("-") == "tidegate: error: \"-\" is not a compiler option [kernel_options]\n"
                                 "  fix: options begin with -; put quotes around a value with blanks");
-  CHECK(refused_options("\"\"") == "tidegate: error: \"\" is no compiler option [kernel_options]\n"
+  CHECK(refused_options("\"\"") == "tidegate: error: \"\" is not a compiler option [kernel_options]\n"
                                    "  fix: options begin with -; put quotes around a value with blanks");
   CHECK(refused_options("-I \"my dir") ==
         "tidegate: error: a quote is not closed in the compiler options: \"my dir\" [kernel_options]\n"

@@ -113,7 +113,7 @@ TEST_CASE("C99 6.10.3.5 example 4: # and ##") {
         "\"vers2.h\" \"hello\" ; \"hello\" \", world\"");
 }
 
-TEST_CASE("C99 6.10.3.5 example 5 and 6.10.3.3: placemarkers, and ## that is no operator") {
+TEST_CASE("C99 6.10.3.5 example 5 and 6.10.3.3: placemarkers, and ## that is not an operator") {
   CHECK(text_of("#define t(x,y,z) x ## y ## z\nt(1,2,3), t(,4,5), t(6,,7), t(8,9,), t(10,,), t(,11,), "
                 "t(,,12), t(,,)") == "123 , 45 , 67 , 89 , 10 , 11 , 12 ,");
   CHECK(text_of("#define hash_hash # ## #\n#define mkstr(a) # a\n#define in_between(a) mkstr(a)\n"
@@ -271,7 +271,7 @@ TEST_CASE("conditions that are none") {
   for (const std::string number :
        {"1.0", "08", "0x", "1uu", "1lL", "340282366920938463463374607431768211456"}) {
     CHECK(refusal("#if " + number + "\n#endif") ==
-          "1:5: \"" + number + "\" is no 64-bit integer; conditions take integers only");
+          "1:5: \"" + number + "\" is not a 64-bit integer; conditions take integers only");
   }
 }
 
@@ -505,7 +505,7 @@ TEST_CASE("calls that are wrong") {
         "2:5: the call of macro \"f\" does not end; close its parentheses");
   CHECK(
       refusal("#define f(a,b) a ## b\n\nx f(+, /)") ==
-      "3:3: ## joins \"+\" and \"/\" into something that is no token; leave the ## out, or join parts of one name, "
+      "3:3: ## joins \"+\" and \"/\" into something that is not a token; leave the ## out, or join parts of one name, "
       "number or operator");
   CHECK(refusal("#define f(a,b) a ## b\nf(/, /)").starts_with("2:1: ## joins \"/\" and \"/\""));
 }

@@ -87,7 +87,7 @@ TEST_CASE("bounds are computed in the types of C") {
   CHECK(layout("enum { LEAST = -9223372036854775807 - 1 }; struct s { int a[LEAST < 0 ? 2 : 3]; };",
                "struct s p") == "struct s {a: int@0[2]} 8/4");
   CHECK(layout("struct s { int a[-(-2147483647 - 1) != 0]; };", "struct s p") ==
-        "it has an array whose bound is no plain constant"); // it overflows
+        "it has an array whose bound is not a plain constant"); // it overflows
 }
 
 TEST_CASE("an uncertain layout has a reason") {
@@ -98,11 +98,11 @@ TEST_CASE("an uncertain layout has a reason") {
   CHECK(layout("struct s { int a __attribute__((aligned(8))); };", "struct s p") ==
         "it has a member with attributes");
   CHECK(layout("struct t { int a; }; struct s { int a[sizeof(struct t)]; };", "struct s p") ==
-        "it has an array whose bound is no plain constant");
+        "it has an array whose bound is not a plain constant");
   CHECK(layout("\n#pragma pack(1)\nstruct s { char a; int b; };", "struct s p") ==
         "a #pragma pack precedes it");
   CHECK(layout("", "struct s p") == "struct s is declared nowhere");
-  CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is no int");
+  CHECK(layout("enum big { A = 0x100000000 };", "enum big p") == "it has an enumeration that is not an int");
   CHECK(layout("struct s { struct { int a; }; };", "struct s p") == "it has members without a name");
   CHECK(layout("struct s { int a[100000]; };", "struct s p") == "it is larger than an argument can be");
 }

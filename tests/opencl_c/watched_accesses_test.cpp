@@ -61,7 +61,7 @@ TEST_CASE("a subscript in a subscript") {
             " ] = 0 ; }");
 }
 
-TEST_CASE("a use that is no subscript is reported") {
+TEST_CASE("a use that is not a subscript is reported") {
   const WatchedUnit unit = watched("kernel void k(global const float* a, global float* b) {\n"
                                    "  global const float* p = a + 1;\n"
                                    "  b[0] = *p + *b;\n"

@@ -21,12 +21,12 @@ using namespace test;
 
 struct Explained {
   LaunchDecision decision;
-  std::vector<TraceStep> trace;
+  std::vector<ExplanationStep> trace;
 
   // "OUTCOME by RULE: BECAUSE".
   [[nodiscard]] std::string line(std::string_view step) const {
     const auto found =
-        std::find_if(trace.begin(), trace.end(), [&](const TraceStep& s) { return s.step == step; });
+        std::find_if(trace.begin(), trace.end(), [&](const ExplanationStep& s) { return s.step == step; });
     REQUIRE(found != trace.end());
     return found->outcome + " by " + found->rule + ": " + found->because;
   }
@@ -312,12 +312,12 @@ TEST_CASE("random requests: every step in order, with the decision's outcome and
       continue;
     }
     ++explained_requests;
-    const std::vector<TraceStep> trace = explain(policy, request, *decision);
+    const std::vector<ExplanationStep> trace = explain(policy, request, *decision);
     const auto expected = outcomes(*decision);
     const auto known = known_numbers(policy, *decision);
     REQUIRE(trace.size() == expected.size());
     for (std::size_t i = 0; i < trace.size(); ++i) {
-      const TraceStep& step = trace[i];
+      const ExplanationStep& step = trace[i];
       REQUIRE(step.step == expected[i][0]);
       CAPTURE(step.step);
       REQUIRE(step.outcome == expected[i][1]);
@@ -326,7 +326,7 @@ TEST_CASE("random requests: every step in order, with the decision's outcome and
       REQUIRE(step.because.back() != '.'); // a clause that can be part of a sentence
       REQUIRE(step.because.find("  ") == std::string::npos);
       REQUIRE_FALSE(step.numbers.empty());
-      for (const TraceNumber& number : step.numbers) {
+      for (const NamedNumber& number : step.numbers) {
         CAPTURE(number.name);
         REQUIRE(known.count(number.name) == 1);
         REQUIRE(number.value == known.at(number.name));

@@ -13,7 +13,7 @@ std::vector<std::string> values(Knob knob, const TraversalIncumbent& incumbent, 
   device::DeviceInfo gpu{.type = device::DeviceType::gpu, .profile = {}};
   gpu.compute_units = 132;
   std::vector<std::string> found;
-  for (const Option& option : options_of(knob, incumbent, gpu, passed)) {
+  for (const Alternative& option : alternatives_of(knob, incumbent, gpu, passed)) {
     found.push_back(option.value);
   }
   return found;
@@ -75,7 +75,7 @@ TEST_CASE("fusion changes the policy so that the graph has edges enough, or neve
   CHECK(values(Knob::fusion, incumbent) == Texts{"never", "1 dense", "2 dense"});
   incumbent.edges = 100;
   CHECK(value_of(Knob::fusion, incumbent) == "never");
-  for (const Option& option : options_of(Knob::fusion, incumbent, {}, true)) {
+  for (const Alternative& option : alternatives_of(Knob::fusion, incumbent, {}, true)) {
     TraversalIncumbent turned = incumbent;
     turned.settings = option.settings;
     CHECK(value_of(Knob::fusion, turned) == option.value);

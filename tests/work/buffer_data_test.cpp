@@ -119,8 +119,9 @@ TEST_CASE("numbers that an integer type does not hold are refused with its range
         "300 is outside the range of i8, -128 to 127; give an integer from -128 to 127");
   CHECK(not_stored(std::int64_t{-1}, ElementType::u8) ==
         "-1 is outside the range of u8, 0 to 255; give an integer from 0 to 255");
-  CHECK(not_stored(0.5, ElementType::i16) == "0.5 is no integer, and i16 takes those from -32768 to 32767; "
-                                             "give an integer from -32768 to 32767");
+  CHECK(not_stored(0.5, ElementType::i16) ==
+        "0.5 is not an integer, and i16 takes those from -32768 to 32767; "
+        "give an integer from -32768 to 32767");
   CHECK(not_stored(9223372036854775808_u, ElementType::i64) ==
         "9223372036854775808 is outside the range of i64, -9223372036854775808 to 9223372036854775807; "
         "give an integer from -9223372036854775808 to 9223372036854775807");
@@ -232,7 +233,7 @@ TEST_CASE("an iota that leaves its type is refused with the element that does") 
   CHECK(out_of_range(counted(ElementType::f16, 70000, 0_u, 1_u)) ==
         "the iota leaves the range of f16, -65504 to 65504, at element 65520");
   CHECK(out_of_range(counted(ElementType::i32, 3, 0_u, 0.5)) ==
-        "0.5 is no integer, and i32 takes those from -2147483648 to 2147483647");
+        "0.5 is not an integer, and i32 takes those from -2147483648 to 2147483647");
   CHECK(out_of_range(counted(ElementType::u8, 3, std::int64_t{-1}, 1_u)) ==
         "-1 is outside the range of u8, 0 to 255");
 }
@@ -321,7 +322,7 @@ TEST_CASE("random ranges that hold nothing or leave the type are refused") {
   CHECK(out_of_range(drawn(ElementType::i8, 5, {.low = std::int64_t{-129}})) ==
         "-129 is outside the range of i8, -128 to 127");
   CHECK(out_of_range(drawn(ElementType::i8, 5, {.high = 1.5})) ==
-        "1.5 is no integer, and i8 takes those from -128 to 127");
+        "1.5 is not an integer, and i8 takes those from -128 to 127");
   CHECK(out_of_range(drawn(ElementType::f16, 5, {.high = 70000_u})) ==
         "70000 is outside the range of f16, -65504 to 65504");
 }
@@ -424,7 +425,7 @@ TEST_CASE("arrays of another type are converted on request") {
   CHECK(std::ranges::equal(*floats, std::as_bytes(std::span(expected))));
   const auto integers = converted(ElementType::i32);
   REQUIRE_FALSE(integers);
-  CHECK(integers.error().message.starts_with("element 0: 0.1 is no integer"));
+  CHECK(integers.error().message.starts_with("element 0: 0.1 is not an integer"));
 }
 
 TEST_CASE("tensors of another type are converted on request") {
@@ -456,7 +457,7 @@ TEST_CASE("tensors of another type are converted on request") {
   CHECK(values<double>(*converted("wide", ElementType::f64)) == std::vector<double>{0.1, -2.5});
   CHECK(values<std::uint16_t>(*converted("brain", ElementType::u16, false)) ==
         std::vector<std::uint16_t>{0x3fc0, 0xc120});
-  CHECK(converted("wide", ElementType::i32).error().message.starts_with("element 0: 0.1 is no integer"));
+  CHECK(converted("wide", ElementType::i32).error().message.starts_with("element 0: 0.1 is not an integer"));
   for (const std::string& tensor : {std::string("huge"), std::string("short")}) {
     CHECK(converted(tensor.c_str(), ElementType::u16, false)
               .error()

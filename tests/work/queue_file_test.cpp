@@ -95,11 +95,11 @@ TEST_CASE("items name ops and buffers") {
         "bad_queue 1:0: an item has both op and op_handle");
 }
 
-TEST_CASE("bytes that are no items") {
+TEST_CASE("bytes that are not items") {
   const tidegate::test::TemporaryFolder folder;
   const std::string path = folder.write("items.bin", std::string(17, 'x'));
   const auto items = read_queue_file(path, {});
   REQUIRE(!items);
-  CHECK(items.error().message == "17 bytes are no whole number of items of 16 bytes");
+  CHECK(items.error().message == "17 bytes are not a whole number of items of 16 bytes");
   CHECK(*items.error().source == path);
 }

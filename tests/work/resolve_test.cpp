@@ -573,9 +573,9 @@ TEST_CASE("images and samplers") {
   CHECK(error("sampler_t s", {sampler({.address = AddressMode::repeat})}) ==
         "invalid_program /waves/0/args/0/sampler: the address mode repeat needs normalized coordinates");
   CHECK(error("image2d_t a", {image("x")}) ==
-        "invalid_program /waves/0/args/0/image: \"x\" is a buffer, and no image");
+        "invalid_program /waves/0/args/0/image: \"x\" is a buffer, not an image");
   CHECK(error("global float* a", {buffer("picture")}) ==
-        "invalid_program /waves/0/args/0/buffer: \"picture\" is an image, and no buffer");
+        "invalid_program /waves/0/args/0/buffer: \"picture\" is an image, not a buffer");
   CHECK(error("write_only image2d_t a, image2d_t b", {image("picture"), image("picture")}) ==
         "invalid_program /waves/0/args/1: argument 1 reads the image \"picture\" and argument 0 writes it, "
         "which "
@@ -590,14 +590,14 @@ TEST_CASE("what is done with buffers alone") {
   };
   CHECK(
       error([](WaveProgram& program) { program.waves.push_back({.fill = FillSpec{.buffer = "picture"}}); }) ==
-      "invalid_program /waves/1/fill/buffer: \"picture\" is an image, and no buffer; give the image an "
+      "invalid_program /waves/1/fill/buffer: \"picture\" is an image, not a buffer; give the image an "
       "init, or write it in a kernel: `tidegate schema wave_program --format table` ends with what "
       "cannot be run");
   CHECK(error([](WaveProgram& program) {
           program.waves.push_back({.copy = CopySpec{.from = "x", .to = "picture"}});
-        }).starts_with("invalid_program /waves/1/copy/to: \"picture\" is an image, and no buffer; give the"));
+        }).starts_with("invalid_program /waves/1/copy/to: \"picture\" is an image, not a buffer; give the"));
   CHECK(error([](WaveProgram& program) { program.until = Until{.buffer = "picture"}; }) ==
-        "invalid_program /until/buffer: \"picture\" is an image, and no buffer; let a kernel write what ends "
+        "invalid_program /until/buffer: \"picture\" is an image, not a buffer; let a kernel write what ends "
         "the "
         "repetition into a buffer");
 }

@@ -32,8 +32,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
 std::uint32_t resident_groups(const device::Session& session, const device::DeviceInfo& device,
                               engine::BuiltKernel& kernel, const FrontierGeometry& geometry);
 
-// Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it includes
-// the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends` are ticks.
+// Returns a span for each wave, whose `iteration` is its number. A span begins where the previous one ends, so it
+// includes the conversion of the frontier and the gap between launches. `first` (where the first one begins) and `ends`
+// are ticks.
 std::vector<engine::TaskSpan> wave_spans(engine::DeviceClock clock,
                                          std::span<const engine::SliceTimes> launches, std::uint64_t first,
                                          std::span<const std::uint64_t> ends);

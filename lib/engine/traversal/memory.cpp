@@ -29,7 +29,7 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   const std::uint64_t n = shape.vertices;
   const std::uint64_t words = (n + 31) / 32;
   const std::uint64_t offset = shape.edges > std::numeric_limits<std::uint32_t>::max() ? 2 * word : word;
-  const bool ranks = shape.algorithm == Algorithm::pagerank;
+  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
   const std::uint64_t rows = (n + 1) * offset + shape.edges * (shape.weights ? 2 * word : word);
   std::vector<MemoryPart> parts{{"graph", rows}};
   const auto add = [&parts](std::string name, std::uint64_t bytes) {
@@ -41,11 +41,11 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   add("values", value_bytes(shape));
   add("initial values", shape.initial_values ? value_bytes(shape) : 0);
   add("parents", shape.parents ? n * word : 0);
-  add("passed on", ranks ? 2 * n * word : 0);
+  add("passed on", is_pagerank ? 2 * n * word : 0);
   add("seats", shape.has_seats && !constrained ? n * word : 0);
-  add("stamps", ranks ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
-  add("bitmaps", (ranks ? 1 : 3) * words * word);
-  add("queues", constrained ? 0 : (ranks ? 1 : 2) * entries(shape) * entry_bytes);
+  add("stamps", is_pagerank ? 2 * n * word : constrained ? 0 : n * word); // pagerank: received sums
+  add("bitmaps", (is_pagerank ? 1 : 3) * words * word);
+  add("queues", constrained ? 0 : (is_pagerank ? 1 : 2) * entries(shape) * entry_bytes);
   add("far queues", constrained || shape.algorithm != Algorithm::sssp ? 0 : (2 * n + words) * word);
   const std::uint32_t share = share_size(shape);
   add("shares", constrained || share == 0 ? 0 : ((shape.edges + n) / share + 1) * word);
@@ -124,8 +124,9 @@ TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Gr
 }
 
 std::uint32_t share_size(const TraversalShape& shape) {
-  // On an H200 barriers take much of a small share's time; what ranks pass on wants the local memory as a cache where it is large
-  // (us an iteration with shares of 2048, 4096 and 6144: 292, 228 and 209 on R-MAT 20, 1159, 863 and 919 on R-MAT 22).
+  // On an H200 barriers take much of a small share's time; what ranks pass on wants the local memory as a cache where
+  // it is large (us an iteration with shares of 2048, 4096 and 6144: 292, 228 and 209 on R-MAT 20, 1159, 863 and 919 on
+  // R-MAT 22).
   constexpr std::uint32_t many_vertices = 1U << 21U;
   switch (shape.algorithm) {
   case Algorithm::reach: return 8192;
@@ -161,8 +162,8 @@ Result<FrontierMemory> plan_memory(const TraversalShape& shape, const policy::La
 
 Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartShape& part,
                                         std::uint64_t budget_bytes, std::uint64_t device_bytes) {
-  const bool ranks = shape.algorithm == Algorithm::pagerank;
-  const bool pushes = !ranks && shape.algorithm != Algorithm::cc;
+  const bool is_pagerank = shape.algorithm == Algorithm::pagerank;
+  const bool pushes = !is_pagerank && shape.algorithm != Algorithm::cc;
   const std::uint64_t n = shape.vertices;
   const std::uint64_t words = (n + 31) / 32;
   const std::uint64_t offset =
@@ -177,12 +178,12 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
       {"values", value_bytes(shape)},
       {"initial values", shape.initial_values ? value_bytes(shape) : 0},
       {"parents", shape.parents ? n * word : 0},
-      {"passed on", ranks ? 2 * n * word : 0},
+      {"passed on", is_pagerank ? 2 * n * word : 0},
       {"bitmaps", pushes ? (shape.algorithm == Algorithm::bfs ? 3 : 2) * words * word : 0},
       {"distances to others", pushes ? part.vertices * word : 0},
-      {"messages", ranks    ? 0
-                   : pushes ? (n - part.vertices + rank_heard_vertices) * rank_message_words(shape) * word
-                            : value_bytes(shape)},
+      {"messages", is_pagerank ? 0
+                   : pushes    ? (n - part.vertices + rank_heard_vertices) * rank_message_words(shape) * word
+                               : value_bytes(shape)},
       {"state and log", TG_RANK_WAVES * TG_SUMS * word + shape.sources * word}};
   std::erase_if(memory.parts, [](const MemoryPart& one) { return one.bytes == 0; });
   memory.bytes = memory.full_bytes = memory.constrained_bytes = sum(memory.parts);

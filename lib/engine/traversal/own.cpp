@@ -172,10 +172,10 @@ Result<OwnCode> read_own(const FrontierProgram& program, const std::string& fold
   const std::string pointer = "/algorithm/source";
   auto options = opencl_c::parse_compiler_options(own.options);
   if (options && !options->others.empty()) {
-    options =
-        tl::unexpected(Error{.code = ErrorCode::kernel_options,
-                             .message = in_quotes(options->others.front()) + " is no option of an algorithm",
-                             .fix = "give -D and -I alone"});
+    options = tl::unexpected(
+        Error{.code = ErrorCode::kernel_options,
+              .message = in_quotes(options->others.front()) + " is not an option of an algorithm",
+              .fix = "give -D and -I alone"});
   }
   if (!options) {
     options.error().pointer = "/algorithm/options";

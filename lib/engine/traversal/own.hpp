@@ -29,8 +29,8 @@ struct OwnCode {
 
 ElementType element_type(graphs::OwnValue value);
 
-// Reads the source of a program that brings its algorithm and checks its functions. Errors: those of files and sources, and
-// kernel_source for a function that is missing, has other types or has no use, each with its place.
+// Reads the source of a program that brings its algorithm and checks its functions. Errors: those of files and sources,
+// and kernel_source for a function that is missing, has other types or has no use, each with its place.
 Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::string& folder, PathScope scope);
 
 // sssp with distances of 64 bits, as an algorithm of a program's own: the program and its source.
@@ -58,10 +58,12 @@ public:
   // Tries the laws on values that occur. Error: kernel_source at a function that breaks one, with the values.
   Result<void> check_laws();
 
-  // Passes the results along all edges once more: none may change. Counts the vertices with a value, or that have fired.
+  // Passes the results along all edges once more: none may change. Counts the vertices with a value, or that have
+  // fired.
   std::optional<Error> check_fix_point(const std::vector<std::uint32_t>& values, std::uint64_t& reached);
 
-  // Starts again and passes values along all edges until none changes. Error: outputs_differ, or that this takes too long.
+  // Starts again and passes values along all edges until none changes. Error: outputs_differ, or that this takes too
+  // long.
   std::optional<Error> check_by_plain_rounds(const std::vector<std::uint32_t>& values,
                                              std::chrono::steady_clock::time_point deadline);
 

@@ -74,9 +74,9 @@ std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveReco
       continue;
     }
     const auto density = static_cast<std::uint16_t>(wave.density_bps);
-    constexpr std::uint64_t saturated_waves = 4;
+    constexpr std::uint64_t fills_when_saturated = 4; // how often the vertices fill all lanes
     evidence.push_back({.queue_pressure = wave.vertices == 0 ? policy::QueuePressure::empty
-                                          : wave.vertices >= lanes * saturated_waves
+                                          : wave.vertices >= lanes * fills_when_saturated
                                               ? policy::QueuePressure::saturated
                                           : wave.vertices >= lanes ? policy::QueuePressure::balanced
                                                                    : policy::QueuePressure::light,

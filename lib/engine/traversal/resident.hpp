@@ -59,8 +59,8 @@ bool pushes_bitmaps(graphs::Algorithm algorithm, const graphs::Graph& graph,
 policy::Topology always_pushes(graphs::Algorithm algorithm, const graphs::Graph& graph,
                                const FrontierGeometry& geometry);
 
-// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log. `own`: the code of an algorithm of
-// the program's own, or null.
+// `ordering` is required for persistent launches only. `clock`: that stamps the rows of the log. `own`: the code of an
+// algorithm of the program's own, or null.
 engine::KernelSource
 frontier_kernel(const TraversalShape& shape, bool float_weights, const FrontierGeometry& geometry,
                 std::optional<device::MemoryOrdering> ordering, const std::string& opencl_version,
@@ -136,12 +136,12 @@ TraversalResults read_back(const device::Session& session, const ResidentGraph& 
 bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry);
 
-// Returns each vertex's seat: its place if vertices are sorted by the power of two of their degree, largest first, and by number
-// within one power. Values of hubs, which most rows read, then share cache lines.
+// Returns each vertex's seat: its place if vertices are sorted by the power of two of their degree, largest first, and
+// by number within one power. Values of hubs, which most rows read, then share cache lines.
 std::vector<std::uint32_t> seats_of(const graphs::Rows& rows);
 
-// Builds the kernel of kernels/frontier/rows.cl that changes rows in device memory, if a change pays: bfs puts hubs first,
-// pagerank names neighbours by seats. Throws device::Refused.
+// Builds the kernel of kernels/frontier/rows.cl that changes rows in device memory, if a change pays: bfs puts hubs
+// first, pagerank names neighbours by seats. Throws device::Refused.
 std::optional<engine::BuiltKernel> build_row_change(const device::Session& session,
                                                     const device::DeviceInfo& device,
                                                     const TraversalShape& shape, const FrontierMemory& memory,

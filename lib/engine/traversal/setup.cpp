@@ -42,7 +42,8 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   return refuse_overwriting(files);
 }
 
-// Returns true if rank 0 takes the graph whole to check the first run's result. It takes none that may exceed its memory.
+// Returns true if rank 0 takes the graph whole to check the first run's result. It takes none that may exceed its
+// memory.
 static bool checks_first_run(const graphs::FrontierProgram& program, const std::string& folder,
                              const engine::RunOptions& options) {
   constexpr std::uint64_t most_edges = std::uint64_t{1} << 24U;
@@ -97,14 +98,14 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
                                  const engine::RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
   load_options.undirected |= program.algorithm == Algorithm::cc;
-  const bool ranks = program.algorithm == Algorithm::pagerank;
+  const bool is_pagerank = program.algorithm == Algorithm::pagerank;
   load_options.build.in_rows =
-      options.traversal.force_topology != policy::Topology::memory_constrained || ranks;
+      options.traversal.force_topology != policy::Topology::memory_constrained || is_pagerank;
   if (options.ranks != nullptr) {
-    load_options.build.in_rows = ranks || program.algorithm == Algorithm::bfs;
+    load_options.build.in_rows = is_pagerank || program.algorithm == Algorithm::bfs;
     load_options.build.part = static_cast<std::uint32_t>(options.ranks->rank());
     load_options.build.parts = static_cast<std::uint32_t>(options.ranks->size());
-    load_options.build.cut_by_in_rows = ranks;
+    load_options.build.cut_by_in_rows = is_pagerank;
   }
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
@@ -194,8 +195,8 @@ Result<engine::Residency> find_groups(const device::Session& session, const devi
   const std::uint32_t units = std::max(device.compute_units, 1U);
   engine::Residency groups;
   if (strategy == Strategy::launch) {
-    // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16 cores,
-    // R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
+    // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
+    // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
     const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
     const std::uint32_t usual = device.type == device::DeviceType::cpu ? of_cpu : 2 * units;
     groups.workers = asked_for.value_or(measured.value_or(usual));

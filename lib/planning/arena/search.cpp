@@ -51,7 +51,7 @@ public:
   }
 
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
-  // By item, after `found`.
+  // Returns the offsets of the items; valid after `found`.
   [[nodiscard]] const std::vector<std::uint64_t>& offsets() const { return branch_.offsets(); }
 
 private:

@@ -227,13 +227,13 @@ private:
   const ArenaTechniques techniques_;
   const std::uint64_t capacity_;
 
-  // By item.
+  // These are indexed by item.
   std::vector<Stage> stage_;
   std::vector<std::uint64_t> rest_;    // the offset of a placed item
   std::vector<std::uint64_t> least_;   // the least possible offset: the rest, or more if skipped
   std::vector<std::uint32_t> support_; // the placed item that it rests on, or none
 
-  // By section.
+  // These are indexed by section.
   std::vector<std::uint64_t> to_come_;   // bytes not yet placed
   std::vector<std::uint32_t> placed_in_; // number of placed items
   std::vector<std::uint64_t> tops_;      // tops of placed items, ascending; from overlaps_.section_from on

@@ -1,5 +1,5 @@
-// List schedules, which choose items with a tournament tree over the ready items or over the groups, and schedules by load, which
-// choose the items of a whole group at once.
+// List schedules, which choose items with a tournament tree over the ready items or over the groups, and schedules by
+// load, which choose the items of a whole group at once.
 #include "planning/compact/problem.hpp"
 #include "planning/compact/searches.hpp"
 

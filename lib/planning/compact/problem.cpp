@@ -75,8 +75,8 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     item_of[layer_order[item]] = item;
     problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
   }
-  // Lists each item's successors in any order. Transposing gives sorted lists of predecessors, and transposing these gives sorted
-  // lists of successors.
+  // Lists each item's successors in any order. Transposing gives sorted lists of predecessors, and transposing these
+  // gives sorted lists of successors.
   ItemLists given{.begin = std::vector<std::uint32_t>(layer_order.size() + 2),
                   .items = std::vector<std::uint32_t>(dag.dependencies.size())};
   for (const Dependency& dependency : dag.dependencies) {
@@ -230,8 +230,8 @@ SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t>
     sub.problem.size.push_back(problem.size[sub.items[i]]);
     sub.problem.wave.push_back(problem.wave[sub.items[i]]);
   }
-  // Finds for each item its nearest predecessors in the sub-problem. Items are in topological order, so a path between two items
-  // of the sub-problem visits only items from its first to its last one.
+  // Finds for each item its nearest predecessors in the sub-problem. Items are in topological order, so a path between
+  // two items of the sub-problem visits only items from its first to its last one.
   std::vector<std::vector<std::uint32_t>> above(problem.count());
   std::vector<std::vector<std::uint32_t>> predecessors;
   std::vector<std::vector<std::uint32_t>> successors(sub.items.size());
@@ -284,8 +284,8 @@ std::optional<Packing> in_order(const PackingProblem& problem, const Packing& gr
 
 namespace {
 
-// Divides sizes by their greatest common divisor, then drops low bits until (items + 1) * capacity fits into 62 bits. Rounding
-// down keeps feasible groups feasible.
+// Divides sizes by their greatest common divisor, then drops low bits until (items + 1) * capacity fits into 62 bits.
+// Rounding down keeps feasible groups feasible.
 Measure bytes_measure(const PackingProblem& problem) {
   const std::uint64_t divisor = std::max<std::uint64_t>(
       std::accumulate(problem.size.begin(), problem.size.end(), std::uint64_t{0},
@@ -304,8 +304,8 @@ Measure bytes_measure(const PackingProblem& problem) {
   return measure;
 }
 
-// Weighs items as 2 (more than half the capacity), 1 (exactly half) or 0, for a capacity of 2: two items above half never share
-// a group, and at most two of exactly half do.
+// Weighs items as 2 (more than half the capacity), 1 (exactly half) or 0, for a capacity of 2: two items above half
+// never share a group, and at most two of exactly half do.
 Measure half_measure(const Measure& bytes) {
   Measure measure{.weight = bytes.weight, .capacity = 2};
   for (std::uint64_t& weight : measure.weight) {

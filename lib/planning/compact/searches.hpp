@@ -11,9 +11,10 @@ namespace tidegate::planning {
 
 // List schedules: fast packings by a fixed order of preference.
 //
-// There are two forms. *Group by group*: fill a group with the most preferred items that are ready and fit, close it, and only
-// then make the successors of its items ready. *Item by item*: place each item into the earliest group with room that comes after
-// the groups of its predecessors. Both find their next choice in a tournament tree in logarithmic time.
+// There are two forms. *Group by group*: fill a group with the most preferred items that are ready and fit, close it,
+// and only then make the successors of its items ready. *Item by item*: place each item into the earliest group with
+// room that comes after the groups of its predecessors. Both find their next choice in a tournament tree in logarithmic
+// time.
 
 // `preference` lists the items, most preferred first.
 Packing schedule_by_group(const PackingProblem& problem, std::span<const std::uint32_t> preference);
@@ -43,8 +44,9 @@ struct LoadLimits {
 std::optional<Packing> schedule_by_load(const PackingProblem& problem, std::span<const double> value,
                                         const LoadLimits& limits, std::uint64_t& effort);
 
-// Tries many schedules by load, each with another definition of an item's value: its bytes, plus weights for large items, for
-// items with much dependent work or a long tail, and some noise. No definition is best for all problems, and a schedule is cheap.
+// Tries many schedules by load, each with another definition of an item's value: its bytes, plus weights for large
+// items, for items with much dependent work or a long tail, and some noise. No definition is best for all problems, and
+// a schedule is cheap.
 
 inline constexpr std::uint32_t most_items_with_load_schedules = 20'000;
 

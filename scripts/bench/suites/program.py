@@ -91,7 +91,7 @@ class Program:
             got = np.load(folder / f"{name}.out.npy").reshape(-1)
             want = np.asarray(oracle()).reshape(-1)
             room = self.tolerance * max(float(np.abs(want).max()), 1e-30) if self.tolerance else 0
-            # A difference that is no number is wrong, too.
+            # A difference that is not a number is wrong, too.
             bad = np.flatnonzero(~(np.abs(got.astype(np.float64) - want) <= room)) if got.shape == want.shape else [0]
             if len(bad):
                 return f"{name}[{bad[0]}] is {got[bad[0]]}, expected {want[bad[0]]}; {len(bad)} of {want.size} differ"
