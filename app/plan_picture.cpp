@@ -151,7 +151,7 @@ constexpr std::size_t blanks_between = 5;
 constexpr std::size_t most_characters = 32; // of a name
 
 // Lines as a quoted Graphviz string; each ends with `line_end`, which says how it is aligned. Pictures are
-// looked at on terminals too: names are made printable here.
+// viewed on terminals too: names are made printable here.
 std::string dot_quoted(const std::vector<std::string>& lines, std::string_view line_end = "") {
   std::string quoted = "\"";
   for (const std::string& line : lines) {

@@ -537,7 +537,7 @@ void check_active(const engine::RunReport& report, FigureChecks& checks) {
 }
 
 // Checks the launches of a run by its slices or its waves. Waves that cannot share a launch, rounds of queues and lists
-// that grew have launches of their own.
+// that grew have separate launches.
 void check_launches(const engine::RunReport& report, const planning::BarrierGroups& groups,
                     FigureChecks& checks) {
   const std::uint64_t launches = report.telemetry.kernel_launches;

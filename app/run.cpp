@@ -386,6 +386,32 @@ std::vector<std::string> simulator_command(const engine::RunOptions& options) {
           "--quiet"};
 }
 
+// Forgets the tuning that earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and
+// requests compare with.
+void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options, const TunedFiles& files) {
+  if (report.first_run && too_slow(report, options.compile)) {
+    forget_tuned(files); // the load of this machine has changed
+    report.first_run->kept = false;
+    report.first_run->reason += "; it took far longer now, so the next run measures again";
+  } else if (report.first_run && other_share_of_tiles(report, options.compile.tuning)) {
+    forget_tuned(files);
+    report.first_run->kept = false;
+    report.first_run->reason += fmt::format(
+        "; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run measures again",
+        options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
+  } else {
+    if (report.first_run && report.first_run->measured && report.first_run->kept && report.active) {
+      note_active_tiles(files, active_tiles_bps(report));
+    }
+    if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
+      prepared->first_run = report.first_run;
+      prepared->profile_file = report.profile_file;
+      prepared->policy_file = report.policy_file;
+      prepared->compiled.tuning.active_tiles_bps = active_tiles_bps(report);
+    }
+  }
+}
+
 } // namespace
 
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
@@ -437,26 +463,8 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     first_run = note_stated(settings, *device, key, report);
   }
   report.first_run = std::move(first_run.report);
-  if (report.first_run && too_slow(report, options.compile)) {
-    forget_tuned(tuned_files(*device, key)); // what else runs on this machine has changed
-    report.first_run->kept = false;
-    report.first_run->reason += "; it took far longer now, so the next run measures again";
-  } else if (report.first_run && other_share_of_tiles(report, options.compile.tuning)) {
-    forget_tuned(tuned_files(*device, key));
-    report.first_run->kept = false;
-    report.first_run->reason += fmt::format(
-        "; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run measures again",
-        options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
-  } else if (device) {
-    if (report.first_run && report.first_run->measured && report.first_run->kept && report.active) {
-      note_active_tiles(tuned_files(*device, key), active_tiles_bps(report));
-    }
-    if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
-      prepared->first_run = report.first_run;
-      prepared->profile_file = report.profile_file;
-      prepared->policy_file = report.policy_file;
-      prepared->compiled.tuning.active_tiles_bps = active_tiles_bps(report);
-    }
+  if (device) {
+    keep_or_forget(report, options, tuned_files(*device, key));
   }
   for (auto& warning : {std::move(first_run.warning), settings.device_warning}) {
     if (warning) {

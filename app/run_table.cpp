@@ -122,7 +122,7 @@ std::string stress_text(const engine::StressReport& stress) {
 
 void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
   rows.push_back(
-      {"  bounds", fmt::format("{} looked at, {} past buffers{}", launches_text(bounds.checked_waves),
+      {"  bounds", fmt::format("{} checked, {} past buffers{}", launches_text(bounds.checked_waves),
                                bounds.violations.empty() ? "nothing was written" : "WRITTEN",
                                bounds.simulator.empty() ? "; without Oclgrind, which finds reads too" : "")});
   for (const engine::BoundsViolation& violation : bounds.violations) {
@@ -174,7 +174,7 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
 void add_halos(const engine::HaloReport& halos, Rows& rows) {
   const bool passed = halos.looked_at != 0 && halos.unwatched.empty() && halos.complete;
   rows.push_back(
-      {"  halos", fmt::format("{} of {} looked at in {}: {}", halos.looked_at,
+      {"  halos", fmt::format("{} of {} checked in {}: {}", halos.looked_at,
                               plural(halos.stated_halos, "stated halo"), plural(halos.checked_waves, "wave"),
                               halos.violation ? "one is TOO SMALL"
                               : passed        ? "all accesses inside"

@@ -67,7 +67,7 @@ struct ActiveTiles {
 // Returns the number of entries in the state of a wave that runs in this many iterations at most. All but one are kept.
 std::uint32_t active_entries(std::uint64_t iterations);
 
-// Returns their number, less 1, of a state with so many words.
+// Returns their number, less 1, of a state with this many words.
 std::uint32_t active_mask(std::uint64_t words);
 
 // Computes density, topology, rule, threshold and walk from the other numbers of an iteration.

@@ -459,7 +459,8 @@ constexpr Field queue_report_fields[] = {
     required<&QueueReport::requeues>("whether its ops can requeue items"),
     required<&QueueReport::rounds>("rounds of all iterations; 0 if no op requeues or publishes"),
     required<&QueueReport::requeue_count>("requeues of all items"),
-    required<&QueueReport::aged_promotions>("runs of items ahead of their priority because of their age"),
+    required<&QueueReport::aged_promotions>(
+        "priorities raised by age: runs of items ahead of their priority"),
     required<&QueueReport::max_priority_age>("longest wait of an item, in rounds"),
     optional<&QueueReport::ageing_reason>(
         "why items ran ahead of their priority though the recommendation's age_priority_work is false, or none did though it is true"),

@@ -316,7 +316,7 @@ bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
                                                   : check(deadline, event);
 }
 
-// The items of the part in tiles of their own, with all params listed.
+// Puts the items of the part into separate tiles, with all params listed.
 void QueueRounds::take(const QueuePart& part) {
   const ProgramQueue& queue = *program_.waves[wave_].queue;
   const std::uint32_t most = std::ranges::max(queue.tiles, {}, &QueueTile::count).count;

@@ -28,7 +28,7 @@ constexpr Tiles none{};
 struct Meeting {
   bool any = false;
   std::optional<Tiles> halo = none; // tile t conflicts with tiles t - halo … t + halo; empty: any
-  bool by_element = true;           // a work-item conflicts only with the one of its own number
+  bool by_element = true;           // a work-item conflicts only with the one that has its number
 };
 
 void widen(Meeting& meeting, const std::optional<Tiles>& halo, bool by_element) {

@@ -107,7 +107,7 @@ Result<void> check_own(const FrontierProgram& program) {
     return {};
   }
   if (!program.own) {
-    return refuse("an algorithm of one's own is an object", "give its source, value and merge", "/algorithm");
+    return refuse("a program's own algorithm is an object", "give its source, value and merge", "/algorithm");
   }
   const bool bits = program.own->merge == OwnMerge::bit_or || program.own->merge == OwnMerge::bit_and;
   if (program.own->value == OwnValue::f32 && (bits || program.own->merge == OwnMerge::add)) {

@@ -127,7 +127,7 @@ private:
                        [this](const Token& token) { return data_.contains(token.text); });
   }
 
-  // Headers of loops are statements of their own.
+  // Headers of loops count as separate statements.
   void spread() {
     std::size_t begin = body_.begin + 1;
     for (std::size_t i = begin; i < body_.end; ++i) {

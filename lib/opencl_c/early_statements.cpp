@@ -78,7 +78,7 @@ private:
            std::ranges::any_of(families, [&](std::string_view family) { return text.starts_with(family); });
   }
 
-  // Helpers receive only what the kernel passes them; they see no memory of their own.
+  // Helpers receive only what the kernel passes them; they have no other memory.
   bool harmless_call(std::size_t i) {
     const Function* const function = unit_.definition(token(i).text);
     if (!unit_.is_call(i) || function == nullptr || function->is_kernel) {

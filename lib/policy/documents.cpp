@@ -194,7 +194,7 @@ TIDEGATE_DOCUMENT(LaunchRecommendationDocument, "launch_recommendation",
                   Direction::output);
 
 constexpr std::string_view requeue_count_meaning = "requeues recorded";
-constexpr std::string_view aged_promotions_meaning = "promotions of items for their age";
+constexpr std::string_view aged_promotions_meaning = "priorities raised by age";
 constexpr std::string_view max_priority_age_meaning = "longest wait recorded, in ticks";
 
 constexpr Field accounting_fields[] = {

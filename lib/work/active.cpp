@@ -145,7 +145,7 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
     }
     argument.access = Access::read_write; // tiles that do not run leave the contents as they were
   }
-  // Compilers for CPUs vectorize the kernel only behind one condition.
+  // Compilers for CPUs vectorize the kernel only under one condition.
   const bool counted = in.spec.section == Section::each;
   const bool asks =
       counted && (in.input.device == nullptr || in.input.device->type != device::DeviceType::cpu);

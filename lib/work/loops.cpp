@@ -1,5 +1,5 @@
 // Unrolls loops. A loop is a range of consecutive waves that runs several times in an iteration. Each repetition
-// becomes waves of its own, in the order in which they run, so that the engine knows no loops:
+// becomes separate waves, in the order in which they run, so that the engine knows no loops:
 //
 //   waves 0 1 2 3, {"first": 1, "last": 2, "repeat": 2}    ->    0 1 2 1 2 3
 #include "work/program.hpp"

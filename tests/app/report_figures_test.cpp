@@ -486,7 +486,7 @@ TEST_CASE("a frontier report with one figure changed") {
         }},
        {"/semiring: the semiring is not that of the algorithm",
         [](Traversal& run) { run.semiring = "or_and"; }},
-       {"/algorithm: source and distances are of another algorithm",
+       {"/algorithm: only a program's own algorithm has a source, and only sssp has distances",
         [](Traversal& run) { run.source = "own.cl"; }},
        {"/answer: the answer is that of another algorithm",
         [](Traversal& run) { run.answer->components = 1; }},
@@ -521,17 +521,17 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.waves[1].trend = traversal::Trend::growing; }},
        {"/waves/0/unexplored_edges: unexplored_edges is 1, and before the first wave it is all edges: 2",
         [](Traversal& run) { run.waves[0].unexplored_edges = 1; }},
-       {"/waves/1/unexplored_edges: unexplored_edges is 2, and those of the wave before 2, of which it explored 1",
+       {"/waves/1/unexplored_edges: unexplored_edges is 2; the wave before had 2 and explored 1 of them",
         [](Traversal& run) { run.waves[1].unexplored_edges = 2; }},
-       {"/converged: the report has no converged and rank_change of its ranks",
+       {"/converged: the report has no converged and rank_change of PageRank",
         [](Traversal& run) { run.algorithm = graphs::Algorithm::pagerank; }},
-       {"/converged: a run whose ranks have not converged warns of it, and no other does",
+       {"/converged: a run of PageRank warns if it has not converged, and only then",
         [](Traversal& run) {
           run.algorithm = graphs::Algorithm::pagerank;
           run.converged = false;
           run.rank_change = 0.5;
         }},
-       {"/rank_change: rank_change is 1, and allowed_change only 0.5", [](Traversal& run) {
+       {"/rank_change: rank_change is 1, above allowed_change, 0.5", [](Traversal& run) {
           run.algorithm = graphs::Algorithm::pagerank;
           run.converged = true;
           run.rank_change = 1;

@@ -38,7 +38,7 @@ TEST_CASE("a queue whose ops publish items") {
   }
   CHECK(table.find(
             "\"tree\": 1 item; 9 published, 8 run, needed room for 7 of 6; 3 rounds, 0 requeues, 0 raised "
-            "promotions; 2 LEFT\n") != std::string::npos);
+            "by age; 2 LEFT\n") != std::string::npos);
 }
 
 TEST_CASE("work-groups that gave up waiting") {

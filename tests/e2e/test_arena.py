@@ -64,7 +64,7 @@ class Layouts(Arena):
         """The challenging instances fit 1 MiB, which a greedy layout misses by 18% and more."""
         files = sorted((DATA / "minimalloc").glob("*.csv"))
         if not files:
-            self.skipTest("../shared/data/minimalloc is not here")
+            self.skipTest("../shared/data/minimalloc not found")
         for path in files:
             with self.subTest(path.name), path.open(encoding="utf-8") as file:
                 given = lifetimes(*[buffer(int(row["id"]), int(row["lower"]), int(row["upper"]), int(row["size"]))
@@ -92,7 +92,7 @@ class Layouts(Arena):
                 self.assertGreaterEqual(greedy["height_bytes"], plan["height_bytes"])
                 tight = {**given, "capacity_bytes": plan["height_bytes"]}
                 self.sound_arena(tight, self.arena(tight, "--effort", "20000"))
-        self.assertLessEqual({"meets_bound", "exhausted_search"}, proofs, "the problems tell too little")
+        self.assertLessEqual({"meets_bound", "exhausted_search"}, proofs, "random problems did not reach both proofs")
 
     def test_examples(self) -> None:
         paths = [path for path in EXAMPLES.glob("*.json") if '"buffers"' in path.read_text(encoding="utf-8")]
@@ -138,7 +138,7 @@ class Ids(Arena):
                                             "  at: /buffers/3/id\n"
                                             "  fix: give each its own\n")
 
-    def test_what_is_no_id(self) -> None:
+    def test_invalid_ids(self) -> None:
         for id, code in ((-1, "out_of_range"), (2**64, "out_of_range"), (1.5, "not_an_integer"), (None, "wrong_type"),
                          ([], "wrong_type"), (True, "wrong_type")):
             given: Any = lifetimes({**buffer(0, 0, 1, 1), "id": id})
@@ -170,7 +170,7 @@ class Refusals(Arena):
         self.assertEqual(offsets_of(self.arena(given, "--capacity", "9")).count(8), 1)
 
     def test_effort_spent(self) -> None:
-        """Without an answer there is none, but the height that is known to do."""
+        """When the effort is spent, the error names a height that suffices."""
         rng = random.Random(SEED + 2)
         for _ in range(50):
             given = random_buffers(rng)

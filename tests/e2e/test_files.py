@@ -97,7 +97,7 @@ class Overwriting(Files):
         self.refused('the output of buffer "b" would overwrite -o, FOLDER/b.npy', "/buffers/b/output",
                      "-o", str(self.folder / "b.npy"), "--dry-run")
 
-    def test_a_folder_that_is_not_there_has_no_parent(self) -> None:
+    def test_a_missing_folder_is_not_normalised_away(self) -> None:
         """"nosuch/../ops.cl" is no file, whatever lies at "ops.cl"."""
         no_file = "cannot write FOLDER/nosuch/../ops.cl: No such file or directory"
         self.document["buffers"]["c"]["output"] = "nosuch/../ops.cl"
@@ -108,7 +108,7 @@ class Overwriting(Files):
             self.refused(f"cannot write FOLDER/nosuch/../{name}: No such file or directory", None, option,
                          f"{self.folder}/nosuch/../{name}", "--dry-run", rc=4, code="cannot_write", document=PROGRAM)
 
-    def test_no_command_writes_into_a_folder_that_is_not_there(self) -> None:
+    def test_no_command_writes_into_a_missing_folder(self) -> None:
         for name in ("bfs_wave", "stereo_camera", "stereo_buffers", "requeue_accounting", "measured_costs"):
             shutil.copy(EXAMPLES / f"{name}.json", self.folder)
         shutil.copy(EXAMPLES / "waves.ndjson", self.folder)
@@ -195,11 +195,11 @@ class Pipes(Files):
         for place, key, pointer, verb in ((buffers["a"]["init"], "file", "/buffers/a/init/file", "read"),
                                           (buffers["b"], "output", "/buffers/b/output", "write"),
                                           (op, "source", "/ops/twice/source", "read")):
-            sound = place[key]
+            original = place[key]
             place[key] = "pipe"
             self.refused(f"cannot {verb} FOLDER/pipe: it is a named pipe", pointer, "--strategy", "launch",
                          rc=4 if verb == "write" else 3, code=f"cannot_{verb}")
-            place[key] = sound
+            place[key] = original
         self.file("ops.cl", '#include "pipe"\n' + OPS)
         result = self.here("run", "program.json")
         self.assertEqual(result.rc, 3)
@@ -266,7 +266,7 @@ class Outside(Files):
                 (buffers["b"], "output", "dangling.npy", "/buffers/b/output"),
                 (buffers["b"], "output", f"{self.folder}/b.npy", "/buffers/b/output"),
                 (self.document["ops"]["twice"], "source", "link/ops.cl", "/ops/twice/source")):
-            sound = place[key]
+            original = place[key]
             place[key] = path
             for command in ("run", "plan"):
                 result = self.result_of(*(("--dry-run",) if command == "run" else ()), "--errors", "json", command=command)
@@ -279,7 +279,7 @@ class Outside(Files):
                     allowed = self.result_of(*(("--dry-run",) if command == "run" else ()), "--allow-outside",
                                              command=command)
                     self.assertEqual((allowed.rc, allowed.stderr), (0, ""))
-            place[key] = sound
+            place[key] = original
         self.assertEqual(self.result_of("--dry-run").rc, 0)
 
     def test_a_name_of_the_document_is_neither_empty_nor_a_stream(self) -> None:
@@ -318,12 +318,12 @@ class Outside(Files):
             self.assertIn("--allow-outside", error["fix"])
             self.assertEqual(self.result_of("--dry-run", "--allow-outside").rc, 0)
 
-    def test_the_command_line_names_what_it_likes(self) -> None:
+    def test_options_may_name_any_path(self) -> None:
         result = self.result_of("--dry-run", "-o", str(self.folder / "outside" / "report.json"), "--emit-kernel",
                                 str(self.folder / "outside" / "kernel.cl"))
         self.assertEqual((result.rc, result.stderr), (0, ""))
 
-    def test_standard_input_is_at_home_where_we_are(self) -> None:
+    def test_standard_input_resolves_paths_in_the_current_folder(self) -> None:
         before = os.getcwd()
         os.chdir(self.folder / "home")
         try:

@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <vector>
 
 using namespace tidegate;
@@ -16,7 +16,7 @@ using namespace tidegate::engine::test;
 namespace {
 
 // Every stage waits for all tiles of the previous one.
-Synchronization meeting(const Schedule& schedule) {
+Synchronization wait_for_all(const Schedule& schedule) {
   return {.mapping = TileMapping::strided,
           .stages = std::vector<StageWaits>(schedule.stages.size(),
                                             {.everybody = true, .announced = false, .waits = {}})};
@@ -35,8 +35,8 @@ ProgramArgument sized(std::size_t bytes) {
 }
 
 Schedule schedule_of(const std::vector<std::vector<std::uint32_t>>& stages, const Job& program,
-                     std::vector<std::vector<std::uint32_t>> places) {
-  Schedule schedule{.group_size = 64, .storage = std::move(places)};
+                     std::vector<std::vector<std::uint32_t>> storage) {
+  Schedule schedule{.group_size = 64, .storage = std::move(storage)};
   schedule.tiles_per_pack.assign(program.waves.size(), 1);
   for (const auto& waves : stages) {
     Stage stage{.waves = waves};
@@ -176,7 +176,7 @@ TEST_CASE("an interpreter has a case for each op") {
   const MemoryLayout memory = memory_of({0, 256, 512});
   for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
     const LaunchTables tables =
-        make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, cases);
+        make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, cases);
     check_tables(program, schedule, memory, tables);
     REQUIRE(tables.cases.size() == 2);
     CHECK(tables.cases[0].op == 0);
@@ -197,7 +197,7 @@ TEST_CASE("jit has a case for each different wave") {
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
   check_tables(program, schedule, memory, tables);
   REQUIRE(tables.cases.size() == 3);
   CHECK(tables.entries[0].code == tables.entries[3].code); // equal work
@@ -213,7 +213,7 @@ TEST_CASE("jit with a case per op holds fixed what its waves agree on") {
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_op);
   check_tables(program, schedule, memory, tables);
   REQUIRE(tables.cases.size() == 2);
   CHECK(tables.cases[0].wave == 0);
@@ -229,13 +229,13 @@ TEST_CASE("hot ops have separate cases, before the others, in any mode") {
   const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  const LaunchTables one = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+  const LaunchTables one = make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter,
                                        Cases::per_wave, default_most_cases, {1});
   REQUIRE(one.cases.size() == 2);
   CHECK(one.cases[0].op == 1);
   CHECK(one.cases[0].promoted);
   CHECK_FALSE(one.cases[1].promoted);
-  const LaunchTables other = make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter,
+  const LaunchTables other = make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter,
                                          Cases::per_wave, default_most_cases, {0});
   REQUIRE(other.cases.size() == 3); // waves of the hot op are distinguished
   CHECK(other.cases[0].promoted);
@@ -244,7 +244,8 @@ TEST_CASE("hot ops have separate cases, before the others, in any mode") {
   CHECK_FALSE(other.cases[2].promoted);
   check_tables(program, schedule, memory, other);
   // With too many of them, the op has one case.
-  CHECK(make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_wave, 2, {0})
+  CHECK(make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, Cases::per_wave, 2,
+                    {0})
             .cases.size() == 2);
 }
 
@@ -252,11 +253,10 @@ TEST_CASE("too many cases per wave become cases per op") {
   const Job program = example();
   const Schedule schedule = schedule_of({{0, 1}, {2}, {3}}, program, {{0, 1, 2}});
   const MemoryLayout memory = memory_of({0, 256, 512});
-  CHECK(
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 3).cases.size() ==
-      3);
+  CHECK(make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave, 3)
+            .cases.size() == 3);
   const LaunchTables fewer =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave, 2);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave, 2);
   CHECK(fewer.cases.size() == 2);
   CHECK_FALSE(fewer.cases[0].fixed[1]);
   check_tables(program, schedule, memory, fewer);
@@ -268,7 +268,7 @@ TEST_CASE("each phase has separate entries") {
   const Schedule schedule = schedule_of({{0, 1}, {2}}, program, {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}});
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::interpreter, Cases::per_op);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::interpreter, Cases::per_op);
   check_tables(program, schedule, memory, tables);
   CHECK(tables.entries_per_phase == 3);
   CHECK(tables.entries.size() == 9);
@@ -277,7 +277,7 @@ TEST_CASE("each phase has separate entries") {
   CHECK(Words(tables.words.begin() + tables.until_word, tables.words.end()) == Words{256, 0, 0});
   // With jit only the offsets differ between phases.
   const LaunchTables jit =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_op);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_op);
   check_tables(program, schedule, memory, jit);
   CHECK_FALSE(jit.cases[0].fixed[range_words]);
 }
@@ -288,13 +288,13 @@ TEST_CASE("plain stages are in no table") {
   schedule.stages[1].plain = true;
   const MemoryLayout memory = memory_of({0, 256, 512});
   const LaunchTables tables =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
   check_tables(program, schedule, memory, tables);
   CHECK(tables.stages.size() == 2);
   CHECK(tables.entries.size() == 3);
   schedule.stages[0].plain = schedule.stages[2].plain = true;
   const LaunchTables none =
-      make_tables(program, schedule, memory, meeting(schedule), Mode::jit, Cases::per_wave);
+      make_tables(program, schedule, memory, wait_for_all(schedule), Mode::jit, Cases::per_wave);
   CHECK(none.stages.empty());
   CHECK(none.entries.empty());
   CHECK(none.cases.empty());
@@ -339,17 +339,17 @@ TEST_CASE("random programs, read back") {
       stages.back().push_back(wave);
     }
     std::vector<std::uint64_t> offsets;
-    std::vector<std::vector<std::uint32_t>> places(1 + random.below(3));
+    std::vector<std::vector<std::uint32_t>> storage(1 + random.below(3));
     for (std::uint32_t i = 0; i < buffers; ++i) {
       offsets.push_back(std::uint64_t{128} * random.below(1000));
-      for (auto& phase : places) {
+      for (auto& phase : storage) {
         phase.push_back(random.below(buffers));
       }
     }
     if (random.chance(50)) {
       program.until = ResolvedUntil{.buffer = random.below(buffers), .value = {}};
     }
-    Schedule schedule = schedule_of(stages, program, places);
+    Schedule schedule = schedule_of(stages, program, storage);
     for (Stage& stage : schedule.stages) {
       stage.plain = stage.waves.size() == 1 && random.chance(30);
     }
@@ -359,7 +359,7 @@ TEST_CASE("random programs, read back") {
       for (const Cases cases : {Cases::per_wave, Cases::per_op}) {
         check_tables(
             program, schedule, memory,
-            make_tables(program, schedule, memory, meeting(schedule), mode, cases, random.below(10)));
+            make_tables(program, schedule, memory, wait_for_all(schedule), mode, cases, random.below(10)));
       }
     }
   }

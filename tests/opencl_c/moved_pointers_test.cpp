@@ -60,11 +60,11 @@ TEST_CASE("a kernel that may notice that a pointer is moved is named") {
                   body);
   }
   CHECK(obstacle("kernel void k(global float* const a) { a[0] = 0; }") ==
-        "the parameter a of k is no pointer to global memory that can be assigned to");
+        "the parameter a of k is not a pointer to global memory that can be assigned to");
   CHECK(obstacle("kernel void k(constant float* a, global float* b) { b[0] = a[0]; }") ==
-        "the parameter a of k is no pointer to global memory that can be assigned to");
+        "the parameter a of k is not a pointer to global memory that can be assigned to");
   CHECK(obstacle("kernel void k(global float a[]) { a[0] = 0; }") ==
-        "the parameter a of k is no pointer to global memory that can be assigned to");
+        "the parameter a of k is not a pointer to global memory that can be assigned to");
   CHECK(obstacle("kernel void k(global float* a); kernel void k(global float* a) { a[0] = 0; }") ==
         "k is declared twice, or called");
   CHECK(

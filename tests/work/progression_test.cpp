@@ -1,4 +1,4 @@
-// Values that change with each iteration, one by one and against the plain recurrence.
+// Values that change with each iteration, checked by example and against the recurrence.
 #include "../program_support.hpp"
 #include "engine/progression.hpp"
 #include "work/arguments.hpp"
@@ -25,7 +25,7 @@ std::vector<std::byte> bytes_of(T value) {
 }
 
 template <class T>
-Progression made(const IterationSpec& spec, ElementType type, T first) {
+Progression progression_of(const IterationSpec& spec, ElementType type, T first) {
   const auto result = progression_of(spec, type, bytes_of(first), "/i");
   REQUIRE_MESSAGE(result, describe(result.error()));
   return *result;
@@ -33,7 +33,7 @@ Progression made(const IterationSpec& spec, ElementType type, T first) {
 
 template <class T>
 std::vector<T> values(const IterationSpec& spec, ElementType type, T first, std::uint32_t count) {
-  const Progression progression = made(spec, type, first);
+  const Progression progression = progression_of(spec, type, first);
   std::vector<T> found(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto value = value_in(progression, i);
@@ -56,7 +56,7 @@ std::string refusal(const IterationSpec& spec, ElementType type) {
 
 } // namespace
 
-TEST_CASE("the forms") {
+TEST_CASE("each operation gives its sequence") {
   using U = std::vector<std::uint32_t>;
   using I = std::vector<std::int32_t>;
   CHECK(values<std::uint32_t>({.add = n(3)}, ElementType::u32, 5, 4) == U{5, 8, 11, 14});
@@ -74,7 +74,7 @@ TEST_CASE("the forms") {
   CHECK(values<std::int8_t>({.add = n(100)}, ElementType::i8, 100, 2) == std::vector<std::int8_t>{100, -56});
 }
 
-TEST_CASE("steps may take several iterations, begin again, and leave a rest") {
+TEST_CASE("every, cycle and modulo") {
   using U = std::vector<std::uint32_t>;
   CHECK(values<std::uint32_t>({.add = n(1), .every = 3}, ElementType::u32, 0, 7) == U{0, 0, 0, 1, 1, 1, 2});
   CHECK(values<std::uint32_t>({.shift_left = n(1), .cycle = 3}, ElementType::u32, 1, 7) ==
@@ -100,10 +100,10 @@ TEST_CASE("sums and products with a modulo do not wrap before it") {
   Wide sum = 0xfffffffe00000000;
   Wide product = sum;
   const std::uint64_t by = 0xfedcba9876543210;
-  const Progression adds = made<std::uint64_t>({.add = Number(by), .modulo = modulo}, ElementType::u64,
-                                               static_cast<std::uint64_t>(sum));
-  const Progression multiplies = made<std::uint64_t>({.multiply = Number(by), .modulo = modulo},
-                                                     ElementType::u64, static_cast<std::uint64_t>(product));
+  const Progression adds = progression_of<std::uint64_t>({.add = Number(by), .modulo = modulo},
+                                                         ElementType::u64, static_cast<std::uint64_t>(sum));
+  const Progression multiplies = progression_of<std::uint64_t>(
+      {.multiply = Number(by), .modulo = modulo}, ElementType::u64, static_cast<std::uint64_t>(product));
   for (std::uint32_t i = 0; i < 20; ++i) {
     CHECK(value_in(adds, i) == bytes_of(static_cast<std::uint64_t>(sum % modulo)));
     CHECK(value_in(multiplies, i) == bytes_of(static_cast<std::uint64_t>(product % modulo)));
@@ -113,15 +113,16 @@ TEST_CASE("sums and products with a modulo do not wrap before it") {
   CHECK(values<std::int32_t>({.multiply = n(-2), .modulo = 7}, ElementType::i32, 3, 100).back() == 4);
 }
 
-TEST_CASE("against the recurrence") {
+TEST_CASE("values equal the recurrence") {
   Numbers random(7);
   for (int round = 0; round < 300; ++round) {
     const std::uint64_t by = random.below(1000);
     const auto first = static_cast<std::uint64_t>(random.below(1U << 30U)) << random.below(34);
     std::uint64_t sum = first;
     std::uint64_t product = first;
-    const Progression adds = made<std::uint64_t>({.add = Number(by)}, ElementType::u64, first);
-    const Progression multiplies = made<std::uint64_t>({.multiply = Number(by)}, ElementType::u64, first);
+    const Progression adds = progression_of<std::uint64_t>({.add = Number(by)}, ElementType::u64, first);
+    const Progression multiplies =
+        progression_of<std::uint64_t>({.multiply = Number(by)}, ElementType::u64, first);
     for (std::uint32_t i = 0; i < 20; ++i, sum += by, product *= by) {
       CHECK(value_in(adds, i) == bytes_of(sum));
       CHECK(value_in(multiplies, i) == bytes_of(product));
@@ -129,7 +130,7 @@ TEST_CASE("against the recurrence") {
   }
 }
 
-TEST_CASE("what is refused") {
+TEST_CASE("invalid progressions are refused") {
   CHECK(
       refusal({}, ElementType::u32) ==
       "invalid_program /i: iteration needs exactly one of add, multiply, shift_left and shift_right, this one has 0");
@@ -151,7 +152,7 @@ TEST_CASE("what is refused") {
   CHECK(refusal({.add = Number(0.5)}, ElementType::u32).starts_with("out_of_range /i/add: "));
 }
 
-TEST_CASE("a value that stays") {
+TEST_CASE("a constant does not change") {
   const Progression progression = constant_progression(ElementType::i16, bytes_of(std::int16_t{-7}));
   CHECK(value_in(progression, 0) == bytes_of(std::int16_t{-7}));
   CHECK(value_in(progression, 4000000000) == bytes_of(std::int16_t{-7}));

@@ -70,7 +70,7 @@ constexpr Field output_fields[] = {
         "sssp, in the type of the weights: least distance; 2^32 - 1 or infinity: unreached"),
     optional<&FrontierOutputs::components>("cc, u32: smallest vertex of the component, by position"),
     optional<&FrontierOutputs::ranks>("pagerank, f32: ranks with sum 1"),
-    optional<&FrontierOutputs::values>("an algorithm of one's own, in its type: values"),
+    optional<&FrontierOutputs::values>("a program's own algorithm, in its type: values"),
 };
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
@@ -113,7 +113,7 @@ constexpr Field algorithm_name = [] {
   return field;
 }();
 constexpr Field own_algorithm = [] {
-  Field field = optional<&FrontierProgram::own>("or one of one's own");
+  Field field = optional<&FrontierProgram::own>("or the program's own");
   field.name = algorithm_name.name;
   field.write = [](void* object) -> void* {
     auto& program = *static_cast<FrontierProgram*>(object);
