@@ -608,13 +608,14 @@ TEST_CASE("images have names and places like buffers") {
   };
   CHECK(refused_with([](WaveProgram& program) { program.images[1].first = "x"; }) ==
         "duplicate_name /images/x: a buffer and an image are both called \"x\"");
-  CHECK(refused_with([](WaveProgram& program) {
-          program.swap = {{"picture", "volume"}};
-        }) ==
-        "invalid_program /swap/0: \"picture\" is r_snorm8 of 4 x 3, \"volume\" is r_snorm8 of 4 x 3 x 2");
+  CHECK(
+      refused_with([](WaveProgram& program) {
+        program.swap = {{"picture", "volume"}};
+      }) ==
+      "invalid_program /swap/0: cannot swap \"picture\" (r_snorm8 of 4 x 3) with \"volume\" (r_snorm8 of 4 x 3 x 2)");
   CHECK(refused_with([](WaveProgram& program) {
           program.swap = {{"picture", "x"}};
-        }) == "invalid_program /swap/0: \"picture\" is r_snorm8 of 4 x 3, \"x\" is a buffer");
+        }) == "invalid_program /swap/0: cannot swap \"picture\" (r_snorm8 of 4 x 3) with \"x\" (a buffer)");
   CHECK(
       refused_with([](WaveProgram& program) { program.images[0].second.init = BufferInit{}; }) ==
       "invalid_program /images/picture/init: init needs exactly one of fill, iota, random and file, this one has 0");
@@ -707,9 +708,11 @@ TEST_CASE("swaps and until") {
   CHECK(refused([](WaveProgram& p) {
           p.swap = {{"x", "y"}, {"y", "y"}};
         }) == "invalid_program /swap/1: the buffer \"y\" is swapped with itself");
-  CHECK(refused([](WaveProgram& p) {
-          p.swap = {{"x", "counts"}};
-        }) == "invalid_program /swap/0: \"x\" has 64 elements of f32, \"counts\" has 8 elements of i32");
+  CHECK(
+      refused([](WaveProgram& p) {
+        p.swap = {{"x", "counts"}};
+      }) ==
+      "invalid_program /swap/0: cannot swap \"x\" (64 elements of f32) with \"counts\" (8 elements of i32)");
 }
 
 TEST_CASE("waves and their names") {
