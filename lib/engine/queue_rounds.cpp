@@ -142,7 +142,7 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
     } else {
       error.message = fmt::format("{} returned {}, which is {}", what, failure.result,
                                   failure.result == requeue_result ? "TIDEGATE_REQUEUE without its name"
-                                                                   : "no result of a queue op");
+                                                                   : "not a result of a queue op");
       error.fix = "return TIDEGATE_DONE, TIDEGATE_REQUEUE or TIDEGATE_FAULT(code); no output was written";
     }
   }
