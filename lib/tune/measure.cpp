@@ -375,8 +375,9 @@ Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::
 }
 
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool time_configurations,
-                                 engine::Monitor& monitor, MeasureProgress& progress) {
+                                 const engine::RunOptions& options, std::uint64_t budget_ns,
+                                 bool time_configurations, engine::Monitor& monitor,
+                                 MeasureProgress& progress) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints;

@@ -63,7 +63,8 @@ struct FirstRunResult {
 // as keep plain launches within 1/200 of the budget. If outputs differ by more than rounding or cannot be compared, it
 // selects plain launches and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns, bool time_configurations,
-                                 engine::Monitor& monitor, MeasureProgress& progress);
+                                 const engine::RunOptions& options, std::uint64_t budget_ns,
+                                 bool time_configurations, engine::Monitor& monitor,
+                                 MeasureProgress& progress);
 
 } // namespace tidegate::tuning

@@ -395,12 +395,13 @@ std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t confi
   // tiles.
   const engine::CompiledProgram& plain = configurations_.front().compiled;
   const bool may_wait = !is_first_run() || !plain.model.cpu;
-  const PersistentChoices allowed{.barrier = passed && (may_wait || engine::may_claim(plain.program, &device_)),
-                         .counters = passed && may_wait,
-                         .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
-                         .in_both_modes = is_first_run()};
+  const PersistentChoices allowed{.barrier =
+                                      passed && (may_wait || engine::may_claim(plain.program, &device_)),
+                                  .counters = passed && may_wait,
+                                  .of_one_group = passed && !may_wait && one_group_may_pay(dispatch_ns),
+                                  .in_both_modes = is_first_run()};
   return tuning::alternatives_of(knob, settings(configuration), incumbent(configuration, dispatch_ns),
-                            lowering_.program(), device_, allowed);
+                                 lowering_.program(), device_, allowed);
 }
 
 // A launch of one work-group saves no more than what launches and waits cost beyond the first, and leaves all cores
