@@ -55,7 +55,7 @@ documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 // Returns a table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphCheck& report, bool colour);
 
-// The error and its `others` are all faults, each with a pointer. Errors: incomplete_evidence, inconsistent_evidence,
+// Judge a document. The error and its `others` are all of its faults, each with a pointer. Errors: incomplete_evidence, inconsistent_evidence,
 // invalid_plan, outputs_differ.
 Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);

@@ -14,7 +14,8 @@
 
 namespace tidegate::app {
 
-// Decode a document. Errors: of its form, and of the meaning of the rest; `files` selects checks of files.
+// Decode a document. If its form has errors, those that lint() finds in the rest are added; a sound document is not
+// linted. `files` selects checks of files.
 Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
                                          engine::FileCheck files = engine::FileCheck::none);
 Result<documents::NamedWaveDag> read_wave_dag(std::string_view json);
@@ -33,7 +34,7 @@ Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread =
 // Checks ids, lifetimes, alignments and sizes.
 Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
 
-// Checks the graph, sources, outputs and settings, and files that lie elsewhere or would be overwritten.
+// Checks the graph, sources, outputs and settings, and that no file lies outside the program's folder or would be overwritten.
 Result<void> lint(const graphs::FrontierProgram& program, const std::string& file, PathScope scope);
 
 } // namespace tidegate::app

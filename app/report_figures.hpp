@@ -40,7 +40,7 @@ public:
             fmt::format("{} is {}, and {} only {}", what, given, other, most));
   }
 
-  // A section that a run always writes.
+  // Requires a section that every run writes.
   void require_section(bool there, std::string pointer, std::string_view what) {
     if (!there) {
       errors_->add({.code = ErrorCode::incomplete_evidence,
@@ -55,7 +55,7 @@ private:
 };
 
 // Checks a recommendation: its geometry, pressure and mode follow from the queue and from each other. `queue_len` is
-// that of the evidence; without it, it is one that the slots allow.
+// that of the evidence; without it, any length is accepted that the slots allow.
 void check_recommendation(const policy::LaunchRecommendation& given, std::optional<std::uint32_t> queue_len,
                           std::uint64_t resident_bytes, FigureChecks& checks);
 
@@ -74,7 +74,8 @@ bool is_about_run(std::string_view what);
 // Returns true if a file was written that has no size, such as a device.
 bool has_no_size(const engine::WrittenFile& written);
 
-// Returns an output as the run left it; nullopt if the file is not such an array any more.
+// Returns an output as the run left it; nullopt if it is not an .npy file, or changed after the report at the path
+// `report`.
 std::optional<NpyArray> read_output(const engine::WrittenFile& written, const std::string& report);
 
 } // namespace tidegate::app

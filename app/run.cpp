@@ -224,7 +224,7 @@ Result<void> read_plan(RunSettings& settings) {
   return {};
 }
 
-// Returns nullopt for 0, which stands for an option that is not given; at most 2^32 - 1.
+// Returns nullopt for 0, which stands for an option that is not given. Larger values become 2^32 - 1.
 std::optional<std::uint32_t> optional_u32(std::uint64_t value) {
   return value == 0 ? std::nullopt
                     : std::optional(static_cast<std::uint32_t>(std::min<std::uint64_t>(value, ~0U)));
@@ -303,7 +303,7 @@ std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline
                .fix = "see `comparison` and `baseline` in the report; the outputs were written"};
 }
 
-// The error of --require-convergence: neither `until` nor the tolerance of ranks was reached.
+// The error of --require-convergence: neither `until` nor PageRank's tolerance was reached.
 template <class Report>
 std::optional<Error> not_converged(const Report& report, const RunSettings& settings) {
   if (!settings.require_convergence || report.converged != false) {
@@ -363,7 +363,7 @@ Result<engine::RunReport> run_waves_again(const std::shared_ptr<engine::Prepared
   return report;
 }
 
-// Returns CompileOptions::policy_file.
+// Returns the file of --policy; "" if the program states the policy, nothing for one that was kept.
 std::optional<std::string> policy_file(const RunSettings& settings, const TakenTuning& taken) {
   return taken.policy ? settings.policy : std::optional<std::string>("");
 }
@@ -443,7 +443,8 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   lowering.set_policy(taken.policy.value_or(lowering.program().policy));
   options.compile.policy_file = policy_file(settings, taken);
   options.compile.memory_apart = settings.ranks != nullptr;
-  options.compile.claims = options.export_folder.empty();            // any device may run what is exported
+  options.compile.claims =
+      options.export_folder.empty(); // PoCL's CPUs may claim, but any device may run what is exported
   if (!options.export_folder.empty() && !options.compile.strategy) { // a persistent launch in any case
     const auto kept = options.compile.tuning.strategy;
     options.compile.strategy = kept && is_persistent(*kept) ? *kept : engine::Strategy::barrier;

@@ -76,10 +76,9 @@ static Result<engine::AskedWeights> read_weights(const std::string& text) {
 std::vector<OptionModel> run_settings(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   return {
-      switch_option(
-          "measure", settings.measure,
-          "Without --strategy, time candidates on the first run; no: take what the cost model says is "
-          "least, compared with plain launches but not timed"),
+      switch_option("measure", settings.measure,
+                    "Without --strategy, time candidates on the first run; no: take what the cost model "
+                    "estimates to be fastest, compared with plain launches but not timed"),
       switch_option(
           "verify-first", options.verify_first,
           "no: neither compare nor time anything on the first run, and leave the result of a frontier "
@@ -91,7 +90,7 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
       choice_or_auto(
           "promote", options.compile.promote, promote_choices,
           "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "
-          "get separate code, which is tested first; auto (default): as the launch policy says"),
+          "get separate code, for which the kernel looks first; auto (default): as the launch policy says"),
       index_option(
           "fp-contract", [&options](std::size_t index) { options.compile.fp_contract_off = index == 1; },
           fp_contract_choices,
@@ -108,7 +107,7 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
       choice_or_auto(
           "order", options.compile.mapping, order_choices,
-          "Which work-group runs which tiles of a persistent launch; strided: with barriers alone"),
+          "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
       index_option(
           "force-topology",
           [&settings](std::size_t index) {
@@ -131,11 +130,11 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           },
           overlap_choices,
           "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): on "
-          "GPUs, and as is measured together with the depth of halos"),
+          "GPUs; where the depth of halos is measured, this is, too"),
       {.names = {"rank-weights"},
        .value = "auto|equal|measured|N,N",
        .meaning =
-           "How much of what ranks cut each of them works; auto (default): equal parts where their devices are alike, "
+           "How large a part of the cut work each rank gets; auto (default): equal parts where their devices are alike, "
            "otherwise by the time of some iterations; measured: so in any case",
        .take =
            [&asked = options.rank_weights](const std::string& text) {
@@ -215,8 +214,9 @@ CommandModel run_command() {
       .positionals = {positional("[PROGRAM]",
                                  file_option("", settings->program,
                                              "Program or algorithm to run; - or none is standard input")),
-                      positional("[GRAPH]", file_option("", settings->graph,
-                                                        "Graph, if it is bfs, reach, sssp, cc or pagerank"))},
+                      positional("[GRAPH]",
+                                 file_option("", settings->graph,
+                                             "Graph, if PROGRAM is bfs, reach, sssp, cc or pagerank"))},
       .examples = {{"Compared with plain launches, and timed:",
                     "tidegate run examples/programs/heat/program.json --compare 9 --format table"}},
       .run = [settings] { return run_program(*settings); }};

@@ -20,7 +20,8 @@
 
 namespace tidegate::app {
 
-// Returns whether to run the self-test now. Launches do not need it: their work-groups never wait for each other.
+// Returns whether to run the self-test now. The strategies `plain` and `launch` do not need it: their work-groups never
+// wait for each other.
 static SelfTest self_test_of(const engine::RunOptions& options, const device::DeviceInfo& device) {
   const bool ranks = options.ranks != nullptr;
   const auto& strategy = ranks ? options.rank_strategy : options.compile.strategy;

@@ -116,7 +116,8 @@ void answer_block(Block& block, const LineAnswer& answer) {
   }
 }
 
-// Blocks between the reader, the workers and the output. All members are guarded by `mutex_`.
+// Blocks between the reader, the workers and the output. `mutex_` guards what changes; one thread at a time writes to
+// the output (`writing_`).
 class Pipeline {
 public:
   Pipeline(Output& output, unsigned workers)

@@ -154,7 +154,7 @@ void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
   }
 }
 
-// Stores both in the user's folder, where take_tuning() finds them. Returns false if they cannot be written.
+// Stores the profile and the policy in the user's folder, where take_tuning() finds them. Returns false if they cannot be written.
 static bool keep_tuned(const TunedFiles& kept, const device::DeviceProfile& profile,
                        const policy::LaunchPolicy& policy) {
   return keep_file(kept.profile, documents::encode(profile) + '\n') &&

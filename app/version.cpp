@@ -31,7 +31,7 @@ std::string compiler() {
 #endif
 }
 
-// "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64".
+// Returns text such as "Debian GNU/Linux 12 (bookworm), Linux 6.1.0 x86_64".
 std::string system_text() {
   std::string text;
   constexpr std::size_t most = 65536;

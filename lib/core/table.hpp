@@ -20,7 +20,7 @@ std::string render_table(std::vector<std::vector<std::string>> rows, std::size_t
 // Right-aligns the cells of some columns, for numbers.
 void align_right(std::vector<std::vector<std::string>>& rows, std::initializer_list<std::size_t> columns);
 
-// Returns `text`, in bold if `colour`.
+// Returns `text` escaped, in bold if `colour`: a headline.
 std::string bold(std::string_view text, bool colour);
 
 } // namespace tidegate

@@ -527,7 +527,7 @@ struct ReportHead {
   std::optional<device::MemoryOrdering> ordering; // persistent launches only
   // The choice of a wave program's open launch plan, or the check of a traversal's first result.
   std::optional<FirstRun> first_run;
-  std::optional<bool> converged; // `until` was reached, or ranks changed less than their tolerance
+  std::optional<bool> converged; // `until` or PageRank's tolerance was reached
   std::vector<Warning> warnings;
   std::uint64_t wall_time_ns = 0; // total
   std::uint64_t upload_ns = 0;    // of a wave program: part of queue_publish_ns

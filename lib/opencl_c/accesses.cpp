@@ -1,4 +1,4 @@
-// Reads the statements of a kernel's body; its expressions say what is known of their values (expressions.hpp).
+// Reads the statements of a kernel's body; ExpressionReader (expressions.hpp) reads its expressions.
 #include "opencl_c/accesses.hpp"
 
 #include "opencl_c/call_graph.hpp"
@@ -84,7 +84,7 @@ public:
     return found_;
   }
 
-  // After run(): by parameter.
+  // After run(): returns the rows of each parameter.
   [[nodiscard]] std::vector<std::optional<RowElements>> rows() const {
     std::vector<std::optional<RowElements>> rows(found_.size());
     for (std::size_t i = 0; i < found_.size(); ++i) {
@@ -262,8 +262,9 @@ private:
     if (starts_type(at_)) {
       counter = declaration();
     } else if (stepped != nullptr && unit_.meaning(at_) == stepped && unit_.is(at_ + 1, "=") &&
-               unset_.contains(stepped) && !changing_.contains(stepped) && !values_.contains(stepped) &&
-               switches_ == 0) { // no outer loop counts it
+               unset_.contains(stepped) && !changing_.contains(stepped) &&
+               !values_.contains(stepped) && // no outer loop counts it
+               switches_ == 0) {
       at_ += 2;
       const Known first = assignment();
       consume(first);
@@ -295,7 +296,7 @@ private:
     }
   }
 
-  // The integer that ++i, i-- or i += … changes.
+  // Returns the variable that ++i, i-- or i += … changes; null for another step.
   [[nodiscard]] const Name* stepped_variable(TokenRange step) const {
     static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
     if (step.begin + 1 >= step.end || unit_.contains(step, ",")) {
@@ -309,7 +310,8 @@ private:
                : nullptr;
   }
 
-  // Before the condition: the variable is on one side of where it starts. Returns false if that is not known.
+  // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
+  // that value is not known.
   bool start_count(const Name& variable, TokenRange step) {
     const auto value = values_.find(&variable);
     if (value == values_.end() || !value->second.number.exact || !is_wide(types_[&variable])) {
@@ -326,7 +328,7 @@ private:
     return high <= most_count;
   }
 
-  // Reads the step. In the condition and the body the variable is where start_count() says, if it does not overflow between them.
+  // Reads the step, after the condition. If it may overflow, what start_count() has assumed does not hold.
   void count(const Name& variable, const Known& holds) {
     at_ += unit_.is(at_, "++") || unit_.is(at_, "--") ? 0 : 1;
     const std::string& sign = tokens_[at_++].text;
@@ -427,7 +429,7 @@ private:
     return known;
   }
 
-  // True for a parameter, or an element of it, in a variable that is declared as a pointer to the same type.
+  // Returns true if the value is a pointer parameter, moved or not, and the variable a pointer to the same type.
   [[nodiscard]] bool is_same_pointer(const Known& value, TokenRange declared) const {
     if (setting_ == nullptr ||
         (value.kind != Known::Kind::pointer && value.kind != Known::Kind::moved_pointer)) {
@@ -502,7 +504,7 @@ private:
     return reader.result(*callee);
   }
 
-  // After run() of a called function.
+  // After run(): returns what is known of the value that the called function returns.
   Known result(const Function& callee) {
     if (results_ != 1 || result_.kind == Known::Kind::vector) {
       return results_ == 1 ? result_ : Known{};
@@ -529,7 +531,7 @@ private:
   bool pointers_known_ = true; // those that a called function is given
 };
 
-// Redefined macros and pragmas can change the meaning of the text.
+// Returns false if a redefined macro or a pragma may change the meaning of the text, or a parameter has no name.
 bool is_known(const TranslationUnit& unit, const Function& kernel) {
   const bool named = std::ranges::none_of(kernel.parameters,
                                           [](const Parameter& parameter) { return parameter.name.empty(); });

@@ -1,5 +1,5 @@
-// Splits OpenCL C text into preprocessing tokens (C99 6.4). Text that a skipped group may contain never
-// fails.
+// Splits OpenCL C text into preprocessing tokens (C99 6.4). Text that may stand in a group which #if skips is never an
+// error.
 #pragma once
 #include <tidegate/core/error.hpp>
 

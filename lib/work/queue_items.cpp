@@ -87,7 +87,8 @@ bool count_up(std::span<const std::uint32_t> params) {
   return all;
 }
 
-// Adds tiles for the items of a combination. Listed params move forward in their vector, to end at `listed`.
+// Adds tiles for the items of a combination. Params that are not consecutive move towards the
+// front of the queue's, and end at `listed`.
 void add_tiles(const QueueCombination& combination, std::uint32_t priority,
                std::span<const std::uint32_t> params, std::size_t& listed, PublishedQueue& queue) {
   const std::size_t tile_items = std::size_t{queue.lanes} * queue.items_per_lane;
@@ -374,8 +375,8 @@ constexpr Field queue_fields[] = {
     optional<&engine::QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
                                        ".ndjson or .jsonl, else four u32 an item"),
     optional<&engine::QueueSpec::capacity>(
-        "items that may wait requeued at a time, left out, all; if ops publish items: those that may run "
-        "and wait at a time, and different items of pure ops, left out, 1048576 or twice the given ones"),
+        "how many requeued items may wait at a time; left out, all. If ops publish items: how many may run and wait at a "
+        "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576"),
     defaulted<&engine::QueueSpec::on_full>(
         "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
         "at least twice as large"),
@@ -383,7 +384,7 @@ constexpr Field queue_fields[] = {
         "rounds in a row without an item that gets done, after which the run ends")
         .between(1, std::numeric_limits<std::uint32_t>::max()),
     defaulted<&engine::QueueSpec::runs_ahead>(
-        "if ops publish items: whether a work-group may run a few items that it has published at once, in the same "
+        "if ops publish items: whether a work-group may run a few of the items that it publishes in the same "
         "round; they may not see what other items of the round write"),
 };
 TIDEGATE_RECORD(engine::QueueSpec, queue_fields);

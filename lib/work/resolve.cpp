@@ -66,7 +66,8 @@ Result<std::uint32_t> ResolveInput::find_in(std::string_view part, std::string_v
                             : find_name(what, name, known, pointer);
 }
 
-// Resolves the listed dependencies; the waves of `program` must be resolved.
+// Resolves the listed dependencies, and adds those of waves that count the flags of others (`prepares`). The waves of
+// `program` must be resolved.
 std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, const Job& program,
                                                      const WaveNames& names, ErrorList& errors);
 

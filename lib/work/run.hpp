@@ -28,7 +28,9 @@ public:
   [[nodiscard]] const WaveProgram& program() const { return program_; }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] const device::DeviceInfo* device() const { return device_; }
-  [[nodiscard]] std::chrono::steady_clock::time_point began() const { return began_; } // to read the sources
+  [[nodiscard]] std::chrono::steady_clock::time_point began() const {
+    return began_;
+  } // job() to read the sources
 
   void set_policy(const policy::LaunchPolicy& policy) { program_.policy = policy; }
   void replace(WaveProgram program); // by one that is lowered anew
@@ -43,7 +45,7 @@ private:
   AnswerMacros answer_; // of the device
   PathScope scope_;
   FileCheck files_;
-  std::optional<Job> job_; // with its tuning and policy
+  std::optional<Job> job_; // the last one, lowered with `tuning_`
   device::Tuning tuning_;
   std::chrono::steady_clock::time_point began_;
 };

@@ -311,7 +311,7 @@ class ManualPage(unittest.TestCase):
                               capture_output=True, timeout=support.PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         text = done.stdout.decode()
-        for expected in ("tidegate - plans and runs", "--previous-topology NAME", "CLICOLOR_FORCE",
+        for expected in ("tidegate - runs programs", "--previous-topology NAME", "CLICOLOR_FORCE",
                          "tidegate recommend examples/bfs_wave.json --evidence all | tidegate check -"):
             self.assertIn(expected, text)
 
