@@ -166,8 +166,11 @@ std::optional<Atomic> atomic_of(std::string_view line) {
 //   registers for the sake of many resident groups and runs loops one load at a time: an n-body program takes 2.8 times as long.
 // - Atomics whose result nothing uses become reductions. In a kernel with acquiring loads the assembler keeps them, for the sake of
 //   an order that only a used result could show: a histogram takes 1.30 times as long, a scatter 1.19 times.
-device::Program assembled_better(const device::Session& session, const device::Program& program,
-                                 const KernelSource& source) {
+device::Program assembled_better(const device::Session& session, const device::DeviceInfo& device,
+                                 const device::Program& program, const KernelSource& source) {
+  if (keeps_binaries_itself(device)) { // retrieving one takes as long as a build
+    return {};
+  }
   const std::vector<unsigned char> binary = session.binary_of(program);
   std::string ptx(binary.begin(), binary.end());
   bool better = false;
@@ -255,7 +258,7 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
     throw device::Refused{std::move(program.error())};
   }
   built.program = std::move(*program);
-  if (auto assembled = assembled_better(session, built.program, source)) {
+  if (auto assembled = assembled_better(session, device, built.program, source)) {
     built.program = std::move(assembled);
   }
   built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
