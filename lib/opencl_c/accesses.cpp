@@ -59,6 +59,9 @@ public:
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Parameter& parameter = callee.parameters[i];
       const auto number = caller.as_type(parameter.type, caller.number_of(arguments[i]));
+      if (names[i] == nullptr) {
+        continue; // the body cannot use it
+      }
       if (caller.is_same_pointer(arguments[i], parameter.tokens)) {
         given_[names[i]] = {.kind = Known::Kind::moved_pointer,
                             .number = arguments[i].number,
@@ -132,7 +135,7 @@ private:
       values_.erase(name);
     }
     bounds_ = at_call_;
-    others_known_ = pointers_known_;
+    others_known_ = pointers_known_ && !(is_whole() && declares_pointer_types());
     results_ = 0;
     found_.assign(kernel_.parameters.size(), {});
     touched_.assign(kernel_.parameters.size(), {});
@@ -344,7 +347,7 @@ private:
         step && step->exact ? range_of(*step, ids()) : std::array<std::int64_t, 2>{-1, 0};
     const bool below = in_body.high <= most_count && greatest <= most_count;
     const bool stays =
-        least >= 0 &&
+        least >= (sign == "*=" || sign == "/=" ? 1 : 0) &&
         (sign == "++" || sign == "+=" ? below && in_body.high + greatest <= most_count
          : sign == "*="               ? below && number.low >= 0 && in_body.high * greatest <= most_count
          : sign == "<<="

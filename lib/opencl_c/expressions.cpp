@@ -572,11 +572,40 @@ Known ExpressionReader::postfix(Known value) {
 }
 
 void ExpressionReader::member() {
-  if (next_is_word()) {
-    ++at_;
-  } else {
+  if (!next_is_word()) {
     fail();
+    return;
   }
+  const std::string& name = tokens_[at_++].text;
+  if (is_whole() && others_known_ && !next_is("[")) { // an array without a subscript is a pointer
+    others_known_ = !declared_as_pointer(name);
+  }
+}
+
+bool ExpressionReader::declared_as_pointer(std::string_view member) const {
+  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
+    const auto body = std::ranges::find_if(unit_.functions, [i](const Function& function) {
+      return function.body && i >= function.body->begin && i < function.body->end;
+    });
+    if (body != unit_.functions.end()) {
+      i = body->body->end - 1;
+    } else if (tokens_[i].text == member && (tokens_[i - 1].is("*") || tokens_[i + 1].is("["))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool ExpressionReader::declares_pointer_types() const {
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    for (bool names = tokens_[i].is("typedef"); names && i < tokens_.size() && !tokens_[i].is(";"); ++i) {
+      if (tokens_[i].is("*") || tokens_[i].is("[")) {
+        return true;
+      }
+      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
+    }
+  }
+  return false;
 }
 
 Known ExpressionReader::subscripted(Known value) {
@@ -657,8 +686,9 @@ Known ExpressionReader::named(std::size_t token) {
           update(argument);
         } else if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
           escape(argument);
-        } else if (argument.kind != Known::Kind::image) {
-          consume(argument);
+        } else if (argument.kind != Known::Kind::image &&
+                   (argument.kind != Known::Kind::inside || name != nullptr || text.starts_with("async_"))) {
+          consume(argument); // other built-in functions use one element at an address
         }
         if (reduction && given.empty()) {
           reduce(argument, *reduction);
@@ -720,8 +750,11 @@ std::vector<std::int64_t> ExpressionReader::extents_of(const Name& array) {
     auto extent = constants_->value({.begin = i + 1, .end = close});
     if (close == i + 1 && unit_.is(close + 1, "=") && unit_.is(close + 2, "{")) { // float table[] = {1, 2}
       const auto parts = unit_.split({.begin = close + 3, .end = unit_.counterpart(close + 2)});
-      const bool plain = std::ranges::none_of(
-          parts, [&](const TokenRange& part) { return part.begin == part.end || unit_.is(part.begin, "["); });
+      const auto type =
+          arithmetic_type(tokens_[array.token - 1].text); // others may have several parts an element
+      const bool plain = type && type->width == 1 && std::ranges::none_of(parts, [&](const TokenRange& part) {
+                           return part.begin == part.end || unit_.is(part.begin, "[");
+                         });
       extent = plain ? static_cast<std::int64_t>(parts.size()) : 0;
     }
     extents.push_back(extent.value_or(0));
@@ -898,6 +931,8 @@ void ExpressionReader::consume(const Known& value) {
              value.kind == Known::Kind::address || value.kind == Known::Kind::image) {
     escape(value);
     touched_[value.parameter].anywhere = true;
+  } else if (value.kind == Known::Kind::inside) {
+    others_known_ = false;
   }
 }
 

@@ -162,6 +162,10 @@ protected:
   virtual Known call(const Function* callee, const std::vector<Known>& arguments) = 0;
   // True where the setting is that of one launch as a whole.
   [[nodiscard]] bool is_whole() const { return setting_ != nullptr && setting_->is_whole; }
+  // Returns true if a member of this name may be a pointer or an array.
+  [[nodiscard]] bool declared_as_pointer(std::string_view member) const;
+  // Returns true if some name of a type stands for pointers or arrays.
+  [[nodiscard]] bool declares_pointer_types() const;
   // Uses the value in a way of which nothing more is known.
   void consume(const Known& value);
   void escape(const Known& value);

@@ -343,6 +343,10 @@ private:
     const bool many = needs.item || needs.whole_group || !needs.sub_group_functions.empty();
     const std::uint64_t extent = many ? sizes_.extent : 1;
     wave.local_size = local_size_of(kernel, extent);
+    const auto& required = kernel.function->required_local_size;
+    for (std::size_t d = kernel.uses.dimensions; required && d < required->size(); ++d) {
+      runs_ = runs_ && (*required)[d] == 1; // the draft has the dimensions that the kernel asks for
+    }
     for (std::size_t d = 0; d < kernel.uses.dimensions; ++d) {
       const std::uint64_t local = wave.local_size ? (*wave.local_size)[d] : 1;
       wave.global_size.push_back((extent + local - 1) / local * local);
@@ -432,6 +436,7 @@ private:
       }
     } else {
       argument = draft_value(kernel, index, sizes_.extent);
+      runs_ = runs_ && !argument.bytes; // of a type without a certain layout
     }
     return argument;
   }
@@ -478,16 +483,16 @@ private:
 
   // Returns the buffer of this name and type, adding it if new.
   std::size_t memory_for(const Parameter& parameter, const DraftKernel& kernel, const ParameterUse& use) {
-    const auto key = std::pair(parameter.name, parameter.type);
+    Memory memory = pointee(parameter, *kernel.unit); // another file may declare another type of that name
+    const auto key = std::pair(parameter.name,
+                               fmt::format("{} {} {}", parameter.type, memory.element_bytes, memory.unknown));
     auto found = memory_index_.find(key);
     if (found == memory_index_.end()) {
-      Memory memory = pointee(parameter, *kernel.unit);
       memory.name = unique_name(parameter.name, memory_names_);
       found = memory_index_.emplace(key, memory_.size()).first;
       memory_.push_back(std::move(memory));
     }
-    Memory& memory = memory_[found->second];
-    add_use(memory, parameter, use);
+    add_use(memory_[found->second], parameter, use);
     return found->second;
   }
 

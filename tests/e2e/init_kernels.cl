@@ -312,3 +312,28 @@ kernel void k(global int* a) { int i = get_global_id(0); again: a[i] += 1; if (a
 kernel void k(global int* a, int n) { int i = get_global_id(0); switch (n & 1) { case 0: if (i > 4) { case 1: a[i - 5] = 1; } } }
 //: assembler: unknown
 kernel void k(global int* a) { int i = get_global_id(0); a[i] = 1; __asm__(""); }
+//: member_array_decays: unknown
+typedef struct { uint bins[256]; } Hist;
+kernel void count(global Hist* hist, global const uint* data) { atomic_inc(hist->bins + (data[get_global_id(0)] * 2654435761u >> 4)); }
+//: element_array_decays: unknown
+typedef struct { int f; int arr[4]; } S;
+kernel void add(global S* a) { atomic_add(a[get_global_id(0)].arr + 5000000, 1); }
+//: address_behind_a_comma: unknown
+kernel void far_away(global int* a) { local int tile[64]; int l = get_local_id(0); tile[l] = 0; atomic_add((0, &tile[l]) + 50000, 1); a[l] = tile[l]; }
+//: named_pointer: unknown
+typedef local int* L;
+kernel void named(global int* a) { local int tile[64]; int l = get_local_id(0); tile[l] = 0; L p = &tile[l]; p += 50000; atomic_inc(p); a[l] = tile[l]; }
+//: times_zero: unknown
+kernel void times_zero(global int* a) { for (int i = 5; i < 10; i *= 0) { a[i - 5] = 1; if (i == 0) break; } }
+//: flat_parts: unknown
+typedef struct { int x, y; } P;
+constant P t[] = {1, 2, 3, 4, 5, 6, 7, 8};
+kernel void parts(global int* a) { int i = get_global_id(0); a[i] = t[i & 7].x; }
+//: union_by_value: unknown
+typedef union { int i; float f; } U;
+kernel void by_value(global int* a, U u) { a[get_global_id(0)] = u.i; }
+//: size_in_two_dimensions: unknown
+kernel __attribute__((reqd_work_group_size(8, 8, 1))) void square(global int* a) { a[get_global_id(0)] = 1; }
+//: unnamed_parameter: runs
+int first(int x, int) { return x; }
+kernel void unnamed(global int* a) { a[first(get_global_id(0), 3)] = 1; }
