@@ -202,24 +202,25 @@ private:
   void bounds();
   // Reads from after an opening parenthesis to past the closing one. Returns true for a pointer. Sets `specified_`.
   bool type_name();
-  // What a comparison of numbers proves; and a number that is in a range.
+  // Returns a comparison of numbers with what it proves if it holds, and if not.
   [[nodiscard]] Known compared(std::string_view name, const Known& left, const Known& right) const;
+  // Adds to `holds` that a number is in a range.
   void narrow(const Known& subject, const Linear& number, const Interval& range, Bounds& holds) const;
   Known combined(std::string_view name, const Known& left, const Known& right);
   // A pointer plus elements.
   Known moved(const Known& pointer, const Known& by);
   Known unary();
-  // Of integers, from after the parenthesis.
+  // Reads the rest of (int4)(a, b, c, d), from a on. Only integers are known.
   Known vector_of(std::string_view scalar);
   Known postfix(Known value);
   void member();
   Known subscripted(Known value);
   Known primary();
   Known named(std::size_t token);
-  // Of an array of the body or of the file.
+  // Returns the extents of an array that the body or the file declares, 0 where one is not known; none for other names.
   [[nodiscard]] std::vector<std::int64_t> extents_of(const Name& array);
   void element_of_array(const std::vector<std::int64_t>& extents);
-  // What built-in functions access through pointers, or in images.
+  // Notes the elements that a built-in function accesses through pointers, or in an image.
   void access(const std::string& function, const std::vector<Known>& arguments);
   void touch_image(const std::string& function, const std::vector<Known>& arguments);
   // The value of a built-in function, if all arguments are numbers.

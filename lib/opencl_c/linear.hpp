@@ -63,7 +63,7 @@ std::optional<Linear> product(const Linear& a, const Linear& b, const IdRanges& 
 std::optional<Linear> remainder(const Linear& a, const Linear& b, const IdRanges& ids, std::uint32_t wraps);
 std::optional<Linear> quotient(const Linear& a, const Linear& b, const IdRanges& ids);
 std::optional<Linear> bits_of_either(const Linear& a, const Linear& b, const IdRanges& ids); // of | and ^
-// Of &: of an operand that is not known, it keeps at most the bits of the other.
+// Returns a & b: where one operand is not known, any of the bits of the other.
 std::optional<Linear> masked(const std::optional<Linear>& a, const std::optional<Linear>& b,
                              const IdRanges& ids);
 // One of two values without ids.

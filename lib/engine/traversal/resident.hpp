@@ -104,7 +104,7 @@ struct TraversalPolicy {
   std::optional<policy::Topology> forced;
 };
 
-// What decides how a traversal works on its graph.
+// The facts that decide how a traversal works on its graph.
 struct TraversalFacts {
   const graphs::FrontierProgram& program;
   const graphs::Graph& graph;
