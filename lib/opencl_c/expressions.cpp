@@ -14,7 +14,6 @@ namespace {
 constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
 constexpr std::int64_t most_ids = std::int64_t{1} << 31U;
-constexpr std::int64_t most_elements = std::int64_t{1} << 31U; // see own_elements()
 
 constexpr std::array<std::string_view, 11> assignments{
     "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
@@ -582,32 +581,6 @@ void ExpressionReader::member() {
   }
 }
 
-bool ExpressionReader::declared_as_pointer(std::string_view member) const {
-  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-    const auto body = std::ranges::find_if(unit_.functions, [i](const Function& function) {
-      return function.body && i >= function.body->begin && i < function.body->end;
-    });
-    if (body != unit_.functions.end()) {
-      i = body->body->end - 1;
-    } else if (tokens_[i].text == member && (tokens_[i - 1].is("*") || tokens_[i + 1].is("["))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool ExpressionReader::declares_pointer_types() const {
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    for (bool names = tokens_[i].is("typedef"); names && i < tokens_.size() && !tokens_[i].is(";"); ++i) {
-      if (tokens_[i].is("*") || tokens_[i].is("[")) {
-        return true;
-      }
-      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
-    }
-  }
-  return false;
-}
-
 Known ExpressionReader::subscripted(Known value) {
   const std::size_t begin = ++at_;
   const Known subscript = expression();
@@ -737,98 +710,6 @@ Known ExpressionReader::named(std::size_t token) {
   return known;
 }
 
-std::vector<std::int64_t> ExpressionReader::extents_of(const Name& array) {
-  std::vector<std::int64_t> extents;
-  const bool is_parameter = std::ranges::any_of(unit_.functions, [&](const Function& function) {
-    return array.token >= function.parameter_list.begin && array.token < function.parameter_list.end;
-  });
-  for (std::size_t i = array.token + 1; !is_parameter && unit_.is(i, "["); i = unit_.counterpart(i) + 1) {
-    const std::size_t close = unit_.counterpart(i);
-    if (!constants_) {
-      constants_.emplace(unit_);
-    }
-    auto extent = constants_->value({.begin = i + 1, .end = close});
-    if (close == i + 1 && unit_.is(close + 1, "=") && unit_.is(close + 2, "{")) { // float table[] = {1, 2}
-      const auto parts = unit_.split({.begin = close + 3, .end = unit_.counterpart(close + 2)});
-      const auto type =
-          arithmetic_type(tokens_[array.token - 1].text); // others may have several parts an element
-      const bool plain = type && type->width == 1 && std::ranges::none_of(parts, [&](const TokenRange& part) {
-                           return part.begin == part.end || unit_.is(part.begin, "[");
-                         });
-      extent = plain ? static_cast<std::int64_t>(parts.size()) : 0;
-    }
-    extents.push_back(extent.value_or(0));
-  }
-  return extents;
-}
-
-void ExpressionReader::element_of_array(const std::vector<std::int64_t>& extents) {
-  for (const std::int64_t extent : extents) {
-    if (!take("[")) {
-      others_known_ = false; // a pointer to it
-      return;
-    }
-    const Known subscript = expression();
-    expect("]");
-    consume(subscript);
-    const auto number = number_of(subscript);
-    const auto [low, high] =
-        number && number->exact ? range_of(*number, ids()) : std::array<std::int64_t, 2>{-1, -1};
-    others_known_ = others_known_ && low >= 0 && high < extent;
-  }
-}
-
-void ExpressionReader::access(const std::string& function, const std::vector<Known>& arguments) {
-  if (!arguments.empty() && arguments[0].kind == Known::Kind::image) {
-    touch_image(function, arguments);
-    return;
-  }
-  bool tracked = false;
-  const bool moves = function.starts_with("vload") || function.starts_with("vstore");
-  std::size_t pointer = arguments.size(); // the argument whose accesses are known
-  Linear elements;
-  if (function.starts_with("atomic_") || function.starts_with("atom_")) {
-    pointer = 0;
-  } else if (const std::size_t position = function.starts_with("vload") ? 1 : 2;
-             moves && arguments.size() == position + 1) {
-    static constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> widths{
-        {{"2", 2}, {"3", 3}, {"4", 4}, {"8", 8}, {"16", 16}}};
-    const auto* const width = std::ranges::find(widths, std::string_view(function).substr(position + 4),
-                                                [](const auto& pair) { return pair.first; });
-    const auto number = number_of(arguments[position - 1]);
-    if (number && width != widths.end()) {
-      const auto first = product(*number, constant_of(width->second, number->is_int), ids());
-      const auto all =
-          first ? sum(*first, between(0, width->second - 1, first->is_int), ids()) : std::nullopt;
-      pointer = all ? position : pointer;
-      elements = all.value_or(Linear());
-    }
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Known& argument = arguments[i];
-    if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
-      touch(argument, is_whole() && i == pointer ? std::optional(elements) : std::nullopt);
-    }
-    tracked = tracked || argument.kind == Known::Kind::pointer ||
-              argument.kind == Known::Kind::moved_pointer || argument.kind == Known::Kind::address;
-  }
-  others_known_ = others_known_ && (!moves || tracked);
-}
-
-void ExpressionReader::touch_image(const std::string& function, const std::vector<Known>& arguments) {
-  const bool reads = function.starts_with("read_image");
-  const bool samples = reads && arguments.size() == 3;
-  if (function.starts_with("get_image") || (samples && samplers_.contains(arguments[1].variable))) {
-    return; // a sampler of the program keeps coordinates inside
-  }
-  std::optional<Linear> at;
-  if (arguments.size() == (reads && !samples ? 2 : 3) && (reads || function.starts_with("write_image"))) {
-    const Known& coordinates = arguments[samples ? 2 : 1];
-    at = coordinates.kind == Known::Kind::vector ? coordinates.number : number_of(coordinates);
-  }
-  touch(arguments[0], at);
-}
-
 Known ExpressionReader::built_in(const std::string& function, const std::vector<Known>& arguments) const {
   std::vector<Linear> numbers;
   for (const Known& argument : arguments) {
@@ -876,98 +757,6 @@ Known ExpressionReader::built_in(const std::string& function, const std::vector<
     return of_number(bound(bound(numbers[0], numbers[1], false), numbers[2], true));
   }
   return {};
-}
-
-void ExpressionReader::touch(const Known& pointer, const std::optional<Linear>& subscript) {
-  Touched& touched = touched_[pointer.parameter];
-  const IdRanges at = ids();
-  const auto element = subscript && setting_ != nullptr ? sum(pointer.number, *subscript, at) : std::nullopt;
-  if (!element) {
-    touched.anywhere = true;
-    return;
-  }
-  const auto [first, last] = range_of(*element, at);
-  touched.exact = touched.exact && element->exact;
-  touched.first = std::min(touched.first, first);
-  touched.last = std::max(touched.last, last);
-  touched.in_rows = touched.in_rows && add_rows(touched.rows, *element, at);
-}
-
-bool ExpressionReader::add_rows(RowElements& rows, Linear element, IdRanges at) const {
-  const std::uint32_t outermost = setting_->dimensions - 1;
-  const std::int64_t wraps = element.wrapped.factor == 0 ? 0 : element.wrapped.modulus;
-  const std::int64_t per_id = wraps == 0 ? element.factors[outermost] : element.wrapped.factor;
-  const auto [first, last] = range_of(element, at);
-  if (per_id <= 0 || first <= -most_elements || last >= most_elements ||
-      (wraps != 0 && (element.factors[outermost] != 0 || element.wrapped.dimension != outermost)) ||
-      (rows.per_id != 0 && rows.per_id != per_id) || (rows.wraps != 0 && wraps != 0 && rows.wraps != wraps)) {
-    return false;
-  }
-  const Wrapped by = element.wrapped;
-  element.factors[outermost] = 0;
-  element.wrapped = {};
-  auto [low, high] = range_of(element, at);
-  if (wraps != 0 && (low < 0 || high >= per_id)) {
-    return false;
-  }
-  low += by.low * per_id;
-  high += by.high * per_id;
-  rows.per_id = per_id;
-  rows.wraps = std::max(rows.wraps, wraps);
-  rows.low = std::min(rows.low, low);
-  rows.high = std::max(rows.high, high);
-  return true;
-}
-
-std::size_t ExpressionReader::add_use(std::size_t parameter, const PointerUse& use) {
-  found_[parameter].uses.push_back(use);
-  return found_[parameter].uses.size() - 1;
-}
-
-void ExpressionReader::consume(const Known& value) {
-  if (value.kind == Known::Kind::element && value.part) {
-    update(value); // a member that is an array decays to an address
-  } else if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer ||
-             value.kind == Known::Kind::address || value.kind == Known::Kind::image) {
-    escape(value);
-    touched_[value.parameter].anywhere = true;
-  } else if (value.kind == Known::Kind::inside) {
-    others_known_ = false;
-  }
-}
-
-void ExpressionReader::escape(const Known& value) {
-  if (value.kind == Known::Kind::pointer) {
-    add_use(value.parameter, escaping(value.use));
-  } else if (value.kind == Known::Kind::address) {
-    PointerUse& use = found_[value.parameter].uses[value.use];
-    use = escaping(use.token);
-  }
-}
-
-void ExpressionReader::reduce(const Known& argument, Reduction reduction) {
-  if (argument.kind == Known::Kind::pointer) {
-    found_[argument.parameter].uses.back().reduction = reduction;
-  } else if (argument.use != Known::no_use && (argument.kind == Known::Kind::moved_pointer ||
-                                               (argument.kind == Known::Kind::address && !argument.part))) {
-    found_[argument.parameter].uses[argument.use].reduction = reduction;
-  }
-}
-
-void ExpressionReader::change(const Known& value) {
-  if (value.kind == Known::Kind::element) {
-    update(value);
-  } else if (value.variable != nullptr) {
-    changing_.insert(value.variable);
-    consume(value);
-  } else {
-    consume(value);
-  }
-}
-
-void ExpressionReader::update(const Known& value) {
-  Kind& kind = found_[value.parameter].uses[value.use].kind;
-  kind = kind == Kind::escapes ? kind : Kind::updates;
 }
 
 } // namespace tidegate::opencl_c
