@@ -1,4 +1,5 @@
 // UTF-8, nearest names, byte counts, identifiers and excerpts of sources for messages.
+#include "core/files.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 #include "opencl_c/lexer.hpp"
 
 #include "core/files.hpp"
+#include <tidegate/core/text.hpp>
 
 #include <array>
 #include <utility>
