@@ -20,6 +20,10 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -32,72 +36,6 @@ using namespace documents;
 
 using Json = nlohmann::ordered_json;
 
-Json record_schema(const Record& record, Direction direction);
-
-Json type_schema(const Type& type, Direction direction) {
-  switch (type.kind) {
-  case Kind::boolean: return {{"type", "boolean"}};
-  case Kind::u16:
-  case Kind::u32:
-  case Kind::u64: return {{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}};
-  case Kind::f64:
-    // Outputs write null for a value that is not finite.
-    return direction == Direction::output || type.or_null ? Json{{"type", {"number", "null"}}}
-                                                          : Json{{"type", "number"}};
-  case Kind::number: return {{"type", "number"}};
-  case Kind::text: return {{"type", "string"}};
-  case Kind::identifier: // the range is that of an integer
-    return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
-  case Kind::choice: return {{"type", "string"}, {"enum", words_of(type)}};
-  case Kind::record: return record_schema(*type.record, direction);
-  case Kind::map:
-    return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, direction)}};
-  case Kind::value: return {{"type", {"number", "string", "array", "object"}}};
-  case Kind::list: break;
-  }
-  const Json item = type_schema(type.list->element, direction);
-  Json schema{{"type", "array"}, {"items", item}};
-  if (type.list->fixed_length != 0) {
-    schema["minItems"] = type.list->fixed_length;
-    schema["maxItems"] = type.list->fixed_length;
-  }
-  if (type.or_single) {
-    return {{"anyOf", Json::array({item, schema})}};
-  }
-  if (!type.left_out_word.empty()) {
-    return {{"anyOf", Json::array({{{"const", type.left_out_word}}, schema})}};
-  }
-  return schema;
-}
-
-Json field_schema(const Record& record, const Field& field, Direction direction) {
-  Json schema = type_schema(field.type, direction);
-  std::string meaning(field.meaning);
-  if (!field.same_as.empty()) {
-    meaning += fmt::format("; left out, it is the value of {}", field.same_as);
-  }
-  // The description first: that is what a reader looks for.
-  Json result{{"description", meaning}};
-  result.update(schema);
-  // Records show their defaults field by field.
-  if (field.presence == Presence::defaulted && field.same_as.empty() && field.type.kind != Kind::record) {
-    result["default"] = Json::parse(default_json(record, field));
-  }
-  return result;
-}
-
-void add_fields(const Record& record, Direction direction, Json& properties, Json& required) {
-  for (const Field& field : record.fields) {
-    Json& property = properties[std::string(field.name)];
-    Json schema = field_schema(record, field, direction);
-    property =
-        property.is_null() ? std::move(schema) : Json{{"anyOf", Json::array({property, std::move(schema)})}};
-    if (field.presence == Presence::required) {
-      required.push_back(field.name);
-    }
-  }
-}
-
 Json object_schema(Json properties, Json required) {
   Json schema{{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) {
@@ -107,11 +45,194 @@ Json object_schema(Json properties, Json required) {
   return schema;
 }
 
-Json record_schema(const Record& record, Direction direction) {
-  Json properties = Json::object();
-  Json required = Json::array();
-  add_fields(record, direction, properties, required);
-  return object_schema(std::move(properties), std::move(required));
+// Makes the schema of one document. Integers, and the records and choices that it has in several places, become
+// definitions, named after the first key that has them.
+class SchemaWriter {
+public:
+  SchemaWriter(const Record& record, Direction direction) : direction_(direction) { count(record); }
+
+  void add_fields(const Record& record, Json& properties, Json& required) {
+    for (const Field& field : record.fields) {
+      Json& property = properties[std::string(field.name)];
+      Json schema = field_schema(record, field);
+      property = property.is_null() ? std::move(schema)
+                                    : Json{{"anyOf", Json::array({property, std::move(schema)})}};
+      if (field.presence == Presence::required) {
+        required.push_back(field.name);
+      }
+    }
+  }
+
+  [[nodiscard]] Json definitions() { return std::move(definitions_); }
+
+private:
+  void count(const Record& record) {
+    for (const Field& field : record.fields) {
+      count(field.type);
+    }
+  }
+
+  void count(const Type& type) {
+    switch (type.kind) {
+    case Kind::choice: ++uses_[type.choices.data()]; break;
+    case Kind::record:
+      if (++uses_[type.record] == 1) {
+        count(*type.record);
+      }
+      break;
+    case Kind::map: count(type.map->element); break;
+    case Kind::list: count(type.list->element); break;
+    default: break;
+    }
+  }
+
+  // Returns a reference to the definition that stands for `key`, which is made on its first use.
+  Json defined(const void* key, std::string_view name, const std::function<Json()>& make) {
+    std::string& known = names_[key];
+    if (known.empty()) {
+      known = name;
+      for (int next = 2; definitions_.contains(known); ++next) {
+        known = fmt::format("{}_{}", name, next);
+      }
+      definitions_[known] = nullptr; // its parts get other names
+      Json schema = make();
+      definitions_[known] = std::move(schema);
+    }
+    return {{"$ref", "#/$defs/" + known}};
+  }
+
+  Json integer_schema(const Type& type) {
+    const auto range = [&] {
+      return Json{{"type", "integer"}, {"minimum", type.minimum}, {"maximum", type.maximum}};
+    };
+    for (const auto& [name, maximum] : whole_ranges) {
+      if (type.minimum == 0 && type.maximum == maximum) {
+        return defined(&maximum, name, range);
+      }
+    }
+    return range();
+  }
+
+  Json shared(const void* key, std::string_view name, const std::function<Json()>& make) {
+    return uses_[key] > 1 ? defined(key, name, make) : make();
+  }
+
+  Json type_schema(const Type& type, std::string_view key) {
+    switch (type.kind) {
+    case Kind::boolean: return {{"type", "boolean"}};
+    case Kind::u16:
+    case Kind::u32:
+    case Kind::u64: return integer_schema(type);
+    case Kind::f64:
+      // Outputs write null for a value that is not finite.
+      return direction_ == Direction::output || type.or_null ? Json{{"type", {"number", "null"}}}
+                                                             : Json{{"type", "number"}};
+    case Kind::number: return {{"type", "number"}};
+    case Kind::text: return {{"type", "string"}};
+    case Kind::identifier: // the range is that of an integer
+      return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
+    case Kind::choice:
+      return shared(type.choices.data(), key, [&] {
+        return Json{{"type", "string"}, {"enum", words_of(type)}};
+      });
+    case Kind::record:
+      return shared(type.record, key, [&] {
+        Json properties = Json::object();
+        Json required = Json::array();
+        add_fields(*type.record, properties, required);
+        return object_schema(std::move(properties), std::move(required));
+      });
+    case Kind::map:
+      return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, key)}};
+    case Kind::value: return {{"type", {"number", "string", "array", "object"}}};
+    case Kind::list: break;
+    }
+    const Json item = type_schema(type.list->element, key);
+    Json schema{{"type", "array"}, {"items", item}};
+    if (type.list->fixed_length != 0) {
+      schema["minItems"] = type.list->fixed_length;
+      schema["maxItems"] = type.list->fixed_length;
+    }
+    if (type.or_single) {
+      return {{"anyOf", Json::array({item, schema})}};
+    }
+    if (!type.left_out_word.empty()) {
+      return {{"anyOf", Json::array({{{"const", type.left_out_word}}, schema})}};
+    }
+    return schema;
+  }
+
+  Json field_schema(const Record& record, const Field& field) {
+    Json schema = type_schema(field.type, field.name);
+    std::string meaning(field.meaning);
+    if (!field.same_as.empty()) {
+      meaning += fmt::format("; left out, it is the value of {}", field.same_as);
+    }
+    // The description first: that is what a reader looks for.
+    Json result{{"description", meaning}};
+    result.update(schema);
+    // Records show their defaults field by field.
+    if (field.presence == Presence::defaulted && field.same_as.empty() && field.type.kind != Kind::record) {
+      result["default"] = Json::parse(default_json(record, field));
+    }
+    return result;
+  }
+
+  struct WholeRange {
+    std::string_view name;
+    std::uint64_t maximum;
+  };
+  static constexpr std::array whole_ranges{
+      WholeRange{"u16", std::numeric_limits<std::uint16_t>::max()},
+      WholeRange{"u32", std::numeric_limits<std::uint32_t>::max()},
+      WholeRange{"u64", std::numeric_limits<std::uint64_t>::max()},
+  };
+
+  Direction direction_;
+  Json definitions_ = Json::object();
+  std::map<const void*, int> uses_;          // by record or list of choices
+  std::map<const void*, std::string> names_; // of definitions, by the same
+};
+
+// The JSON with each value on one line where it fits, and lists of plain values in lines that are full.
+constexpr std::size_t line_width = 140;
+
+std::string on_one_line(const Json& value) {
+  if (!value.is_structured()) {
+    return value.dump();
+  }
+  std::string text;
+  for (const auto& [key, part] : value.items()) {
+    text += text.empty() ? "" : ", ";
+    text +=
+        value.is_object() ? fmt::format("{}: {}", Json(key).dump(), on_one_line(part)) : on_one_line(part);
+  }
+  return value.is_object() ? fmt::format("{{{}}}", text) : fmt::format("[{}]", text);
+}
+
+std::string laid_out(const Json& value, std::size_t indent = 0, std::size_t used = 0) {
+  std::string line = on_one_line(value);
+  if (!value.is_structured() || value.empty() || indent + used + line.size() <= line_width) {
+    return line;
+  }
+  std::string text;
+  std::size_t column = line_width; // the first part begins a line
+  for (const auto& [key, part] : value.items()) {
+    const std::string name = value.is_object() ? Json(key).dump() + ": " : "";
+    const std::string shown = name + laid_out(part, indent + 2, name.size() + 1);
+    text += text.empty() ? "" : ",";
+    if (value.is_array() && !part.is_structured() && column + shown.size() + 2 < line_width) {
+      text += " ";
+      column += 1;
+    } else {
+      text += fmt::format("\n{:{}}", "", indent + 2);
+      column = indent + 2;
+    }
+    text += shown;
+    column += shown.size() + 1;
+  }
+  const std::string closing = fmt::format("\n{:{}}", "", indent);
+  return value.is_object() ? "{" + text + closing + "}" : "[" + text + closing + "]";
 }
 
 std::string schema_id(const Document& document) {
@@ -162,7 +283,7 @@ std::string settings_schema() {
               {"title", settings_name},
               {"description", settings_title}};
   schema.update(object_schema(std::move(properties), {}));
-  return schema.dump(2) + "\n";
+  return laid_out(schema) + "\n";
 }
 
 std::string settings_reference() {
@@ -188,7 +309,9 @@ std::string json_schema(const Document& document) {
       properties["$schema"] = {{"description", "for editors; has no effect"}, {"type", "string"}};
     }
   }
-  add_fields(*document.record, document.direction, properties, required);
+  SchemaWriter writer(*document.record, document.direction);
+  writer.add_fields(*document.record, properties, required);
+  Json definitions = writer.definitions();
 
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
               {"$id", schema_id(document)},
@@ -196,10 +319,14 @@ std::string json_schema(const Document& document) {
               {"description", document.title}};
   if (properties.contains("parameters")) {
     allow_parameters(properties);
-    schema["$defs"]["parameter"] = object_schema({{"parameter", {{"type", "string"}}}}, {"parameter"});
+    allow_parameters(definitions);
+    definitions["parameter"] = object_schema({{"parameter", {{"type", "string"}}}}, {"parameter"});
   }
   schema.update(object_schema(std::move(properties), std::move(required)));
-  return schema.dump(2) + "\n";
+  if (!definitions.empty()) {
+    schema["$defs"] = std::move(definitions);
+  }
+  return laid_out(schema) + "\n";
 }
 
 std::string type_word(const Type& type) {
