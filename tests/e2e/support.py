@@ -6,12 +6,15 @@ comparison here is strict (1 is not 1.0, 0.0 is not -0.0) and says where the fir
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -20,10 +23,28 @@ from unittest import TestCase
 Document = dict[str, Any]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXAMPLES = REPOSITORY / "examples"
 SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"  # some five to ten times slower
 OWN_GOLDEN = REPOSITORY / "tests" / "golden"
 SHARED_GOLDEN = REPOSITORY.parent / "shared" / "golden"
+
+
+def tracked(folder: str) -> list[str]:
+    """The files of the project in a folder; in a copy without git all that are there."""
+    found = subprocess.run(["git", "ls-files", "-z", "--", folder], cwd=REPOSITORY, capture_output=True, text=True, check=False).stdout
+    return found.split("\0")[:-1] or [str(path.relative_to(REPOSITORY)) for path in (REPOSITORY / folder).rglob("*") if path.is_file()]
+
+
+def copy_of_examples() -> Path:
+    """The examples as they came: who tries them in the clone leaves outputs and programs of their own there."""
+    root = Path(tempfile.mkdtemp(prefix="tidegate-examples-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    for file in tracked("examples"):
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(REPOSITORY / file, root / file)
+    return root / "examples"
+
+
+EXAMPLES = copy_of_examples()
 
 
 def binary() -> str:

@@ -14,10 +14,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import PATIENCE, EXAMPLES, binary
+from support import EXAMPLES, PATIENCE, REPOSITORY, binary, tracked
 from test_run import environment
 
-REPOSITORY = EXAMPLES.parent
 GUIDES = {name: (REPOSITORY / name).read_text()
           for name in ("README.md", "examples/README.md", "examples/graphs/README.md", "schemas/README.md", "lib/README.md")}
 README = GUIDES["README.md"]
@@ -110,9 +109,9 @@ class Readme(unittest.TestCase):
             self.assertIn(f"| `tidegate {command}", README)
 
     def test_every_folder_has_a_line(self) -> None:
-        hidden_or_built = re.compile(r"[._]|build|lib$")
+        project = {Path(file).parts[0] for file in tracked(".") if "/" in file}
         _, _, section = README.partition("## Contributing")
-        folders = [path.name for path in REPOSITORY.iterdir() if path.is_dir() and not hidden_or_built.match(path.name)]
+        folders = [name for name in project if not name.startswith(".") and name != "lib"]
         table = (REPOSITORY / "lib/README.md").read_text()
         libraries = [path.name for path in (REPOSITORY / "lib").iterdir() if path.is_dir()]
         self.assertGreater(min(len(folders), len(libraries)), 4)

@@ -17,9 +17,8 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from support import PATIENCE, Document, binary, catches_interrupts, run
+from support import EXAMPLES, PATIENCE, Document, binary, catches_interrupts, run
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "graphs"
 TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
 RMAT: Document = {"rmat": {"scale": 9, "edge_factor": 8, "seed": 3}}
 
@@ -60,11 +59,11 @@ def bfs(**rest: Any) -> Document:
 
 class Runs(Graphs):
     def test_examples(self) -> None:
-        for example in sorted(EXAMPLES.glob("*.json")):
+        for example in sorted((EXAMPLES / "graphs").glob("*.json")):
             with self.subTest(example=example.name):
                 program = json.loads(example.read_text())
                 if isinstance(program["algorithm"], dict):
-                    shutil.copy(EXAMPLES / program["algorithm"]["source"], self.folder)
+                    shutil.copy(EXAMPLES / "graphs" / program["algorithm"]["source"], self.folder)
                 report = self.traverse(program, "--verify")
                 self.assertEqual(report["status"], "done")
                 self.assertTrue(report["verification"]["right"])
