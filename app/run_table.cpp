@@ -578,19 +578,18 @@ RunTable run_rows(const traversal::FrontierReport& report) {
                        : fmt::format("; {} by one work-group", plural(summary.alone_waves, "wave")))});
   add_ranks(report, rows);
   rows.push_back(
-      {"  waves", fmt::format("{}, {}; the widest is wave {}, with {}", plural(summary.waves, "wave"),
+      {"  waves", fmt::format("{}, {}; the widest is wave {}, with {}{}", plural(summary.waves, "wave"),
                               plural(summary.topology_changes, "topology change"), summary.widest_wave,
-                              vertices_text(summary.widest_vertices))});
+                              vertices_text(summary.widest_vertices),
+                              report.waves.size() < summary.waves
+                                  ? fmt::format("; the report lists the first {}", report.waves.size())
+                                  : "")});
   if (report.converged) {
     rows.push_back(
         {"  converged", fmt::format("{}: the last iteration changed the PageRank values by {:.3g} in sum",
                                     *report.converged ? "yes" : "NO", *report.rank_change)});
   }
   rows.push_back({"  result", verdict(report)});
-  if (report.replay) {
-    rows.push_back({"  replay", fmt::format("topology choices reproduced on the host: {} of {}",
-                                            report.replay->agreed, report.replay->waves)});
-  }
   add_comparison(report, timings_of(report), rows);
   add_baseline(report, rows);
   add_written(report, rows);

@@ -1,6 +1,5 @@
 // The topology rules of the launch policy with their hysteresis, and rules that count edges. This file is
-// their only implementation: lib/policy evaluates them for a launch request, a device for a wave, and the
-// host when it replays a traversal. The code is C that C++ and OpenCL C compilers accept, with integers only,
+// their only implementation: lib/policy evaluates them for a launch request, and a device for a wave. The code is C that C++ and OpenCL C compilers accept, with integers only,
 // so that all results are equal bit for bit.
 //
 // The includer defines the types tg_u32 and tg_u64, and the conversion TG_U32. Densities and pressures are

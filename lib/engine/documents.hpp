@@ -84,7 +84,8 @@ struct HeadFields {
   Field build_ns = of<&Head::build_ns>("time of building or loading kernels, of compilation in first "
                                        "launches, and of counting resident groups");
   Field slices_ns = of<&Head::slices_ns>("time of every persistent launch; of a traversal also of "
-                                         "every series of launches that the host waited for");
+                                         "every series of launches that the host waited for; of more "
+                                         "than 65535 the first ones");
   Field profile_file = of<&Head::profile_file>("device profile whose tuning was used");
   Field policy_file = of<&Head::policy_file>("launch policy that replaced the program's");
   Field files_written = of<&Head::files_written>("further files that were written");

@@ -44,6 +44,8 @@ struct DispatchLimits {
 DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
                                const Residency& residency, std::uint32_t gpu_polls);
 
+inline constexpr std::size_t most_slice_times = 65'535; // kept
+
 struct DispatchOutcome {
   RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
   std::uint64_t iterations = 0;       // that were completed
@@ -52,7 +54,7 @@ struct DispatchOutcome {
   device::CallCounts calls;      // of the dispatch
   std::uint64_t dispatch_ns = 0; // until the last launch has ended
   std::chrono::steady_clock::time_point ended_at;
-  std::vector<std::uint64_t> slices_ns;
+  std::vector<std::uint64_t> slices_ns; // of the first ones
   std::vector<StuckGroup> stuck_groups;
   std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
   bool waited = false;          // time was up while work-groups waited for each other
@@ -115,7 +117,9 @@ public:
     // A launch has ended before its head is read, 10 us later on an H200: reading the head is part of reading
     // back, as reading outputs is, and not of the dispatch time.
     download(session_, from, 0, head);
-    outcome_.slices_ns.push_back(elapsed);
+    if (outcome_.slices_ns.size() < most_slice_times) {
+      outcome_.slices_ns.push_back(elapsed);
+    }
     return elapsed;
   }
 

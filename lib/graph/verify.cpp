@@ -1,4 +1,4 @@
-// Checks results by local rules at vertices and edges.
+// Compares results with those of serial algorithms; checks parents and ranks, of which several are right.
 #include <tidegate/graph/graph.hpp>
 #include <tidegate/graph/verify.hpp>
 
@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -35,19 +33,6 @@ Violation at_edge(std::string_view rule, Vertex source, Vertex target, std::stri
   return {.rule = rule, .message = std::move(message), .edge = Edge{source, target}};
 }
 
-// Returns the first violation that `look(source, target, edge)` returns, in the order of the edges.
-template <class Look>
-Found first_at_edges(const Rows& rows, Look look) {
-  for (Vertex v = 0; v < rows.vertices(); ++v) {
-    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
-      if (Found found = look(v, rows.neighbours[e], e)) {
-        return found;
-      }
-    }
-  }
-  return {};
-}
-
 template <class Look>
 Found first_at_vertices(const Graph& graph, Look look) {
   for (Vertex v = 0; v < vertex_count(graph); ++v) {
@@ -68,77 +53,6 @@ std::vector<bool> marked(const Graph& graph, std::span<const Vertex> sources) {
 
 std::string level_text(std::uint32_t level) {
   return level == unreached ? "unreached" : fmt::format("level {}", level);
-}
-
-// Marks the vertices that have an edge from the level before theirs.
-std::vector<bool> supported_levels(const Graph& graph, std::span<const std::uint32_t> levels) {
-  std::vector<bool> supported(levels.size(), false);
-  (void)first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
-    if (levels[v] != unreached && levels[w] == levels[v] + 1) {
-      supported[w] = true;
-    }
-    return {};
-  });
-  return supported;
-}
-
-std::uint64_t through(std::uint32_t distance, std::uint32_t weight) {
-  return std::uint64_t{distance} + weight;
-}
-
-float through(float distance, float weight) {
-  return distance + weight;
-}
-
-template <class Distance>
-Found check_distances_of(const Graph& graph, std::span<const Vertex> sources,
-                         std::span<const Distance> distances, Distance far) {
-  if (Found found = wrong_length(graph, "distances", distances)) {
-    return found;
-  }
-  for (const Vertex source : sources) {
-    if (distances[source] != 0) {
-      return at_vertex("source_distance", source,
-                       fmt::format("the source {} has the distance {}", source, distances[source]));
-    }
-  }
-  const auto* const weights = std::get_if<std::vector<Distance>>(&graph.out.weights);
-  const auto weight = [&](std::uint64_t e) { return weights != nullptr ? (*weights)[e] : Distance{1}; };
-  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t e) -> Found {
-        if (distances[v] == far ||
-            (distances[w] != far && distances[w] <= through(distances[v], weight(e)))) {
-          return {};
-        }
-        return at_edge(
-            "triangle", v, w,
-            fmt::format("vertex {} has the distance {}; through vertex {} at {} and an edge of {} it is {}",
-                        w, distances[w], v, distances[v], weight(e), through(distances[v], weight(e))));
-      })) {
-    return found;
-  }
-  // Edges of weight 0 can form tight cycles that no source reaches, so tight edges are followed from the
-  // sources.
-  std::vector<bool> tight = marked(graph, sources);
-  std::vector<Vertex> queue(sources.begin(), sources.end());
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const Vertex v = queue[i];
-    for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
-      const Vertex w = graph.out.neighbours[e];
-      if (!tight[w] && distances[w] != far && distances[v] != far &&
-          distances[w] == through(distances[v], weight(e))) {
-        tight[w] = true;
-        queue.push_back(w);
-      }
-    }
-  }
-  return first_at_vertices(graph, [&](Vertex v) -> Found {
-    if (tight[v] || distances[v] == far) {
-      return {};
-    }
-    return at_vertex("loose_distance", v,
-                     fmt::format("vertex {} has the distance {}, but no path from a source has that length",
-                                 v, distances[v]));
-  });
 }
 
 template <class Value>
@@ -165,43 +79,6 @@ double rank_rounding(std::uint64_t edges, double rank, std::uint32_t vertices) {
 }
 
 } // namespace
-
-Found check_levels(const Graph& graph, std::span<const Vertex> sources,
-                   std::span<const std::uint32_t> levels) {
-  if (Found found = wrong_length(graph, "levels", levels)) {
-    return found;
-  }
-  const std::vector<bool> is_source = marked(graph, sources);
-  if (Found found = first_at_vertices(graph, [&](Vertex v) -> Found {
-        if (is_source[v] == (levels[v] == 0)) {
-          return {};
-        }
-        return at_vertex("source_level", v,
-                         is_source[v] ? fmt::format("the source {} is {}", v, level_text(levels[v]))
-                                      : fmt::format("vertex {} has level 0 and is not a source", v));
-      })) {
-    return found;
-  }
-  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
-        if (levels[v] == unreached || (levels[w] != unreached && levels[w] <= levels[v] + 1)) {
-          return {};
-        }
-        return at_edge("level_jump", v, w,
-                       fmt::format("the edge from {} at level {} leads to {}, {}", v, levels[v], w,
-                                   level_text(levels[w])));
-      })) {
-    return found;
-  }
-  const std::vector<bool> supported = supported_levels(graph, levels);
-  return first_at_vertices(graph, [&](Vertex v) -> Found {
-    if (supported[v] || levels[v] == 0 || levels[v] == unreached) {
-      return {};
-    }
-    return at_vertex("unsupported_level", v,
-                     fmt::format("vertex {} has level {}, and no edge leads to it from level {}", v,
-                                 levels[v], levels[v] - 1));
-  });
-}
 
 Found check_parents(const Graph& graph, std::span<const Vertex> sources,
                     std::span<const std::uint32_t> levels, std::span<const Vertex> parents) {
@@ -232,99 +109,6 @@ Found check_parents(const Graph& graph, std::span<const Vertex> sources,
       return at_edge(
           "parent_not_adjacent", parent, v,
           fmt::format("the parent of vertex {} is {}, and there is no edge between them", v, parent));
-    }
-    return {};
-  });
-}
-
-Found check_reached(const Graph& graph, std::span<const Vertex> sources,
-                    std::span<const std::uint32_t> words) {
-  if (Found found = wrong_length(graph, "words of reached sources", words)) {
-    return found;
-  }
-  std::vector<std::uint32_t> supported(words.size(), 0);
-  std::vector<Vertex> queue(sources.begin(), sources.end());
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    supported[sources[i]] |= std::uint32_t{1} << i;
-    if ((words[sources[i]] >> i & 1U) == 0) {
-      return at_vertex("source_bit", sources[i],
-                       fmt::format("vertex {} is source {} and lacks its bit: {:#010x}", sources[i], i,
-                                   words[sources[i]]));
-    }
-  }
-  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
-        if ((words[v] & ~words[w]) == 0) {
-          return {};
-        }
-        return at_edge("bit_not_passed", v, w,
-                       fmt::format("vertex {} has {:#010x}, but its neighbour {} has {:#010x}", v, words[v],
-                                   w, words[w]));
-      })) {
-    return found;
-  }
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const Vertex v = queue[i];
-    for (const Vertex w : graph.out.row(v)) {
-      if ((supported[v] & ~supported[w]) != 0) {
-        supported[w] |= supported[v];
-        queue.push_back(w);
-      }
-    }
-  }
-  return first_at_vertices(graph, [&](Vertex v) -> Found {
-    if (words[v] == supported[v]) {
-      return {};
-    }
-    return at_vertex("unsupported_bit", v,
-                     fmt::format("vertex {} has {:#010x}, but only {:#010x} have a path to it", v, words[v],
-                                 supported[v]));
-  });
-}
-
-Found check_distances(const Graph& graph, std::span<const Vertex> sources,
-                      std::span<const std::uint32_t> distances) {
-  return check_distances_of(graph, sources, distances, unreached);
-}
-
-Found check_distances(const Graph& graph, std::span<const Vertex> sources, std::span<const float> distances) {
-  for (std::size_t v = 0; v < distances.size(); ++v) {
-    if (std::isnan(distances[v])) {
-      return at_vertex("loose_distance", static_cast<Vertex>(v),
-                       fmt::format("the distance of vertex {} is not a number", v));
-    }
-  }
-  return check_distances_of(graph, sources, distances, std::numeric_limits<float>::infinity());
-}
-
-Found check_components(const Graph& graph, std::span<const Vertex> labels) {
-  if (Found found = wrong_length(graph, "labels", labels)) {
-    return found;
-  }
-  DisjointSets sets(vertex_count(graph));
-  if (Found found = first_at_edges(graph.out, [&](Vertex v, Vertex w, std::uint64_t) -> Found {
-        sets.join(v, w);
-        if (labels[v] == labels[w]) {
-          return {};
-        }
-        return at_edge("label_differs", v, w,
-                       fmt::format("an edge joins vertex {} with the label {} and {} with {}", v, labels[v],
-                                   w, labels[w]));
-      })) {
-    return found;
-  }
-  std::map<Vertex, Vertex> owners; // label to the first root that has it
-  return first_at_vertices(graph, [&](Vertex v) -> Found {
-    const Vertex root = sets.root(v);
-    const Vertex owner = owners.try_emplace(labels[v], root).first->second;
-    if (owner != root) {
-      return at_vertex(
-          "label_shared", v,
-          fmt::format("vertices {} and {} are not connected and have one label, {}", owner, v, labels[v]));
-    }
-    if (labels[v] != root) {
-      return at_vertex("label_not_smallest", v,
-                       fmt::format("vertex {} has the label {}, and the smallest of its component is {}", v,
-                                   labels[v], root));
     }
     return {};
   });

@@ -1,6 +1,5 @@
-// Checks results without computing them again: each check tests local rules at every vertex and edge.
-// Together, the rules of an algorithm admit exactly one result (for parents, any valid one). The checks share
-// no code with the algorithms (serial.hpp); they return the first violated rule and its place.
+// Compares results with those of the serial algorithms (serial.hpp), and checks by rules at vertices and edges what has
+// several right values: parents, and ranks. Each check returns the first violated rule and its place.
 #pragma once
 #include <tidegate/core/error.hpp>
 #include <tidegate/graph/graph.hpp>
@@ -21,31 +20,11 @@ struct Violation {
   std::optional<Edge> edge;
 };
 
-// Rules of levels: wrong_length; source_level; level_jump: the level grows by at most one along an edge;
-// unsupported_level: a reached vertex has a predecessor on the level before. Rules of parents: wrong_length,
-// source_parent, parent_out_of_range, parent_level, parent_not_adjacent.
-std::optional<Violation> check_levels(const Graph& graph, std::span<const Vertex> sources,
-                                      std::span<const std::uint32_t> levels);
+// Any right parents pass, of right levels. Rules: wrong_length, source_parent, parent_out_of_range, parent_level,
+// parent_not_adjacent.
 std::optional<Violation> check_parents(const Graph& graph, std::span<const Vertex> sources,
                                        std::span<const std::uint32_t> levels,
                                        std::span<const Vertex> parents);
-
-// Rules: wrong_length; source_bit; bit_not_passed: a source that reaches a vertex also reaches its
-// neighbours; unsupported_bit: a source whose bit is set has a path to the vertex.
-std::optional<Violation> check_reached(const Graph& graph, std::span<const Vertex> sources,
-                                       std::span<const std::uint32_t> words);
-
-// Rules: wrong_length; source_distance; triangle: no edge shortens a distance or leads from a reached to an
-// unreached vertex; loose_distance: a reached vertex has a path of tight edges from a source. Distances have
-// the type of the weights; without weights, u32.
-std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
-                                         std::span<const std::uint32_t> distances);
-std::optional<Violation> check_distances(const Graph& graph, std::span<const Vertex> sources,
-                                         std::span<const float> distances);
-
-// Rules: wrong_length; label_differs: both ends of an edge have the same label; label_shared: two components
-// have different labels; label_not_smallest: the label is the component's smallest vertex.
-std::optional<Violation> check_components(const Graph& graph, std::span<const Vertex> labels);
 
 // Rules: wrong_length; rank_range: each rank is finite and at least (1 - damping) / vertices; rank_sum: the
 // sum is 1; residual: one more iteration changes the ranks by at most allowed_rank_change(). Requires in

@@ -207,9 +207,9 @@ private:
     traversal::FrontierGeometry geometry;
     engine::Residency groups;
     traversal::TraversalPolicy topologies;
-    traversal::ReplayPolicy policy;
-    traversal::ResidentGraph resident;        // shares all parts except the setting
-    std::vector<traversal::WaveRecord> waves; // waves of the first run
+    traversal::ChoicePolicy policy;
+    traversal::ResidentGraph resident; // shares all parts except the setting
+    traversal::WaveLog waves;          // of the first run
   };
 
   Result<void> make_first(const Settings& settings) override; // loads the graph and verifies the result
@@ -221,7 +221,7 @@ private:
   [[nodiscard]] TraversalIncumbent incumbent(std::size_t index) const;
   [[nodiscard]] bool runs_as_another(const Configuration& configuration) const;
   traversal::TraversalOutcome run(Configuration& configuration, std::uint64_t most_ns);
-  // Runs the configuration to its end and replays its topology choices.
+  // Runs the configuration to its end.
   Result<traversal::TraversalResults> prove(Configuration& configuration, std::uint64_t most_ns);
 
   // Errors: a result that is wrong.

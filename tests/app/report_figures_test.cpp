@@ -187,11 +187,9 @@ traversal::FrontierReport sound_traversal() {
   report.summary = {.waves = 3, .widest_vertices = 1, .frontier_edges = 2, .scanned_edges = 2};
   report.items_processed = report.published_items = 3;
   report.answer = {.reached = 3, .distance = 2, .farthest = 2};
-  report.replay = traversal::Replay{.waves = 3, .agreed = 3, .first_difference = {}};
   report.first_run = engine::FirstRun{.compared = true, .equal = true, .runs = 1};
   report.verification = traversal::Verification{
-      .checks = {"levels_by_property"}, .right = true, .error = {}, .allowed_change = {}};
-  report.evidence = traversal::topology_evidence(report.waves, report.memory, 2);
+      .checks = {"levels_by_serial"}, .right = true, .error = {}, .allowed_change = {}};
   report.recommendation = policy::decide({}, request_of(1, 3))->recommendation;
   set_recommendation(report, *report.recommendation);
   engine::Telemetry& telemetry = report.telemetry;
@@ -465,8 +463,6 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.recommendation->estimated_peak_device_bytes = 40; }},
        {"/telemetry/topology: topology is dense_frontier, and that of the waves sparse_frontier",
         [](Traversal& run) { run.telemetry.topology = policy::Topology::dense_frontier; }},
-       {"/telemetry/pressure: pressure is balanced, and that of the waves light",
-        [](Traversal& run) { run.telemetry.pressure = policy::QueuePressure::balanced; }},
        {"/telemetry/execution_mode: execution_mode is interpreter, and that of the waves jit",
         [](Traversal& run) { run.telemetry.execution_mode = policy::ExecutionMode::interpreter; }},
        {"/telemetry/hit_capacity: hit_capacity is 5, and traversals have 0",
@@ -479,11 +475,6 @@ TEST_CASE("a frontier report with one figure changed") {
         [](Traversal& run) { run.telemetry.kernel_launches = 2; }},
        {"/next_request/graph_node_count: graph_node_count is 0, and of this run it is 3",
         [](Traversal& run) { run.next_request.emplace(); }},
-       {"/promotion_evidence: promotion_evidence is not that of next_request",
-        [](Traversal& run) {
-          run.next_request.emplace();
-          run.promotion_evidence = policy::PromotionEvidence{.hot_window_count = 9};
-        }},
        {"/semiring: the semiring is not that of the algorithm",
         [](Traversal& run) { run.semiring = "or_and"; }},
        {"/algorithm: only a program's own algorithm has a source, and only sssp has distances",

@@ -1,4 +1,4 @@
-"""tidegate run on frontier programs: the examples, all topologies alike, evidence, and what is refused.
+"""tidegate run on frontier programs: the examples, all topologies alike, waves, and what is refused.
 
 Kernels of traversals take a CPU's driver seconds to compile, once for an algorithm and its options: the tests share them.
 """
@@ -67,7 +67,6 @@ class Runs(Graphs):
                 report = self.traverse(program, "--verify")
                 self.assertEqual(report["status"], "done")
                 self.assertTrue(report["verification"]["right"])
-                self.assertEqual(report["replay"]["agreed"], len(report["waves"]))
                 for output in program["outputs"].values():
                     self.assertTrue((self.folder / output).read_bytes().startswith(b"\x93NUMPY"))
                 self.assertEqual(report["files_written"], [
@@ -94,10 +93,10 @@ class Runs(Graphs):
                 self.assertEqual({wave["rule"] for wave in report["waves"]}, {"forced"})
             levels.add(self.words("levels.bin"))
             self.assertEqual(report["verification"]["checks"],
-                             ["levels_by_property", "parents_by_property", "levels_by_serial"])
+                             ["levels_by_serial", "parents_by_property"])
         self.assertEqual(len(levels), 1)
 
-    def test_evidence_of_each_wave(self) -> None:
+    def test_numbers_of_each_wave(self) -> None:
         report = self.traverse(bfs(policy={"switch_rule": "density"}))
         waves = report["waves"]
         self.assertEqual(report["switch_rule"], "density")
@@ -112,15 +111,6 @@ class Runs(Graphs):
             self.assertEqual(wave["unexplored_edges"], before["unexplored_edges"] - before["frontier_edges"])
         reached = sum(level != 2**32 - 1 for level in self.words("levels.bin"))
         self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
-        self.assertEqual([each["selected_topology"] for each in report["evidence"]],
-                         list(dict.fromkeys(wave["topology"] for wave in waves)))
-        for spoiled, code in (({}, 0), ({"queue_pressure": "empty"}, 1), ({"output_parity_required": False}, 1)):
-            path = self.folder / "report.json"
-            path.write_text(json.dumps({**report, "evidence": [{**report["evidence"][0], **spoiled}, *report["evidence"][1:]]}))
-            done = run("check", str(path))
-            self.assertEqual(done.rc, code, done.stderr)
-            for field in spoiled:
-                self.assertEqual(json.loads(done.stdout)["documents"][0]["error"]["pointer"], f"/evidence/0/{field}")
 
     def test_far_vertices_outlast_refills_that_find_nothing(self) -> None:
         """Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the

@@ -1,6 +1,6 @@
 // The topology rules that kernels and host share, held against the launch policy and against what they say.
-#include "engine/traversal/replay.hpp"
 #include "engine/traversal/run.hpp"
+#include "engine/traversal/waves.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 #include <tidegate/policy/topology.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 using policy::Topology;
 
 // The launch policy's own answer to the numbers of a wave.
-policy::TopologyChoice launch_choice(const ReplayPolicy& policy, const WaveRecord& wave) {
+policy::TopologyChoice launch_choice(const ChoicePolicy& policy, const WaveRecord& wave) {
   policy::LaunchRequest request;
   request.queue_len = wave.vertices;
   request.graph_node_count = policy.vertices;
@@ -36,7 +36,7 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
   std::mt19937 random(7);
   const auto below = [&random](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
   for (int i = 0; i < 20'000; ++i) {
-    ReplayPolicy policy{.switch_rule = graphs::SwitchRule::density, .forced = {}};
+    ChoicePolicy policy{.switch_rule = graphs::SwitchRule::density, .forced = {}};
     policy.vertices = 1 + below(5000);
     policy.edges = below(140'000);
     policy.pressure_bps = static_cast<std::uint16_t>(below(3) == 0 ? 8000 + below(2001) : 0);
@@ -54,7 +54,7 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
 }
 
 TEST_CASE("the edge rules") {
-  const ReplayPolicy policy{
+  const ChoicePolicy policy{
       .forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
   WaveRecord wave{.previous_topology = Topology::sparse_frontier,
                   .vertices = 100,
@@ -67,7 +67,7 @@ TEST_CASE("the edge rules") {
   CHECK(rule() == "few_vertices");
   wave.frontier_edges = 90'000;
   wave.vertices = 101;
-  ReplayPolicy with_alone = policy;
+  ChoicePolicy with_alone = policy;
   with_alone.alone_vertices = 101; // one group is done with them sooner than all of them meet
   CHECK(choose(with_alone, wave).rule != policy::TopologyRule::few_vertices);
   wave.frontier_edges = 51'200;
@@ -77,7 +77,7 @@ TEST_CASE("the edge rules") {
   CHECK(rule() == "many_edges");
   CHECK(choose(policy, wave).topology == Topology::dense_frontier);
   CHECK(choose(policy, wave).threshold == 60'000);
-  ReplayPolicy of_distances = policy;
+  ChoicePolicy of_distances = policy;
   of_distances.leaves_early = false;
   CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges); // as many as there are
   CHECK(choose(of_distances, wave).threshold == 1'000'000);
@@ -87,7 +87,7 @@ TEST_CASE("the edge rules") {
   CHECK(choose(of_distances, wave).threshold == 62'500);
   wave.frontier_edges = 62'500;
   CHECK(choose(of_distances, wave).rule == policy::TopologyRule::few_edges);
-  ReplayPolicy in_place = policy;
+  ChoicePolicy in_place = policy;
   in_place.leaves_early = false;
   in_place.pulls_in_place = true;
   wave.frontier_edges = 125'000; // an eighth of the graph's
@@ -98,7 +98,7 @@ TEST_CASE("the edge rules") {
   in_place.always_pushes = Topology::hybrid_frontier;
   CHECK(choose(in_place, wave).topology == Topology::fused_dense);
   wave.frontier_edges = 62'500;
-  ReplayPolicy on_cpu = policy;
+  ChoicePolicy on_cpu = policy;
   on_cpu.pushes_bitmaps = true;
   CHECK(choose(on_cpu, wave).topology == Topology::memory_constrained);
   wave.previous_topology = Topology::dense_frontier; // is not kept
@@ -108,7 +108,7 @@ TEST_CASE("the edge rules") {
   CHECK(choose(on_cpu, wave).topology == Topology::dense_frontier);
   CHECK(choose(on_cpu, wave).threshold == 250'000);
   wave.frontier_edges = 90'000;
-  ReplayPolicy small = policy;
+  ChoicePolicy small = policy;
   small.always_pushes = Topology::hybrid_frontier;
   CHECK(choose(small, wave).topology == Topology::hybrid_frontier); // where others pull
   wave.vertices = 100;
@@ -150,7 +150,7 @@ TEST_CASE("the edge rules") {
 }
 
 TEST_CASE("a forced topology stands, and memory pressure comes before the edges") {
-  ReplayPolicy policy{.forced = Topology::hybrid_frontier, .edges = 10, .vertices = 10};
+  ChoicePolicy policy{.forced = Topology::hybrid_frontier, .edges = 10, .vertices = 10};
   const WaveRecord wave{.vertices = 1, .frontier_edges = 1, .unexplored_edges = 10};
   CHECK(choose(policy, wave).rule == policy::TopologyRule::forced);
   CHECK(choose(policy, wave).topology == Topology::hybrid_frontier);
@@ -165,7 +165,7 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
   std::size_t tight = 0;
   std::size_t slims = 0;
   for (int i = 0; i < 20'000; ++i) {
-    ReplayPolicy policy{
+    ChoicePolicy policy{
         .switch_rule = below(2) == 0 ? graphs::SwitchRule::density : graphs::SwitchRule::edges, .forced = {}};
     if (below(4) == 0) {
       policy.forced = static_cast<Topology>(1 + below(5));
@@ -202,71 +202,30 @@ TEST_CASE("what is surely sparse is, and one vertex more may be something else")
   CHECK(slims > 300);
 }
 
-TEST_CASE("a replay finds the wave that was chosen otherwise") {
-  const ReplayPolicy policy{.forced = {}, .edges = 100, .vertices = 100};
-  std::vector<WaveRecord> waves;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    WaveRecord wave{.wave = i,
-                    .previous_topology = i == 0 ? Topology::empty : waves.back().topology,
-                    .vertices = i + 1,
-                    .frontier_edges = i + 1,
-                    .previous_edges = i,
-                    .unexplored_edges = 100};
-    waves.push_back(choose(policy, wave));
+TEST_CASE("a log lists its first waves and counts them all") {
+  WaveLog log{.group_size = 4, .workers = 2};
+  constexpr std::uint32_t more = 10;
+  for (std::uint32_t i = 0; i < WaveLog::most_records + more; ++i) {
+    log.add({.wave = i,
+             .topology = i == 7 ? Topology::dense_frontier : Topology::sparse_frontier,
+             .vertices = i == WaveLog::most_records + 1 ? 9U : 1U,
+             .density_bps = i == 7 ? 800U : 2U,
+             .frontier_edges = 2,
+             .scanned_edges = 3,
+             .alone = i == 3});
   }
-  CHECK(replay(policy, waves).agreed == 5);
-  CHECK_FALSE(replay(policy, waves).first_difference);
-  waves[3].threshold += 1;
-  CHECK(replay(policy, waves).first_difference == 3);
-  waves[3].threshold -= 1;
-  waves[2].previous_topology = Topology::empty; // is not what the wave before was
-  CHECK(replay(policy, waves).first_difference == 2);
-}
-
-TEST_CASE("the evidence of every topology is complete") {
-  const FrontierMemory memory{.bytes = 5};
-  const std::vector<WaveRecord> waves{
-      {.topology = Topology::sparse_frontier, .vertices = 3, .density_bps = 7},
-      {.topology = Topology::dense_frontier, .vertices = 64, .density_bps = 10'000},
-      {.topology = Topology::sparse_frontier}};
-  const auto evidence = topology_evidence(waves, memory, 16);
-  REQUIRE(evidence.size() == 2);
-  CHECK(evidence[0].frontier_density_bps == 7);
-  CHECK(evidence[0].queue_pressure == policy::QueuePressure::light);
-  CHECK(evidence[1].queue_pressure == policy::QueuePressure::saturated);
-  CHECK(evidence[1].graphblas_switch_class == policy::GraphblasSwitchClass::dense);
-  for (const policy::TopologyEvidence& each : evidence) {
-    CHECK_FALSE(policy::incomplete_field(each));
-  }
-}
-
-TEST_CASE("what is wrong with evidence is named") {
-  const FrontierMemory memory{.bytes = 5};
-  const std::vector<WaveRecord> waves{
-      {.topology = Topology::sparse_frontier, .vertices = 3, .density_bps = 7},
-      {.topology = Topology::dense_frontier, .vertices = 64, .density_bps = 900}};
-  const auto sound = topology_evidence(waves, memory, 16);
-  const auto flaw_of = [&](auto&& spoil) {
-    auto evidence = sound;
-    spoil(evidence);
-    const auto flaw = first_flaw(evidence, waves, memory, 16);
-    return flaw ? std::to_string(flaw->item) + (flaw->incomplete ? "? " : " ") + flaw->field : "";
-  };
-  CHECK(flaw_of([](auto&) {}).empty());
-  CHECK(flaw_of([](auto& list) { list[1].output_parity_required = false; }) == "1? output_parity_required");
-  CHECK(flaw_of([](auto& list) { list[0].queue_pressure = policy::QueuePressure::balanced; }) ==
-        "0 queue_pressure");
-  CHECK(flaw_of([](auto& list) { list[1].selected_topology = Topology::fused_dense; }) ==
-        "1 selected_topology");
-  CHECK(flaw_of([](auto& list) {
-          list[1].frontier_density_bps = 901;
-          list[1].semiring_frontier_density_bps = 901;
-        }) == "1 frontier_density_bps");
-  CHECK(flaw_of([](auto& list) { list[0].resident_device_bytes = 4; }) == "0 resident_device_bytes");
-  CHECK(flaw_of([](auto& list) { list[0].estimated_peak_device_bytes = 6; }) ==
-        "0 estimated_peak_device_bytes");
-  CHECK(flaw_of([](auto& list) { list.pop_back(); }) == "1 selected_topology");
-  CHECK(flaw_of([](auto& list) { list.push_back(list[0]); }) == "2 selected_topology");
+  CHECK(log.records.size() == WaveLog::most_records);
+  CHECK(!log.complete());
+  CHECK(log.sums.waves == WaveLog::most_records + more);
+  CHECK(log.sums.alone_waves == 1);
+  CHECK(log.sums.topology_changes == 2);
+  CHECK(log.sums.widest_wave == WaveLog::most_records + 1);
+  CHECK(log.sums.widest_vertices == 9);
+  CHECK(log.sums.frontier_edges == 2 * log.sums.waves);
+  CHECK(log.vertices == log.sums.waves + 8);
+  CHECK(log.work_items == 8 * log.sums.waves + 8 - 4); // a second pass, and one by a single group
+  CHECK(log.densest.topology == Topology::dense_frontier);
+  CHECK(log.last.wave == WaveLog::most_records + more - 1);
 }
 
 TEST_CASE("fields of the policy that a graph program cannot use are named") {

@@ -160,41 +160,30 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
   const auto& sources = program.sources;
   switch (program.algorithm) {
   case Algorithm::bfs:
-    check("levels_by_property", [&] { return graphs::check_levels(graph, sources, values); });
-    if (!parents.empty()) {
-      check("parents_by_property", [&] { return graphs::check_parents(graph, sources, values, parents); });
-    }
     check("levels_by_serial", [&] {
       return graphs::first_difference("levels", graphs::breadth_first(graph, sources).levels, values);
     });
+    if (!parents.empty()) {
+      check("parents_by_property", [&] { return graphs::check_parents(graph, sources, values, parents); });
+    }
     break;
   case Algorithm::reach:
-    check("reached_by_property", [&] { return graphs::check_reached(graph, sources, values); });
     check("reached_by_serial",
           [&] { return graphs::first_difference("reached", graphs::reached_from(graph, sources), values); });
     break;
   case Algorithm::sssp:
-    if (results.wide) {
-      check("distances_by_serial", [&] {
-        return graphs::first_difference("distances", graphs::shortest_distances_u32(graph, sources),
-                                        wide_of(values));
-      });
-    } else if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
-      const std::vector<float> distances = floats_of(values);
-      check("distances_by_property", [&] { return graphs::check_distances(graph, sources, distances); });
-      check("distances_by_serial", [&] {
+    check("distances_by_serial", [&]() -> Found {
+      if (graphs::weight_type(graph.out) == graphs::WeightType::f32) {
+        const std::vector<float> distances = floats_of(values);
         return graphs::first_difference("distances", graphs::shortest_distances_f32(graph, sources),
                                         distances);
-      });
-    } else {
-      check("distances_by_property", [&] { return graphs::check_distances(graph, sources, values); });
-      check("distances_by_serial", [&] {
-        return graphs::first_difference("distances", graphs::shortest_distances_u32(graph, sources), values);
-      });
-    }
+      }
+      const std::vector<std::uint64_t> right = graphs::shortest_distances_u32(graph, sources);
+      return results.wide ? graphs::first_difference("distances", right, wide_of(values))
+                          : graphs::first_difference("distances", right, values);
+    });
     break;
   case Algorithm::cc:
-    check("components_by_property", [&] { return graphs::check_components(graph, values); });
     check("components_by_serial",
           [&] { return graphs::first_difference("components", graphs::components(graph), values); });
     break;
@@ -297,24 +286,12 @@ CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& 
           .error = {}};
 }
 
-std::optional<Error> withheld(const Replay& replay, const std::optional<Verification>& verification) {
-  if (replay.first_difference) {
-    return Error{.code = ErrorCode::outputs_differ,
-                 .message = fmt::format("replay_differs: the device chose another topology for wave {} than "
-                                        "the policy makes of the logged numbers",
-                                        *replay.first_difference),
-                 .fix = "this is a bug in tidegate or in the device's compiler: please report the program",
-                 .field = "replay_differs"};
-  }
-  return verification ? verification->error : std::nullopt;
-}
-
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first) {
   const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
   return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.first_id + first);
 }
 
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, const Replay& replay,
+CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, std::uint64_t waves,
                            std::optional<OwnChecks>& own, CheckedResult checked,
                            const engine::RunOptions& options, engine::Monitor& monitor) {
   std::optional<Verification>& verification = checked.verification;
@@ -322,10 +299,10 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
     checked.answer = answer_of(plan, results, 0);
   }
   if (verification && !verification->right) {
-    checked.error = withheld(replay, verification);
+    checked.error = verification->error;
     return checked;
   }
-  engine::FirstRun first = plan_first_check(plan, options, replay.waves);
+  engine::FirstRun first = plan_first_check(plan, options, waves);
   if (options.verify || (first.compared && !first.kept)) {
     monitor.begin(engine::Activity::verifying);
     const auto start = Clock::now();
@@ -351,11 +328,10 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
       first.elapsed_ns = elapsed_ns(start);
       checked.verify_ns += first.elapsed_ns;
       first.runs = 1;
-      first.iterations = replay.waves;
+      first.iterations = waves;
       first.equal = verification->right;
-      bool& right = plan.asked.kept->checked;
-      right = first.equal && !replay.first_difference;
-      first.kept = right && keep_file(options.traversal.checked, "right by the serial algorithm\n");
+      plan.asked.kept->checked = first.equal;
+      first.kept = first.equal && keep_file(options.traversal.checked, "right by the serial algorithm\n");
       first.reason = first.equal ? "right by " + std::string(reference_of(plan.asked.program))
                                  : verification->error->message;
     } else {
@@ -364,14 +340,14 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
     if (in_time && !first.equal && !options.verify) {
       checked.warning = engine::Warning{
           .message = fmt::format("the result of this program's first run here is wrong after {}: {}",
-                                 plural(replay.waves, "wave"), first.reason),
+                                 plural(waves, "wave"), first.reason),
           .fix = "this is a bug in tidegate or in the device's compiler: please report it, with the program "
                  "and this report",
           .pointer = "/algorithm"};
     }
   }
   checked.first_run = std::move(first);
-  checked.error = withheld(replay, verification);
+  checked.error = verification ? verification->error : std::nullopt;
   return checked;
 }
 

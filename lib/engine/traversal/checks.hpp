@@ -1,4 +1,4 @@
-// Checks the result of a traversal against the serial algorithm and by properties that determine the answer.
+// Checks the result of a traversal against the serial algorithm.
 #pragma once
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>

@@ -90,10 +90,10 @@ WaveRecord record_of(const tg_log_row& row, std::uint32_t vertices) {
           .time_ns = {}};
 }
 
-// Returns the times of launches and, with a clock, of waves. `clocks`: of all launches.
+// Returns the times of launches and, with a clock, of the first waves. `clocks`: of the launches that `times` has.
 engine::Trace trace_of(const device::Session& session, const engine::DispatchLimits& limits,
                        const engine::LaunchTimes& times, std::span<const tg_clock> clocks,
-                       std::uint64_t first_wave, std::span<const std::uint64_t> ends) {
+                       std::uint64_t first_wave, std::span<const std::uint64_t> ends, std::uint64_t waves) {
   engine::Trace trace{.launches = times.spans(session), .tasks = {}, .left_out = times.left_out()};
   if (limits.clock == engine::DeviceClock::none) {
     return trace;
@@ -106,9 +106,8 @@ engine::Trace trace_of(const device::Session& session, const engine::DispatchLim
                       .begin_ticks = clock.begin,
                       .end_ticks = clock.end});
   }
-  const std::uint64_t kept = std::min<std::uint64_t>(ends.size(), limits.trace_spans);
-  trace.tasks = wave_spans(limits.clock, slices, first_wave, ends.first(kept));
-  trace.left_out += ends.size() - kept;
+  trace.tasks = wave_spans(limits.clock, slices, first_wave, ends);
+  trace.left_out += waves - ends.size();
   return trace;
 }
 
@@ -146,7 +145,7 @@ void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
 TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& kernel,
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const engine::DispatchLimits& limits, engine::Monitor& monitor) {
-  TraversalOutcome outcome;
+  TraversalOutcome outcome{.waves = {.group_size = geometry.group_size, .workers = limits.workers}};
   const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
   const engine::Counters counters(session, limits.workers, monitor);
   const std::uint64_t report_bytes = engine::group_report_words * sizeof(std::uint32_t) * limits.workers;
@@ -178,8 +177,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   outcome.ended_at = start;
   engine::SliceLoop loop(session, monitor, outcome);
   engine::LaunchTimes times(limits.trace_spans, start);
-  std::vector<tg_clock> clocks;    // of launches, if they are traced
-  std::vector<std::uint64_t> ends; // of waves
+  std::vector<tg_clock> clocks;    // of the first launches
+  std::vector<std::uint64_t> ends; // of the first waves
+  const std::uint64_t most_ends = std::min<std::uint64_t>(limits.trace_spans, WaveLog::most_records);
   std::uint64_t first_wave = 0;
   // Takes the first rows of the log, up to one that is not of the wave that follows.
   const auto take_log = [&](std::uint32_t most, std::uint32_t wave) {
@@ -190,13 +190,13 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
         break;
       }
       ++wave;
-      outcome.waves.push_back(record_of(row, resident.vertices));
+      outcome.waves.add(record_of(row, resident.vertices));
       monitor.items += row.vertices;
-      if (limits.trace_spans != 0) {
+      if (ends.size() < most_ends) {
         ends.push_back(row.ended);
       }
     }
-    monitor.iterations = outcome.waves.size();
+    monitor.iterations = outcome.waves.sums.waves;
   };
   for (tg_position at{}; at.step != TG_STEP_DONE;) {
     if (loop.out_of_time(limits.deadline)) {
@@ -229,9 +229,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
       engine::download(session, resident.part(Part::state), offsetof(tg_state, first_wave),
                        std::as_writable_bytes(std::span(&read, 1)));
       first_wave = read.first_wave;
-      for (auto launched = static_cast<std::uint32_t>(clocks.size()); launched < arguments.launch;
-           ++launched) {
-        clocks.push_back(read.of[launched % TG_MOST_BATCH]);
+      for (std::uint64_t next = clocks.size();
+           next < std::min<std::uint64_t>(arguments.launch, limits.trace_spans); ++next) {
+        clocks.push_back(read.of[next % TG_MOST_BATCH]);
       }
     }
     const tg_position reached = head.launches[arguments.launch & 1U];
@@ -261,9 +261,9 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
   outcome.dispatch_ns = elapsed_ns(start, outcome.ended_at);
   outcome.calls = session.calls()->since(calls_before);
   if (limits.trace_spans != 0) {
-    outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends);
+    outcome.trace = trace_of(session, limits, times, clocks, first_wave, ends, outcome.waves.sums.waves);
     for (const engine::TaskSpan& task : outcome.trace->tasks) {
-      outcome.waves[task.iteration].time_ns = task.ended_ns - task.began_ns;
+      outcome.waves.records[task.iteration].time_ns = task.ended_ns - task.began_ns;
     }
   }
   return outcome;

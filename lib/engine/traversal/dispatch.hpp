@@ -4,8 +4,8 @@
 #include "engine/launch_times.hpp"
 #include "engine/slices.hpp"
 #include "engine/timeline.hpp"
-#include "engine/traversal/replay.hpp"
 #include "engine/traversal/resident.hpp"
+#include "engine/traversal/waves.hpp"
 
 #include <cstdint>
 #include <span>
@@ -18,7 +18,7 @@ void compile_now(const device::Session& session, engine::BuiltKernel& kernel,
                  const FrontierGeometry& geometry, const engine::Residency& groups);
 
 struct TraversalOutcome : engine::DispatchOutcome {
-  std::vector<WaveRecord> waves;
+  WaveLog waves;
   std::uint64_t vertices_left = 0; // in the frontier of the next wave
   double rank_change = 0;          // of pagerank: of all ranks in the last iteration, in sum
 };

@@ -264,13 +264,6 @@ constexpr Field wave_fields[] = {
 };
 TIDEGATE_RECORD(WaveRecord, wave_fields);
 
-constexpr Field replay_fields[] = {
-    required<&Replay::waves>("replayed waves"),
-    required<&Replay::agreed>("waves for which host and device made the same choice"),
-    optional<&Replay::first_difference>("first wave with a different choice"),
-};
-TIDEGATE_RECORD(Replay, replay_fields);
-
 constexpr Field verification_fields[] = {
     required<&Verification::checks>("completed checks, up to the first that failed"),
     required<&Verification::right>("whether all of them passed"),
@@ -358,7 +351,6 @@ constexpr Field report_fields[] = {
     head.geometry_reason,
     head.telemetry,
     head.slices_ns,
-    optional<&FrontierReport::replay>("the host's choices for the logged numbers"),
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),
     Head::of<&FrontierReport::first_run>("whether the result was checked without --verify, and why not"),
     Head::of<&FrontierReport::converged>(
@@ -368,10 +360,6 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
     head.comparison,
     head.baseline,
-    required<&FrontierReport::evidence>("evidence of every chosen topology, at its first wave"),
-    optional<&FrontierReport::promotion_evidence>(
-        "evidence of the mode and the promotions that ran: fused_dense waves are promoted windows, and consecutive dense "
-        "waves hot ones"),
     head.next_request,
     head.profile_file,
     head.policy_file,
@@ -380,7 +368,8 @@ constexpr Field report_fields[] = {
     head.stuck_groups,
     head.ranks,
     Head::of<&FrontierReport::trace>("with --trace: content of its file"),
-    required<&FrontierReport::waves>("every wave with its numbers and choice"),
+    required<&FrontierReport::waves>(
+        "the waves with their numbers and choices; of more than 65535 the first ones: summary is of all"),
 };
 TIDEGATE_RECORD(FrontierReport, report_fields);
 

@@ -228,7 +228,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
   report_outcome(plan, outcome, built.groups, options, report);
   if (outcome.trace) {
-    report.timeline = timeline_of(outcome.waves, *outcome.trace, limits.clock,
+    report.timeline = timeline_of(outcome.waves.records, *outcome.trace, limits.clock,
                                   plan.strategy.strategy == engine::Strategy::barrier);
     engine::report_timeline(report, options);
   }
@@ -236,9 +236,6 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
     return {};
   }
 
-  // The policy must choose what the device chose; then the results are checked.
-  const Replay replayed = replay(replay_policy(plan.facts()), outcome.waves);
-  report.replay = replayed;
   monitor.begin(engine::Activity::reading);
   start = Clock::now();
   TraversalResults results = read_back(session, *kept.resident, plan.shape);
@@ -250,8 +247,9 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   if (plan.program.algorithm == Algorithm::sssp) {
     TIDEGATE_CHECK(check_distances_fit(plan.graph(), results, plan.asked.first_id));
   }
-  if (!report_check(check_result(plan, results, replayed, own, std::move(fix_point), options, monitor),
-                    report)) {
+  if (!report_check(
+          check_result(plan, results, outcome.waves.sums.waves, own, std::move(fix_point), options, monitor),
+          report)) {
     return {};
   }
   if (options.compare_rounds != 0) {
@@ -286,7 +284,7 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   if (algorithm != Algorithm::cc && algorithm != Algorithm::pagerank) {
     TIDEGATE_TRY(distances, distances_to_others(*plan.part, ranks));
   }
-  const ReplayPolicy choices = rank_policy(replay_policy(plan.facts()), algorithm, !distances.empty());
+  const ChoicePolicy choices = rank_policy(choice_policy(plan.facts()), algorithm, !distances.empty());
   engine::FirstRun first = plan_first_check(plan, options, 0);
   std::uint64_t checks = own_algorithm || options.verify || (first.compared && !first.kept) ? 1 : 0;
   // Rank 0 decides, as hosts' cache folders may differ.
@@ -312,8 +310,6 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   if (outcome.status != RunStatus::done) {
     return {};
   }
-  const Replay replayed = replay(choices, outcome.waves);
-  report.replay = replayed;
   report.telemetry.readback_buffers = plan.shape.parents ? 2 : 1;
   if (run.times.trace.on()) {
     std::vector<std::string> names(policy::topology_names.begin(), policy::topology_names.end());
@@ -333,14 +329,8 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
     if (results_in_parts) {
       TIDEGATE_TRY(answer, answer_of_parts(answer, ranks));
     }
-    if (!report_check({.answer = std::move(answer),
-                       .verification = {},
-                       .first_run = std::move(first),
-                       .warning = {},
-                       .error = withheld(replayed, {})},
-                      report)) {
-      return {};
-    }
+    report.answer = std::move(answer);
+    report.first_run = std::move(first);
     monitor.begin_writing();
     return write_outputs(plan, results, report.files_written, &ranks, own_first);
   }
@@ -356,8 +346,9 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   TIDEGATE_TRY(std::optional<OwnChecks> own, own_checks(plan, session, resident, options));
   CheckedResult fix_point = own ? check_fix_point(*own, results.values) : CheckedResult();
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
-  if (!report_check(check_result(plan, results, replayed, own, std::move(fix_point), options, monitor),
-                    report)) {
+  if (!report_check(
+          check_result(plan, results, outcome.waves.sums.waves, own, std::move(fix_point), options, monitor),
+          report)) {
     return {};
   }
   monitor.begin_writing();

@@ -88,7 +88,7 @@ struct CheckedResult {
   std::optional<Error> error; // outputs_differ: why the outputs are withheld
 };
 
-// Builds, uploads, traverses, replays, verifies, writes, and reports it. On several ranks all do so together. A run that ends
+// Builds, uploads, traverses, verifies, writes, and reports it. On several ranks all do so together. A run that ends
 // without outputs (deadline, interrupt, hang, wrong result) is no error. Throws device::Refused.
 Result<void> execute(const TraversalPlan& plan, const engine::RunOptions& options, engine::Monitor& monitor,
                      FrontierReport& report);
@@ -101,15 +101,12 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
 CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& values);
 
 // Checks the result as the program's first run or --verify wants it, of an algorithm of the user's own after its fix point.
-CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, const Replay& replay,
+CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, std::uint64_t waves,
                            std::optional<OwnChecks>& own, CheckedResult fix_point,
                            const engine::RunOptions& options, engine::Monitor& monitor);
 
 // Returns the answer of results that begin with the vertex `first`.
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first);
-
-// Says why the outputs of a run that came to its end are withheld, if they are.
-std::optional<Error> withheld(const Replay& replay, const std::optional<Verification>& verification);
 
 // Returns the report of a traversal that has not begun, with the policy's recommendation for its first wave.
 FrontierReport report_of_plan(const TraversalPlan& plan);

@@ -10,7 +10,7 @@ using policy::tg_u64;
 
 #include "frontier/state.h"
 
-struct ReplayPolicy;
-tg_policy layout_of(const ReplayPolicy& policy); // as kernels have it
+struct ChoicePolicy;
+tg_policy layout_of(const ChoicePolicy& policy); // as kernels have it
 
 } // namespace tidegate::traversal

@@ -32,67 +32,42 @@ std::string semiring_of(const graphs::FrontierProgram& program) {
   return "";
 }
 
-FrontierSummary summarise(std::span<const WaveRecord> waves, std::uint64_t dispatch_ns) {
-  FrontierSummary summary{.waves = waves.size()};
-  policy::Topology previous = waves.empty() ? policy::Topology::empty : waves.front().topology;
-  for (const WaveRecord& wave : waves) {
-    summary.alone_waves += wave.alone ? 1 : 0;
-    summary.topology_changes += wave.topology != previous ? 1 : 0;
-    summary.frontier_edges += wave.frontier_edges;
-    summary.scanned_edges += wave.scanned_edges;
-    if (wave.vertices > summary.widest_vertices) {
-      summary.widest_vertices = wave.vertices;
-      summary.widest_wave = wave.wave;
-    }
-    previous = wave.topology;
-  }
-  constexpr double second = 1e9;
-  summary.edges_per_second = dispatch_ns == 0 ? 0
-                                              : static_cast<double>(summary.frontier_edges) * second /
-                                                    static_cast<double>(dispatch_ns);
-  return summary;
-}
-
 // Counts what the waves did, of a run that may be under way.
-void report_waves(const graphs::FrontierProgram& program, std::uint64_t vertices_left,
-                  const engine::Residency& groups, FrontierReport& report) {
-  const std::uint64_t lanes = std::uint64_t{groups.workers} * report.geometry.workgroup_size;
+void report_waves(const graphs::FrontierProgram& program, const TraversalOutcome& outcome,
+                  FrontierReport& report) {
+  const WaveLog& log = outcome.waves;
+  const WaveRecord& densest = log.densest;
+  const std::uint64_t lanes = log.group_size * log.workers;
+  constexpr std::uint64_t fills_when_saturated = 4; // how often the vertices fill all lanes
+  report.waves = log.records;
+  report.summary = log.sums;
+  report.summary.edges_per_second =
+      report.dispatch_ns == 0
+          ? 0
+          : static_cast<double>(log.sums.frontier_edges) * 1e9 / static_cast<double>(report.dispatch_ns);
   engine::Telemetry& telemetry = report.telemetry;
-  report.items_processed = 0;
-  std::uint64_t ran = 0; // lanes, in all turns
-  for (const WaveRecord& wave : report.waves) {
-    report.items_processed += wave.vertices;
-    const std::uint64_t of_wave = wave.alone ? report.geometry.workgroup_size : lanes;
-    ran += (wave.vertices + of_wave - 1) / of_wave * of_wave;
-    if (wave.density_bps >= telemetry.frontier_density_bps) {
-      telemetry.frontier_density_bps = wave.density_bps;
-      telemetry.topology = wave.topology;
-    }
-  }
-  telemetry.occupancy_proxy_bps = ran == 0 ? 0 : policy::full_scale_bps * report.items_processed / ran;
-  report.items_remaining = vertices_left;
-  report.published_items = report.items_processed + vertices_left;
+  telemetry.frontier_density_bps = densest.density_bps;
+  telemetry.topology = densest.topology;
+  telemetry.pressure = densest.vertices == 0                              ? policy::QueuePressure::empty
+                       : densest.vertices >= lanes * fills_when_saturated ? policy::QueuePressure::saturated
+                       : densest.vertices >= lanes                        ? policy::QueuePressure::balanced
+                                                                          : policy::QueuePressure::light;
+  telemetry.occupancy_proxy_bps =
+      log.work_items == 0 ? 0 : policy::full_scale_bps * log.vertices / log.work_items;
+  report.items_processed = log.vertices;
+  report.items_remaining = outcome.vertices_left;
+  report.published_items = report.items_processed + report.items_remaining;
   const auto start = Clock::now();
   std::uint32_t rules = 0;
   for (const std::uint32_t rule : program.rules) {
     rules |= 1U << rule;
   }
-  if (rules != 0 && !report.waves.empty()) { // all vertices are reached from the sources
+  if (rules != 0 && log.sums.waves != 0) { // all vertices are reached from the sources
     report.region_lineage = {rules};
     report.lineage_iterations = 1;
     report.lineage_items = report.items_processed;
   }
   report.lineage_ns = elapsed_ns(start);
-}
-
-// Returns the evidence of the mode and the promotions that ran, or would run.
-policy::PromotionEvidence promotions_of(const FrontierReport& report) {
-  const policy::LaunchRecommendation ran{.execution_mode = report.telemetry.execution_mode,
-                                         .promote_hot_windows =
-                                             std::ranges::find(report.waves, policy::Topology::fused_dense,
-                                                               &WaveRecord::topology) != report.waves.end()};
-  return policy::promotion_evidence(report.next_request->policy,
-                                    policy::infer_missing_signals(report.next_request->request), ran);
 }
 
 void note_convergence(const graphs::PageRankOptions& options, double change, FrontierReport& report) {
@@ -102,7 +77,7 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
     report.warnings.push_back(
         {.message = fmt::format("the ranks have not converged after {}: the last changed them by {:.3g} "
                                 "in sum, and the tolerance is {:.3g}",
-                                plural(report.waves.size(), "iteration"), change, options.tolerance),
+                                plural(report.summary.waves, "iteration"), change, options.tolerance),
          .fix = "raise max_iterations, or the tolerance: ranks have 24 bits",
          .pointer = "/pagerank"});
   }
@@ -129,7 +104,6 @@ void report_recommendation(const TraversalPlan& plan, FrontierReport& report) {
   request.resident_device_bytes = plan.memory.bytes;
   request.device_memory_budget_bytes = plan.memory.budget_bytes;
   report.next_request = {.request = request, .previous_topology = {}, .policy = program.policy.launch};
-  report.promotion_evidence = promotions_of(report);
   if (const auto decision = policy::decide(program.policy.launch, request)) {
     report.recommendation = decision->recommendation;
     report.recommended_geometry = {.workgroup_size = report.recommendation->geometry.workgroup_size_x,
@@ -139,20 +113,18 @@ void report_recommendation(const TraversalPlan& plan, FrontierReport& report) {
 }
 
 // Makes the request for the next traversal; the widest frontier counts as its queue.
-void measure(const graphs::FrontierProgram& program, FrontierReport& report) {
+void measure(const graphs::FrontierProgram& program, const WaveLog& log, FrontierReport& report) {
   policy::LaunchRequest& request = report.next_request->request;
   request.requested_worker_groups = report.geometry.worker_groups;
-  if (report.waves.empty()) {
+  if (log.sums.waves == 0) {
     return; // the first frontier still waits
   }
   request.queue_len = report.summary.widest_vertices;
   request.frontier_density_bps = static_cast<std::uint16_t>(
       std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
-  for (const WaveRecord& wave : report.waves) { // dense waves in a row are a window, if they can be fused
-    request.hot_window_count =
-        graphs::is_monotone(program) ? std::max(request.hot_window_count, wave.dense_waves) : 0;
-  }
-  report.next_request->previous_topology = report.waves.back().topology;
+  // Dense waves in a row are a window, if they can be fused.
+  request.hot_window_count = graphs::is_monotone(program) ? log.dense_waves : 0;
+  report.next_request->previous_topology = log.last.topology;
 }
 
 } // namespace
@@ -207,26 +179,16 @@ void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
           : "work-groups of the size that is fastest for traversals on such a device",
       groups.resident == 0 ? fmt::format("{} in each launch", groups.workers)
                            : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
-  report.waves = outcome.waves;
-  report_waves(program, outcome.vertices_left, groups, report);
-  report.summary = summarise(report.waves, report.dispatch_ns);
+  report_waves(program, outcome, report);
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
-  measure(program, report);
-  report.promotion_evidence = promotions_of(report);
-  report.evidence =
-      topology_evidence(report.waves, report.memory, groups.workers * report.geometry.workgroup_size);
-  for (const policy::TopologyEvidence& evidence : report.evidence) {
-    if (evidence.selected_topology == report.telemetry.topology) {
-      report.telemetry.pressure = evidence.queue_pressure;
-    }
-  }
+  measure(program, outcome.waves, report);
   if (report.status != RunStatus::done) {
     const auto& stuck = report.stuck_groups;
     engine::report_ending(
         report,
-        {.left = fmt::format("{} done", plural(report.waves.size(), "wave")),
+        {.left = fmt::format("{} done", plural(report.summary.waves, "wave")),
          .fix = "give --max-wall-time more",
          .where = stuck.empty() ? "" : fmt::format("after wave {}", stuck.front().iteration)},
         options, outcome.waited);

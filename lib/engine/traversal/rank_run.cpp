@@ -56,6 +56,8 @@ public:
         in_parts_(setting.in_parts), monitor_(monitor),
         words_((shape_.vertices + word_vertices - 1) / word_vertices) {
     std::memcpy(&setting_, make_setting(plan.facts()).data(), sizeof setting_);
+    run_.outcome.waves.group_size = plan.geometry.group_size;
+    run_.outcome.waves.workers = setting.groups;
     part_.first = own_.first();
     part_.end = own_.end();
     part_.near = setting_.delta;
@@ -75,7 +77,7 @@ public:
     require(session_.finish(), "running the waves");
     TraversalOutcome& outcome = run_.outcome;
     clock_.end(outcome);
-    outcome.iterations = outcome.waves.size();
+    outcome.iterations = outcome.waves.sums.waves;
     outcome.calls = session_.calls()->since(calls_before);
     if (outcome.status == RunStatus::done) {
       monitor_.begin(engine::Activity::reading);
@@ -456,7 +458,7 @@ private:
   bool surely_pushes() {
     const auto& waves = run_.outcome.waves;
     const std::uint64_t vertices = std::min<std::uint64_t>(
-        waves.empty() ? program_.sources.size() : waves.back().frontier_edges, shape_.vertices);
+        waves.sums.waves == 0 ? program_.sources.size() : waves.last.frontier_edges, shape_.vertices);
     return chosen(vertices, std::min(vertices * most_degree_, shape_.edges)).topology !=
            policy::Topology::dense_frontier;
   }
@@ -478,8 +480,8 @@ private:
                        .frontier_edges = edges,
                        .unexplored_edges = shape_.edges,
                        .time_ns = {}};
-    if (!waves.empty()) {
-      const WaveRecord& before = waves.back();
+    if (waves.sums.waves != 0) {
+      const WaveRecord& before = waves.last;
       const bool dense = before.topology == policy::Topology::dense_frontier;
       numbers.previous_topology = before.topology;
       numbers.previous_edges = before.frontier_edges;
@@ -497,7 +499,7 @@ private:
 
   void log(const WaveRecord& wave) {
     monitor_.items += wave.vertices;
-    run_.outcome.waves.push_back(wave);
+    run_.outcome.waves.add(wave);
     run_.times.trace.name(static_cast<std::uint32_t>(wave.topology), wave.wave);
     monitor_.iterations = ++part_.wave;
   }
@@ -645,7 +647,7 @@ private:
   const graphs::FrontierProgram& program_;
   const TraversalShape& shape_;
   const RankPart& own_;
-  const ReplayPolicy& policy_;
+  const ChoicePolicy& policy_;
   ranks::Ranks& ranks_;
   const device::LaunchRange groups_;
   const engine::RunOptions& options_;
@@ -721,7 +723,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
   return source;
 }
 
-ReplayPolicy rank_policy(ReplayPolicy policy, Algorithm algorithm, bool several_waves) {
+ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm, bool several_waves) {
   policy.monotone = policy.lightest_first = policy.pushes_bitmaps = policy.pulls_in_place = false;
   policy.pressure_bps = 0;
   policy.alone_vertices = 0;

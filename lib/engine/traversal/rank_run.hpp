@@ -51,7 +51,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
 
 // Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs
 // pulls, and not where several waves run between two exchanges.
-ReplayPolicy rank_policy(ReplayPolicy policy, graphs::Algorithm algorithm, bool several_waves);
+ChoicePolicy rank_policy(ChoicePolicy policy, graphs::Algorithm algorithm, bool several_waves);
 
 struct RankTraversalRun {
   TraversalOutcome outcome;
@@ -60,7 +60,7 @@ struct RankTraversalRun {
 };
 
 struct RankSetting {
-  ReplayPolicy policy;                      // from rank_policy()
+  ChoicePolicy policy;                      // from rank_policy()
   std::span<const std::uint32_t> distances; // from distances_to_others()
   std::uint32_t groups = 1;
   bool in_parts = false; // results stay on the ranks of their vertices, except those of cc

@@ -4,10 +4,9 @@
 #include "engine/run_report.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
-#include "engine/traversal/replay.hpp"
+#include "engine/traversal/waves.hpp"
 #include "graph/program.hpp"
 #include <tidegate/core/error.hpp>
-#include <tidegate/policy/evidence.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -49,18 +48,6 @@ struct Answer {
 Answer answer_of(graphs::Algorithm algorithm, bool floats, const TraversalResults& results,
                  std::uint32_t first_id);
 
-// Totals of all waves.
-struct FrontierSummary {
-  std::uint64_t waves = 0;
-  std::uint64_t alone_waves = 0; // processed by one work-group
-  std::uint64_t topology_changes = 0;
-  std::uint32_t widest_wave = 0;
-  std::uint32_t widest_vertices = 0; // of its frontier
-  std::uint64_t frontier_edges = 0;  // explored edges of all frontiers
-  std::uint64_t scanned_edges = 0;   // visited edges
-  double edges_per_second = 0;       // frontier_edges divided by the time of the traversal
-};
-
 struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;
   std::optional<std::string> source; // of an algorithm of the program's own
@@ -75,13 +62,10 @@ struct FrontierReport : engine::ReportHead {
   FrontierSummary summary;
   std::uint64_t load_ns = 0; // reading or generating the graph
   std::uint64_t verify_ns = 0;
-  std::optional<Replay> replay;
   std::optional<Verification> verification;
   std::optional<graphs::OwnValue> distances; // sssp: their type
   std::optional<double> rank_change;         // pagerank: total change by the last iteration
-  std::vector<policy::TopologyEvidence> evidence;
-  std::optional<policy::PromotionEvidence> promotion_evidence; // of earlier versions' reports there is none
-  std::vector<WaveRecord> waves;
+  std::vector<WaveRecord> waves;             // the first WaveLog::most_records
 };
 
 } // namespace tidegate::traversal

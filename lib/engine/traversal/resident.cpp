@@ -91,7 +91,7 @@ ResidentGraph make_resident(const device::Session& session, const TraversalFacts
   return resident;
 }
 
-ReplayPolicy replay_policy(const TraversalFacts& facts) {
+ChoicePolicy choice_policy(const TraversalFacts& facts) {
   const auto& [program, graph, memory, geometry, policy] = facts;
   return {.launch = program.policy.launch,
           .switch_rule = policy.switch_rule,
@@ -113,7 +113,7 @@ std::vector<std::byte> make_setting(const TraversalFacts& facts, bool has_seats)
   const graphs::FrontierProgram& program = facts.program;
   const graphs::PageRankOptions ranks = graphs::page_rank_options(program);
   tg_setting setting{};
-  setting.policy = layout_of(replay_policy(facts));
+  setting.policy = layout_of(choice_policy(facts));
   setting.rank_tolerance = static_cast<tg_u64>(std::min(ranks.tolerance, 4.0) * rank_units);
   setting.vertices = graphs::vertex_count(facts.graph);
   setting.words = setting.vertices / 32 + (setting.vertices % 32 != 0 ? 1 : 0);

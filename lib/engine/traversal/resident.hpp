@@ -5,7 +5,7 @@
 #include "engine/kernel_cache.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
-#include "engine/traversal/replay.hpp"
+#include "engine/traversal/waves.hpp"
 #include "graph/program.hpp"
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/device/profile.hpp>
@@ -113,8 +113,8 @@ struct TraversalFacts {
   const TraversalPolicy& policy;
 };
 
-// Returns the policy of the device, with which the host replays its choices.
-ReplayPolicy replay_policy(const TraversalFacts& facts);
+// Returns the policy by which the device chooses.
+ChoicePolicy choice_policy(const TraversalFacts& facts);
 
 // Allocates the layout and uploads the graph, and the first values if the program has a file of them. Throws device::Refused.
 ResidentGraph make_resident(const device::Session& session, const TraversalFacts& facts,

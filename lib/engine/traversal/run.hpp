@@ -1,4 +1,4 @@
-// A frontier program from start to finish: load → check → memory → build → run → replay → verify → report. Its preparation serves
+// A frontier program from start to finish: load → check → memory → build → run → verify → report. Its preparation serves
 // each candidate of `tidegate tune measure`, too.
 #pragma once
 #include "engine/run_options.hpp"

@@ -1,8 +1,7 @@
-// Evaluates the policy for the numbers that the device logged; both must make the same choices.
+// The log of a traversal's waves, and the rules that choose their topologies: those of the device
+// (kernels/frontier/policy.h), for the host.
 #pragma once
-#include "engine/traversal/memory.hpp"
 #include "graph/program.hpp"
-#include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/launch_request.hpp>
 #include <tidegate/policy/topology.hpp>
 
@@ -10,8 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,8 +39,39 @@ struct WaveRecord {
   friend bool operator==(const WaveRecord&, const WaveRecord&) = default;
 };
 
+// Totals of all waves.
+struct FrontierSummary {
+  std::uint64_t waves = 0;
+  std::uint64_t alone_waves = 0; // processed by one work-group
+  std::uint64_t topology_changes = 0;
+  std::uint32_t widest_wave = 0;
+  std::uint32_t widest_vertices = 0; // of its frontier
+  std::uint64_t frontier_edges = 0;  // explored edges of all frontiers
+  std::uint64_t scanned_edges = 0;   // visited edges
+  double edges_per_second = 0;       // frontier_edges divided by the time of the traversal
+};
+
+// The waves of a run so far: records of the first ones, and sums over all, so that a run of any length takes bounded
+// memory.
+struct WaveLog {
+  static constexpr std::size_t most_records = 65'535;
+
+  std::uint64_t group_size = 1; // work-items
+  std::uint64_t workers = 1;    // work-groups
+
+  std::vector<WaveRecord> records{};
+  WaveRecord last{}, densest{};
+  FrontierSummary sums{};
+  std::uint64_t vertices = 0;    // of all frontiers
+  std::uint64_t work_items = 0;  // of all passes over them
+  std::uint32_t dense_waves = 0; // most consecutive ones
+
+  void add(const WaveRecord& wave);
+  [[nodiscard]] bool complete() const { return records.size() == sums.waves; }
+};
+
 // The effective policy of a traversal.
-struct ReplayPolicy {
+struct ChoicePolicy {
   policy::LaunchPolicy launch;
   graphs::SwitchRule switch_rule = graphs::SwitchRule::edges;
   std::optional<policy::Topology> forced;
@@ -60,34 +88,13 @@ struct ReplayPolicy {
 };
 
 // Computes topology, rule, threshold and density from the other numbers of a wave.
-WaveRecord choose(const ReplayPolicy& policy, const WaveRecord& numbers);
+WaveRecord choose(const ChoicePolicy& policy, const WaveRecord& numbers);
 
 // Returns the number of vertices up to which a frontier after a sparse wave is certainly sparse, if its edges
 // are few.
-std::uint32_t surely_sparse(const ReplayPolicy& policy);
+std::uint32_t surely_sparse(const ChoicePolicy& policy);
 
 // True if a frontier after a sparse wave is certainly sparse, for one with few edges per vertex.
-bool surely_slim(const ReplayPolicy& policy, std::uint32_t vertices, std::uint64_t edges);
-
-struct Replay {
-  std::uint64_t waves = 0;
-  std::uint64_t agreed = 0;
-  std::optional<std::uint32_t> first_difference; // wave
-};
-Replay replay(const ReplayPolicy& policy, std::span<const WaveRecord> waves);
-
-// Returns the evidence of every distinct choice, in order of the waves.
-std::vector<policy::TopologyEvidence> topology_evidence(std::span<const WaveRecord> waves,
-                                                        const FrontierMemory& memory, std::uint32_t lanes);
-
-// A field of the evidence that is missing or does not follow from the waves.
-struct EvidenceFlaw {
-  std::size_t item = 0; // index in the list; its length: an item is missing
-  std::string field;
-  bool incomplete = false;
-};
-std::optional<EvidenceFlaw> first_flaw(std::span<const policy::TopologyEvidence> evidence,
-                                       std::span<const WaveRecord> waves, const FrontierMemory& memory,
-                                       std::uint32_t lanes);
+bool surely_slim(const ChoicePolicy& policy, std::uint32_t vertices, std::uint64_t edges);
 
 } // namespace tidegate::traversal
