@@ -1,13 +1,13 @@
 // Helpers for the parts of `compact`: problems from DAGs, and the conditions of every packing.
 #pragma once
 
-#include "../test_scale.hpp"
 #include "dag_support.hpp"
 #include "planning/compact/problem.hpp"
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,33 +34,20 @@ inline PackingProblem random_problem(int family, std::uint32_t waves, Random& ra
   return problem_of(random_dag(static_cast<Family>(family % family_names.size()), waves, random));
 }
 
-// Checks that dependencies go forward and, with `must_fit`, that groups fit and none is empty.
-inline void check_packing(const PackingProblem& problem, const Packing& packing, bool must_fit = true) {
+// Checks that dependencies go forward, that groups fit and that none is empty.
+inline void check_packing(const PackingProblem& problem, const Packing& packing) {
+  std::vector<bool> used(packing.groups);
   for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    CHECK(packing.group_of[item] < packing.groups);
+    REQUIRE(packing.group_of[item] < packing.groups);
+    used[packing.group_of[item]] = true;
     for (const std::uint32_t successor : problem.successors[item]) {
       CHECK(packing.group_of[item] < packing.group_of[successor]);
     }
   }
-  if (must_fit) {
-    CHECK(peak_bytes(problem, packing) <= problem.capacity);
-    CHECK(without_empty_groups(packing).groups == packing.groups);
+  CHECK(std::ranges::count(used, false) == 0);
+  for (const std::uint64_t bytes : group_bytes(problem, packing)) {
+    CHECK(bytes <= problem.capacity);
   }
-}
-
-// Returns true if `below` depends on `above`, by walking back. Slow, and independent of the bit matrices.
-inline bool depends_on(const PackingProblem& problem, std::uint32_t below, std::uint32_t above) {
-  for (const std::uint32_t other : problem.predecessors[below]) {
-    if (other == above || depends_on(problem, other, above)) {
-      return true;
-    }
-  }
-  return false;
-}
-
-inline bool can_meet(const PackingProblem& problem, std::uint32_t a, std::uint32_t b) {
-  return a != b && problem.size[a] <= problem.capacity - problem.size[b] && !depends_on(problem, a, b) &&
-         !depends_on(problem, b, a);
 }
 
 } // namespace tidegate::planning::test

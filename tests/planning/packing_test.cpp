@@ -1,13 +1,14 @@
-// The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, overfull
-// groups, the peak and branch and bound.
+// The parts of `compact` one by one: the problem and its mirror, lower bounds, list schedules, the peak and both
+// searches.
 #include "packing_support.hpp"
 #include "planning/compact/problem.hpp"
-#include "planning/compact/searches.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tidegate::planning {
@@ -16,7 +17,7 @@ namespace {
 using namespace test;
 std::uint64_t bound_of(const WaveDag& dag) {
   const PackingProblem problem = problem_of(dag);
-  return lower_bounds(problem, mirrored(problem)).groups.groups;
+  return lower_bounds(problem, mirrored(problem)).groups;
 }
 
 TEST_CASE("the problem numbers waves in layer order and drops repeated dependencies") {
@@ -28,8 +29,6 @@ TEST_CASE("the problem numbers waves in layer order and drops repeated dependenc
   CHECK(reverse.size == std::vector<std::uint64_t>{2, 1, 3});
   CHECK(reverse.successors.items == Numbers{1, 2, 2});
   CHECK(mirrored(reverse).predecessors.items == problem.predecessors.items);
-  CHECK(has_bit(ancestors(problem).row(2), 0));
-  CHECK_FALSE(has_bit(ancestors(problem).row(0), 2));
 }
 
 TEST_CASE("lower bounds") {
@@ -80,75 +79,95 @@ TEST_CASE("measures never weigh a group that fits above their capacity") {
 }
 
 TEST_CASE("list schedules respect everything and take the preferred first") {
-  // Group by group fills the gap next to wave 0 with wave 2; the largest first would take wave 1.
+  // The gap next to wave 0 is filled with wave 2; the largest first would take wave 1.
   const PackingProblem problem = problem_of(dag_of({3, 9, 4, 2}, {{0, 3}}, 10));
-  CHECK(schedule_by_group(problem, Numbers{0, 2, 1, 3}).group_of == Numbers{0, 1, 0, 2});
-  CHECK(schedule_by_group(problem, Numbers{1, 0, 2, 3}).group_of == Numbers{1, 0, 1, 2});
-  CHECK(schedule_by_item(problem, Numbers{0, 3, 2, 1}).group_of == Numbers{0, 2, 0, 1});
+  CHECK(list_schedule(problem, Numbers{0, 2, 1, 3}).group_of == Numbers{0, 1, 0, 2});
+  CHECK(list_schedule(problem, Numbers{1, 0, 2, 3}).group_of == Numbers{1, 0, 1, 2});
   Random random(seed());
   for (int i = 0; i < 500; ++i) {
-    const PackingProblem drawn = problem_of(random_dag(static_cast<Family>(i % 5), 40, random));
+    const PackingProblem drawn = random_problem(i, 40, random);
     const LowerBounds bounds = lower_bounds(drawn, mirrored(drawn));
-    check_packing(drawn, schedule_by_group(drawn, by_tail_then_size(drawn, bounds.groups.tail)));
-    check_packing(drawn, schedule_by_group(drawn, by_size_then_tail(drawn, bounds.groups.tail)));
-    check_packing(drawn, schedule_by_item(drawn, by_tail_then_size(drawn, bounds.groups.tail)));
+    check_packing(drawn, list_schedule(drawn, by_tail_then_size(drawn, bounds.tail)));
+    check_packing(drawn, list_schedule(drawn, by_size_then_tail(drawn, bounds.tail)));
   }
 }
 
-TEST_CASE("items leave overfull groups for others") {
+CompactSearch search_of(const PackingProblem& problem, Packing start) {
+  CompactSearch search{.problem = problem, .reverse = mirrored(problem), .best = std::move(start)};
+  search.bounds = lower_bounds(problem, search.reverse);
+  search.lower = search.bounds.groups;
+  return search;
+}
+
+// A schedule by the numbers of the items: far from the best one.
+Packing first_come(const PackingProblem& problem) {
+  Numbers order(problem.count());
+  std::iota(order.begin(), order.end(), 0U);
+  return list_schedule(problem, order);
+}
+
+TEST_CASE("better orders are found, the same in every run") {
   Random random(seed());
-  int fitted = 0;
-  for (int i = 0; i < 300; ++i) {
-    PackingProblem problem = random_problem(i, 40, random);
-    const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
-    const Packing packing = schedule_by_item(problem, by_tail_then_size(problem, bounds.groups.tail));
-    const std::uint64_t largest = *std::max_element(problem.size.begin(), problem.size.end());
-    problem.capacity = std::max(largest, peak_bytes(problem, packing) / 10 * 9);
-    std::uint64_t effort = 20'000;
-    const auto found = with_groups_fitted(problem, packing, effort);
-    if (found) {
-      check_packing(problem, *found);
-      CHECK(found->groups <= packing.groups);
-      ++fitted;
-    }
+  std::uint32_t saved = 0;
+  for (int i = 0; i < 100; ++i) {
+    const PackingProblem problem = random_problem(i, 60, random);
+    const Packing start = first_come(problem);
+    const auto improved = [&](std::uint64_t effort) {
+      CompactSearch search = search_of(problem, start);
+      improve_order(search, effort);
+      check_packing(problem, search.best);
+      CHECK(search.best.groups <= start.groups);
+      CHECK(search.best.groups >= search.lower);
+      return search.best;
+    };
+    CHECK(improved(0).group_of == start.group_of);
+    improved(random.between(1, 3000)); // with any effort
+    const Packing found = improved(100'000);
+    CHECK(found.group_of == improved(100'000).group_of);
+    saved += start.groups - found.groups;
   }
-  CHECK(fitted > 30);
+  CHECK(saved > 100);
 }
 
 TEST_CASE("the peak falls to the mean where the sizes allow it") {
   const PackingProblem problem = problem_of(dag_of({5, 5, 1, 1, 1, 1}, {}, 12));
-  const Packing start{.group_of = {0, 0, 0, 0, 1, 1}, .groups = 2};
-  const Packing even = lower_peak(problem, Numbers(6, 0), start, 100'000);
-  CHECK(even.groups == 2);
-  CHECK(peak_bytes(problem, even) == 7);
-  CHECK(lower_peak(problem, Numbers(6, 0), start, 0).group_of == start.group_of);
+  CompactSearch search = search_of(problem, {.group_of = {0, 0, 0, 0, 1, 1}, .groups = 2});
+  lower_peak(search, 0);
+  CHECK(search.best.group_of == Numbers{0, 0, 0, 0, 1, 1});
+  lower_peak(search, 100'000);
+  CHECK(search.best.groups == 2);
+  CHECK(std::ranges::max(group_bytes(problem, search.best)) == 7);
 }
 
-TEST_CASE("branch and bound") {
-  // First fit, longest tail first, needs four groups; three suffice: {5 5} {4 6} and the waves that depend on
-  // them.
+TEST_CASE("small problems are exhausted") {
+  // The longest tail first needs four groups; three suffice: {5 5} {4 6} and the wave that depends on them.
   const PackingProblem problem = problem_of(dag_of({6, 5, 5, 4, 10}, {{0, 4}, {1, 4}, {2, 4}, {3, 4}}, 10));
-  const LowerBounds bounds = lower_bounds(problem, mirrored(problem));
-  SUBCASE("finds the best packing and stops at the bound") {
-    const SearchResult result =
-        branch_and_bound(problem, bounds, 5, {.loads_per_node = 100, .effort = 10'000});
-    CHECK(result.packing.groups == 3);
-    CHECK(result.exhausted);
-    check_packing(problem, result.packing);
+  CompactSearch search = search_of(problem, {.group_of = {0, 1, 2, 3, 4}, .groups = 5});
+  search.lower = 2; // below the bound
+  std::uint64_t effort = 0;
+  SUBCASE("without effort nothing changes") {
+    exhaust(search, effort);
+    CHECK(search.best.groups == 5);
+    CHECK(search.lower == 2);
   }
-  SUBCASE("has nothing to do below the bound") {
-    const SearchResult result = branch_and_bound(problem, bounds, 3, {});
-    CHECK(result.packing.groups == 0);
-    CHECK(result.exhausted);
+  SUBCASE("the best packing is found and proved") {
+    effort = 10'000;
+    exhaust(search, effort);
+    CHECK(search.best.groups == 3);
+    CHECK(search.lower == 3);
+    CHECK(effort > 0);
+    check_packing(problem, search.best);
   }
-  SUBCASE("gives up without effort") {
-    const SearchResult result = branch_and_bound(problem, bounds, 5, {.loads_per_node = 100, .effort = 0});
-    CHECK(result.packing.groups == 0);
-    CHECK_FALSE(result.exhausted);
-  }
-  SUBCASE("a search cut short proves nothing") {
-    const SearchResult result = branch_and_bound(problem, bounds, 5, {.loads_per_node = 0, .effort = 10'000});
-    CHECK_FALSE(result.exhausted);
+  SUBCASE("with any effort, what is found is a packing") {
+    Random random(seed());
+    for (int i = 0; i < 300; ++i) {
+      const PackingProblem drawn = random_problem(i, i % 3 == 0 ? most_items_to_exhaust : 30, random);
+      search = search_of(drawn, first_come(drawn));
+      effort = random.between(1, 20'000);
+      exhaust(search, effort);
+      check_packing(drawn, search.best);
+      CHECK(search.best.groups >= search.lower);
+    }
   }
 }
 

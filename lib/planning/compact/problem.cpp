@@ -1,12 +1,12 @@
-// Builds, mirrors, splits and bounds packing problems.
+// Builds, mirrors and bounds packing problems.
 #include "planning/compact/problem.hpp"
 
 #include <tidegate/planning/wave_dag.hpp>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -112,174 +112,12 @@ Packing mirrored(const Packing& packing) {
   return result;
 }
 
-Packing without_empty_groups(Packing packing) {
-  std::vector<std::uint32_t> number(packing.groups);
-  for (const std::uint32_t group : packing.group_of) {
-    number[group] = 1;
-  }
-  std::uint32_t groups = 0;
-  for (std::uint32_t& entry : number) {
-    const bool used = entry != 0;
-    entry = groups;
-    groups += used ? 1 : 0;
-  }
-  for (std::uint32_t& group : packing.group_of) {
-    group = number[group];
-  }
-  packing.groups = groups;
-  return packing;
-}
-
-std::uint64_t peak_bytes(const PackingProblem& problem, const Packing& packing) {
+std::vector<std::uint64_t> group_bytes(const PackingProblem& problem, const Packing& packing) {
   std::vector<std::uint64_t> bytes(packing.groups);
-  std::uint64_t peak = 0;
   for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    std::uint64_t& sum = bytes[packing.group_of[item]];
-    sum += problem.size[item];
-    peak = std::max(peak, sum);
+    bytes[packing.group_of[item]] += problem.size[item];
   }
-  return peak;
-}
-
-ItemLists items_by_group(const Packing& packing) {
-  ItemLists result{.begin = std::vector<std::uint32_t>(std::size_t{packing.groups} + 2),
-                   .items = std::vector<std::uint32_t>(packing.group_of.size())};
-  for (const std::uint32_t group : packing.group_of) {
-    ++result.begin[std::size_t{group} + 2];
-  }
-  for (std::size_t i = 2; i < result.begin.size(); ++i) {
-    result.begin[i] += result.begin[i - 1];
-  }
-  for (std::uint32_t item = 0; item < packing.group_of.size(); ++item) {
-    result.items[result.begin[std::size_t{packing.group_of[item]} + 1]++] = item;
-  }
-  result.begin.pop_back();
-  return result;
-}
-
-BitMatrix ancestors(const PackingProblem& problem) {
-  BitMatrix result(problem.count());
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    const std::span<std::uint64_t> row = result.row(item);
-    for (const std::uint32_t predecessor : problem.predecessors[item]) {
-      set_bit(row, predecessor);
-      unite(row, result.row(predecessor));
-    }
-  }
-  return result;
-}
-
-namespace {
-
-constexpr std::uint32_t no_group = std::numeric_limits<std::uint32_t>::max();
-
-ItemLists flat(const std::vector<std::vector<std::uint32_t>>& lists) {
-  ItemLists result;
-  for (const std::vector<std::uint32_t>& list : lists) {
-    result.items.insert(result.items.end(), list.begin(), list.end());
-    result.begin.push_back(static_cast<std::uint32_t>(result.items.size()));
-  }
-  return result;
-}
-
-} // namespace
-
-BitMatrix may_meet(const PackingProblem& problem) {
-  BitMatrix result(problem.count());
-  const BitMatrix above = ancestors(problem);
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    for (std::uint32_t other = 0; other < item; ++other) {
-      if (!has_bit(above.row(item), other) && problem.size[other] <= problem.capacity - problem.size[item]) {
-        set_bit(result.row(item), other);
-        set_bit(result.row(other), item);
-      }
-    }
-  }
-  return result;
-}
-
-ItemLists parts(const PackingProblem& problem) {
-  const BitMatrix meets = may_meet(problem);
-  Packing part{.group_of = std::vector<std::uint32_t>(problem.count(), no_group)};
-  std::vector<std::uint32_t> open;
-  for (std::uint32_t first = 0; first < problem.count(); ++first) {
-    if (part.group_of[first] != no_group) {
-      continue;
-    }
-    const auto visit = [&](std::uint32_t item) {
-      if (part.group_of[item] == no_group) {
-        part.group_of[item] = part.groups;
-        open.push_back(item);
-      }
-    };
-    for (visit(first); !open.empty();) {
-      const std::uint32_t item = open.back();
-      open.pop_back();
-      for_each_bit(meets.row(item), visit);
-    }
-    ++part.groups;
-  }
-  return items_by_group(part);
-}
-
-SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t> items) {
-  SubProblem sub{.problem = {.capacity = problem.capacity}, .items = std::move(items)};
-  std::vector<std::uint32_t> place(problem.count(), no_group);
-  for (std::uint32_t i = 0; i < sub.items.size(); ++i) {
-    place[sub.items[i]] = i;
-    sub.problem.size.push_back(problem.size[sub.items[i]]);
-    sub.problem.wave.push_back(problem.wave[sub.items[i]]);
-  }
-  // Finds for each item its nearest predecessors in the sub-problem. Items are in topological order, so a path between
-  // two items of the sub-problem visits only items from its first to its last one.
-  std::vector<std::vector<std::uint32_t>> above(problem.count());
-  std::vector<std::vector<std::uint32_t>> predecessors;
-  std::vector<std::vector<std::uint32_t>> successors(sub.items.size());
-  const std::uint32_t end = sub.items.empty() ? 0 : sub.items.back() + 1;
-  for (std::uint32_t item = sub.items.empty() ? 0 : sub.items.front(); item < end; ++item) {
-    std::vector<std::uint32_t>& nearest = above[item];
-    for (const std::uint32_t other : problem.predecessors[item]) {
-      if (place[other] != no_group) {
-        nearest.push_back(place[other]);
-      } else {
-        nearest.insert(nearest.end(), above[other].begin(), above[other].end());
-      }
-    }
-    std::sort(nearest.begin(), nearest.end());
-    nearest.erase(std::unique(nearest.begin(), nearest.end()), nearest.end());
-    if (place[item] != no_group) {
-      for (const std::uint32_t other : nearest) {
-        successors[other].push_back(place[item]);
-      }
-      predecessors.push_back(nearest);
-    }
-  }
-  sub.problem.predecessors = flat(predecessors);
-  sub.problem.successors = flat(successors);
-  return sub;
-}
-
-Packing restricted(const Packing& packing, const SubProblem& sub) {
-  Packing result{.groups = packing.groups};
-  for (const std::uint32_t item : sub.items) {
-    result.group_of.push_back(packing.group_of[item]);
-  }
-  return without_empty_groups(std::move(result));
-}
-
-std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups) {
-  std::vector<std::uint32_t> number(groups.groups);
-  Packing result;
-  visit_in_order(
-      problem, groups, [](const std::vector<std::uint32_t>&) { return std::size_t{0}; },
-      [&](std::uint32_t group) { number[group] = result.groups++; });
-  if (result.groups < groups.groups) {
-    return {};
-  }
-  for (const std::uint32_t group : groups.group_of) {
-    result.group_of.push_back(number[group]);
-  }
-  return result;
+  return bytes;
 }
 
 namespace {
@@ -331,19 +169,31 @@ std::uint64_t ceiling(std::uint64_t weight, std::uint64_t capacity) {
 
 // Computes heads from all ancestors of an item: for every h, the ancestors with head >= h must fit between h
 // and the item. `weight_at[h]` collects the ancestors' weight by head.
-std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem, const LowerBounds& known) {
-  const BitMatrix above = ancestors(problem);
-  std::vector<std::uint32_t> head(problem.count());
-  std::vector<std::uint64_t> weight_at(std::size_t{problem.count()} + 1);
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem,
+                                          const std::array<Measure, 2>& measures) {
+  const std::uint32_t count = problem.count();
+  const std::size_t words = (std::size_t{count} + 63) / 64;
+  std::vector<std::uint64_t> above(words * count); // a bit for each pair of items
+  std::vector<std::uint32_t> head(count);
+  std::vector<std::uint64_t> weight_at(std::size_t{count} + 1);
+  for (std::uint32_t item = 0; item < count; ++item) {
+    const std::span<std::uint64_t> row = std::span(above).subspan(item * words, words);
     std::uint64_t best = 0;
     for (const std::uint32_t predecessor : problem.predecessors[item]) {
+      row[predecessor / 64] |= std::uint64_t{1} << predecessor % 64;
+      for (std::size_t word = 0; word < words; ++word) {
+        row[word] |= above[predecessor * words + word];
+      }
       best = std::max<std::uint64_t>(best, head[predecessor] + 1);
     }
     const std::uint64_t highest = best;
-    for (const Measure& measure : known.measures) {
-      for_each_bit(above.row(item),
-                   [&](std::uint32_t other) { weight_at[head[other]] += measure.weight[other]; });
+    for (const Measure& measure : measures) {
+      for (std::size_t word = 0; word < words; ++word) {
+        for (std::uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
+          const std::size_t other = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+          weight_at[head[other]] += measure.weight[other];
+        }
+      }
       std::uint64_t weight = 0;
       for (std::uint64_t h = highest; h-- > 0;) {
         weight += std::exchange(weight_at[h], 0);
@@ -356,44 +206,23 @@ std::vector<std::uint32_t> ancestor_heads(const PackingProblem& problem, const L
 }
 
 std::vector<std::uint32_t> heads(const PackingProblem& problem, const LowerBounds& known) {
-  return problem.count() <= most_items_with_closure ? ancestor_heads(problem, known)
+  return problem.count() <= most_items_with_closure ? ancestor_heads(problem, known.measures)
                                                     : longest_path_heads(problem);
 }
 
-// Bounds the groups by the weight of the items with head >= h, for every h, and of those with tail >= t.
-std::uint64_t window_bound(const GroupBounds& bounds, const Measure& measure, std::uint64_t bound) {
-  for (const std::vector<std::uint32_t>* side : {&bounds.head, &bounds.tail}) {
-    std::vector<std::uint64_t> weight_at(*std::max_element(side->begin(), side->end()) + std::size_t{1});
-    for (std::size_t i = 0; i < side->size(); ++i) {
-      weight_at[(*side)[i]] += measure.weight[i];
-    }
-    std::uint64_t weight = 0;
-    for (std::size_t around = weight_at.size(); around-- > 0;) {
-      weight += weight_at[around];
-      bound = std::max(bound, around + ceiling(weight, measure.capacity));
-    }
+// Bounds the groups by the weight of the items that have at least h groups on one side, for every h.
+std::uint64_t window_bound(std::span<const std::uint32_t> side, const Measure& measure) {
+  std::vector<std::uint64_t> weight_at(*std::max_element(side.begin(), side.end()) + std::size_t{1});
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    weight_at[side[i]] += measure.weight[i];
+  }
+  std::uint64_t bound = 0;
+  std::uint64_t weight = 0;
+  for (std::size_t around = weight_at.size(); around-- > 0;) {
+    weight += weight_at[around];
+    bound = std::max(bound, around + ceiling(weight, measure.capacity));
   }
   return bound;
-}
-
-// Computes heads, tails and the bounds that follow from them under all measures.
-void bound_groups(const PackingProblem& problem, const PackingProblem& reverse, LowerBounds& bounds) {
-  bounds.groups.head = heads(problem, bounds);
-  bounds = mirrored(std::move(bounds));
-  bounds.groups.head = heads(reverse, bounds);
-  bounds = mirrored(std::move(bounds));
-  GroupBounds& groups = bounds.groups;
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    groups.groups = std::max(groups.groups, std::uint64_t{groups.head[item]} + 1 + groups.tail[item]);
-  }
-  for (const Measure& measure : bounds.measures) {
-    groups.groups = window_bound(groups, measure, groups.groups);
-  }
-}
-
-template <class T>
-void turn_around(std::vector<T>& values) {
-  std::reverse(values.begin(), values.end());
 }
 
 } // namespace
@@ -414,22 +243,30 @@ LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& re
     return bounds;
   }
   bounds.measures = measures(problem);
+  bounds.head = heads(problem, bounds);
+  bounds = mirrored(std::move(bounds));
+  bounds.head = heads(reverse, bounds);
+  bounds = mirrored(std::move(bounds));
   WideBytes total = 0; // exact, unlike the rounded measure
-  for (const std::uint64_t size : problem.size) {
-    total += size;
+  for (std::uint32_t item = 0; item < problem.count(); ++item) {
+    total += problem.size[item];
+    bounds.groups = std::max(bounds.groups, std::uint64_t{bounds.head[item]} + 1 + bounds.tail[item]);
   }
-  bounds.groups.groups = groups_for(total, problem.capacity);
-  bound_groups(problem, reverse, bounds);
+  bounds.groups = std::max(bounds.groups, groups_for(total, problem.capacity));
+  for (const Measure& measure : bounds.measures) {
+    bounds.groups =
+        std::max({bounds.groups, window_bound(bounds.head, measure), window_bound(bounds.tail, measure)});
+  }
   return bounds;
 }
 
 LowerBounds mirrored(LowerBounds bounds) {
   for (Measure& measure : bounds.measures) {
-    turn_around(measure.weight);
+    std::reverse(measure.weight.begin(), measure.weight.end());
   }
-  turn_around(bounds.groups.head);
-  turn_around(bounds.groups.tail);
-  std::swap(bounds.groups.head, bounds.groups.tail);
+  std::reverse(bounds.head.begin(), bounds.head.end());
+  std::reverse(bounds.tail.begin(), bounds.tail.end());
+  std::swap(bounds.head, bounds.tail);
   return bounds;
 }
 

@@ -1,5 +1,4 @@
-// The packing problem that `compact` solves, its parts and its lower bounds, and the budget of steps that the
-// searches share.
+// The packing problem that `compact` solves, its lower bounds, its list schedules and its two searches.
 #pragma once
 #include <tidegate/planning/wave_dag.hpp>
 
@@ -8,15 +7,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 namespace tidegate::planning {
-
-inline void spend(std::uint64_t& effort, std::uint64_t steps) {
-  effort -= std::min(effort, steps);
-}
 
 // Pack items into as few groups of one capacity as possible, every predecessor in a strictly earlier group:
 // bin packing with precedence constraints, BPP-P (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012).
@@ -60,120 +54,14 @@ struct Packing {
 
 Packing mirrored(const Packing& packing);
 
-// Renumbers the groups without the empty ones.
-Packing without_empty_groups(Packing packing);
-
-// Returns the bytes of the fullest group.
-std::uint64_t peak_bytes(const PackingProblem& problem, const Packing& packing);
-
-// Returns the items of each group in ascending order.
-ItemLists items_by_group(const Packing& packing);
-
-// One bit for each pair of items.
-struct BitMatrix {
-  std::size_t words = 0; // of a row
-  std::vector<std::uint64_t> bits;
-
-  BitMatrix() = default;
-  explicit BitMatrix(std::size_t count) : words((count + 63) / 64), bits(words * count) {}
-  std::span<std::uint64_t> row(std::size_t item) { return std::span(bits).subspan(item * words, words); }
-  std::span<const std::uint64_t> row(std::size_t item) const {
-    return std::span(bits).subspan(item * words, words);
-  }
-};
-
-inline void set_bit(std::span<std::uint64_t> row, std::uint32_t item) {
-  row[item / 64] |= std::uint64_t{1} << (item % 64);
-}
-inline void unite(std::span<std::uint64_t> row, std::span<const std::uint64_t> other) {
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    row[word] |= other[word];
-  }
-}
-inline bool has_bit(std::span<const std::uint64_t> row, std::uint32_t item) {
-  return (row[item / 64] >> (item % 64) & 1) != 0;
-}
-
-template <class Function>
-void for_each_bit(std::span<const std::uint64_t> row, Function function) {
-  for (std::size_t word = 0; word < row.size(); ++word) {
-    for (std::uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
-      function(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
-    }
-  }
-}
-
-// Row i holds the ancestors of item i.
-BitMatrix ancestors(const PackingProblem& problem);
-
-// Splits a packing problem into parts that no group mixes.
-//
-// Two items can meet in a group if both fit and neither depends on the other; a part holds the items that can
-// meet, directly or through others. Waves before and after a point that all of them wait for are in different
-// parts, and under a tight budget a wave that can meet no other is a part on its own. Packing each part
-// optimally yields the fewest groups overall, unless no order of the groups keeps the dependencies between
-// the parts.
-
-// Row i holds the items that can meet item i.
-BitMatrix may_meet(const PackingProblem& problem);
-
-// Returns the items of each part in ascending order. Visits every pair of items: only for up to
-// most_items_with_closure.
-ItemLists parts(const PackingProblem& problem);
-
-// A subset of the items. A dependency through omitted items becomes a direct one.
-struct SubProblem {
-  PackingProblem problem;
-  std::vector<std::uint32_t> items; // original of each item, ascending
-};
-
-SubProblem sub_problem(const PackingProblem& problem, std::vector<std::uint32_t> items);
-
-// Restricts a packing to the sub-problem, without the groups that become empty.
-Packing restricted(const Packing& packing, const SubProblem& sub);
-
-// Visits the groups so that each comes after all that its items depend on; omits those on a cycle. `choose`
-// returns the index of the next group among the ready ones.
-template <class Choose, class Visit>
-void visit_in_order(const PackingProblem& problem, const Packing& groups, Choose choose, Visit visit) {
-  const ItemLists members = items_by_group(groups);
-  std::vector<std::uint32_t> waiting_for(groups.groups); // counts dependencies, not groups
-  for (std::uint32_t item = 0; item < problem.count(); ++item) {
-    waiting_for[groups.group_of[item]] += static_cast<std::uint32_t>(problem.predecessors[item].size());
-  }
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t group = 0; group < groups.groups; ++group) {
-    if (waiting_for[group] == 0) {
-      ready.push_back(group);
-    }
-  }
-  while (!ready.empty()) {
-    const std::size_t chosen = choose(ready);
-    const std::uint32_t group = ready[chosen];
-    ready[chosen] = ready.back();
-    ready.pop_back();
-    for (const std::uint32_t item : members[group]) {
-      for (const std::uint32_t successor : problem.successors[item]) {
-        if (--waiting_for[groups.group_of[successor]] == 0) {
-          ready.push_back(groups.group_of[successor]);
-        }
-      }
-    }
-    visit(group);
-  }
-}
-
-// Orders groups so that the dependencies hold; nothing if that is impossible.
-std::optional<Packing> in_order(const PackingProblem& problem, const Packing& groups);
+// Returns the bytes of each group.
+std::vector<std::uint64_t> group_bytes(const PackingProblem& problem, const Packing& packing);
 
 // Weights of items that bound the number of groups from below.
 //
 // A *measure* weighs items so that no feasible group weighs more than the measure's capacity; so the number
 // of groups is at least the total weight over the capacity. One measure is the bytes, the other counts waves
-// over half the budget (Lueker, FOCS 1983). More measures of its family (dual feasible functions), cliques of
-// waves that cannot meet, and windows between both ends of time proved a few more plans of generated DAGs and
-// improved none (scripts/bench/RESULTS.md).
-
+// over half the budget (Lueker, FOCS 1983).
 struct Measure {
   std::vector<std::uint64_t> weight; // by item; the sum is below 2^64
   std::uint64_t capacity = 1;        // no feasible group weighs more
@@ -186,30 +74,68 @@ std::array<Measure, 2> measures(const PackingProblem& problem);
 // Items with head >= h must all fit after the first h groups, so under every measure h + ceil(weight /
 // capacity) groups are needed; the same holds for tails. The head of an item is itself such a bound over its
 // ancestors (Dell'Amico, Diaz, Iori, Operations Research 60(6), 2012; for assembly lines Scholl and Becker,
-// EJOR 168(3), 2006).
-
-// Upper bound on items with a bit matrix of ancestors: n^2 / 8 bytes, and about n^2 steps per measure.
+// EJOR 168(3), 2006). Ancestors take n^2 / 8 bytes: larger problems have heads and tails by the longest path.
 inline constexpr std::uint32_t most_items_with_closure = 3000;
 
-struct GroupBounds {
+struct LowerBounds {
+  std::array<Measure, 2> measures;
   std::vector<std::uint32_t> head; // lower bound on groups strictly before the item's
   std::vector<std::uint32_t> tail; // lower bound on groups strictly after the item's
   std::uint64_t groups = 0;        // lower bound on all groups
 };
-
-// All lower bounds; they hold for every packing.
-struct LowerBounds {
-  std::array<Measure, 2> measures;
-  GroupBounds groups;
-};
-
-// Heads by the longest path alone.
-std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
 
 // `reverse` is mirrored(problem).
 LowerBounds lower_bounds(const PackingProblem& problem, const PackingProblem& reverse);
 
 // Returns the bounds of the mirrored problem.
 LowerBounds mirrored(LowerBounds bounds);
+
+// Heads by the longest path alone.
+std::vector<std::uint32_t> longest_path_heads(const PackingProblem& problem);
+
+// A list schedule: fills a group with the most preferred items that are ready and fit, closes it, and only
+// then makes the successors of its items ready. `preference` lists the items, most preferred first.
+//
+// Ordered by the groups of a packing that fits, the schedule has no more groups than the packing: the items
+// of each group are ready and fit when the schedule gets there.
+Packing list_schedule(const PackingProblem& problem, std::span<const std::uint32_t> preference);
+
+// Longest tail first, then largest, then lowest wave.
+std::vector<std::uint32_t> by_tail_then_size(const PackingProblem& problem,
+                                             std::span<const std::uint32_t> tail);
+
+// Largest first, then longest tail: a group takes the largest ready item that fits, which is best fit.
+std::vector<std::uint32_t> by_size_then_tail(const PackingProblem& problem,
+                                             std::span<const std::uint32_t> tail);
+
+// The problem in both directions of time, and the best answer so far.
+struct CompactSearch {
+  PackingProblem problem;
+  PackingProblem reverse;
+  LowerBounds bounds;
+  Packing best;
+  std::uint64_t lower = 0; // no packing has fewer groups
+
+  bool is_open() const { return best.groups > lower; }
+};
+
+// The searches count steps, not time, and deduct them from `effort`.
+inline void spend(std::uint64_t& effort, std::uint64_t steps) {
+  effort -= std::min(effort, steps);
+}
+
+// Local search over the orders of preference, in both directions of time: moves some items to other places of
+// the order and schedules again. Keeps an order whose schedule has fewer groups, or as many that are filled as
+// unevenly: then the emptiest group is nearly saved. Stops at `lower` groups.
+void improve_order(CompactSearch& search, std::uint64_t& effort);
+
+// Lowers the peak, the bytes of the fullest group, by bisection without more groups: schedules for a capacity
+// between the largest item, or the mean group, and the current peak.
+void lower_peak(CompactSearch& search, std::uint64_t effort);
+
+// Tries all packings of a small problem: either one with fewer groups is found, or `lower` becomes the groups
+// of the best one, unless the effort runs out.
+inline constexpr std::uint32_t most_items_to_exhaust = 64; // a set of items is a word
+void exhaust(CompactSearch& search, std::uint64_t& effort);
 
 } // namespace tidegate::planning
