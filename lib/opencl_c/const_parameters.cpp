@@ -1,220 +1,254 @@
 // Finds the pointer parameters whose const a function may drop, which C allows by a cast, by a conversion that compilers
-// only warn of, through a union, …: these read and write. A parameter keeps its const if each use of it, and of each
-// local pointer to const Q that may hold it, is on this list of elements E and pointers P:
-//
-//     E: P[…]   *P   P->member
-//     P: Q   (… + P)   (… ? P : P)   (global const int*)P   &E   f(P)
-//     Q = P   Q++   Q += …   as a statement; Q = P also in a declaration
-//     f(P), return P   if f keeps the const of its parameter, and of its result; vload, prefetch, asynchronous copies
-//
-// Declarations have one star, typedefs included. Elements are numbers, or structures if no type of the
-// file has arrays, so that no element becomes a pointer by itself.
-#include "opencl_c/translation_unit.hpp"
-#include "opencl_c/words.hpp"
+// only warn of, through a union, …: these read and write. A parameter keeps its const if every occurrence of it, and of
+// each local pointer to const that may hold it, is in an expression on the list in state(), and no expression makes a
+// pointer that is not to const of it, a number, or something that is not known.
+#include "opencl_c/tree.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <initializer_list>
+#include <array>
 #include <set>
-#include <string>
 #include <string_view>
 
 namespace tidegate::opencl_c {
 namespace {
 
-using Texts = std::initializer_list<std::string_view>;
+using Kind = Expr::Kind;
 
-class ConstPointers {
-public:
-  explicit ConstPointers(const TranslationUnit& unit) : unit_(unit) {
-    for (const Name& name : unit.names) {
-      has_arrays_ |= (name.kind == NameKind::member || name.kind == NameKind::type) &&
-                     unit.contains(name.declarator, "[");
-    }
+// True for a pointer to const numbers, vectors or structures, or arrays of them.
+bool points_to_const(const Type& type) {
+  const Type* inner = type.is(Type::Kind::pointer) ? type.inner : nullptr;
+  while (inner != nullptr && inner->is(Type::Kind::array)) {
+    inner = inner->inner;
   }
+  return inner != nullptr && inner->is_const &&
+         (inner->is_arithmetic() || inner->is(Type::Kind::record) || inner->is(Type::Kind::nothing));
+}
 
-  bool stays_const(const Function& function, const Parameter& parameter) {
-    if (!function.body) { // a prototype; its definition, if any, is checked separately
-      return true;
+class Follower {
+public:
+  Follower(const TranslationUnit& unit, const Function& function)
+      : unit_(unit), function_(function), decl_(unit.tree->declaration(function.name_token)) {}
+
+  bool keeps_const(std::size_t parameter) {
+    const Stmt* const body = unit_.tree->body(function_);
+    if (body == nullptr || decl_ == nullptr || decl_->parameters.size() != function_.parameters.size() ||
+        decl_->parameters[parameter]->name == no_name ||
+        !points_to_const(*decl_->parameters[parameter]->type)) {
+      return false;
     }
-    function_ = &function;
-    names_.clear();
-    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-      if (const Name* const name = unit_.meaning(i); name != nullptr && name->token == i) {
-        names_.insert(i);
-      }
+    followed_ = {decl_->parameters[parameter]->name};
+    for (std::size_t count = 0; keeps_ && count != followed_.size();) {
+      count = followed_.size();
+      each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
     }
-    bool stays = stars(parameter.tokens) == 1 && has_known_words(*function.body);
-    for (std::size_t count = 0; stays && count != names_.size();) {
-      count = names_.size();
-      for (std::size_t i = function.body->begin; stays && i < function.body->end; ++i) {
-        const Name* const name = unit_.meaning(i);
-        stays = name == nullptr || !names_.contains(name->token) || name->token == i || keeps(i);
-      }
+    for (std::size_t i = body->tokens.begin; keeps_ && i < body->tokens.end; ++i) { // the rest is opaque
+      const std::size_t name = unit_.meanings[i];
+      keeps_ = !followed_.contains(name) || unit_.names[name].token == i || seen_.contains(i);
     }
-    return stays;
+    return keeps_;
   }
 
 private:
-  [[nodiscard]] bool is(std::size_t i, std::string_view text) const { return unit_.is(i, text); }
-  [[nodiscard]] bool is_any(std::size_t i, Texts texts) const {
-    return std::ranges::any_of(texts, [&](std::string_view text) { return is(i, text); });
+  // What an expression is: the memory that the parameter points to or a part of it, or an address in there.
+  enum class State : std::uint8_t { other, place, pointer };
+
+  State lost() {
+    keeps_ = false;
+    return State::other;
   }
 
-  // Stars and brackets of arrays in a declaration or cast, typedefs included; many if a word may hide one.
-  [[nodiscard]] int stars(TokenRange range) const {
-    constexpr int many = 100;
-    int count = 0;
-    for (std::size_t i = range.begin; i < range.end && count < many; ++i) {
-      const std::string& word = unit_.source.tokens[i].text;
-      const Name* const name = unit_.meaning(i);
-      if (word == "*" || word == "[") {
-        ++count;
-        i = word == "[" ? unit_.counterpart(i) : i;
-      } else if (name != nullptr && name->kind == NameKind::type && name->token != i) {
-        count += stars({name->specifiers.begin, unit_.find(name->specifiers, "{")}) + stars(name->declarator);
-      } else if (word == "struct" || word == "union"
-                     ? has_arrays_
-                     : name == nullptr && !is_qualifier(word) && !is_type_word(word) && word != "typedef") {
-        return many;
+  void statement(const Stmt& stmt) {
+    for (const Expr* const expr : stmt.values) {
+      if (expr != nullptr && value(*expr) == State::pointer && stmt.kind == Stmt::Kind::return_value &&
+          !points_to_const(*decl_->type->inner)) {
+        lost();
       }
     }
-    return count;
-  }
-
-  // True if no word of the body but declared names, members and this list may do something to a pointer: __typeof__,
-  // _Generic and asm are not on it, nor are statements in parentheses.
-  [[nodiscard]] bool has_known_words(TokenRange body) const {
-    for (std::size_t i = body.begin; i < body.end; ++i) {
-      const std::string& word = unit_.source.tokens[i].text;
-      const bool is_undeclared = unit_.source.tokens[i].kind == TokenKind::identifier &&
-                                 unit_.meaning(i) == nullptr && !unit_.is_member(i);
-      const bool is_lower = std::ranges::any_of(word, [](char c) { return 'a' <= c && c <= 'z'; });
-      if ((is_undeclared && is_lower && !is_qualifier(word) && !is_type_word(word) &&
-           !is_built_in_function(word) && !word.starts_with("memory_") &&
-           !is_any(i, {"if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue",
-                       "return", "goto", "sizeof", "typedef", "true", "false", "__attribute__",
-                       "opencl_unroll_hint", "aligned"})) ||
-          (is(i, "{") && is(i - 1, "("))) {
-        return false;
+    for (const Decl* const decl : stmt.declared) {
+      if (decl->value != nullptr && value(*decl->value) == State::pointer) {
+        joins(decl->name);
       }
     }
-    return true;
   }
 
-  // Returns true if the use of the pointer at the token is on the list.
-  bool keeps(std::size_t token) {
-    return is(token - 1, "*") ? element(token - 1) : operand(token, token + 1);
-  }
-
-  // A pointer from one token to another: what follows may make an element of it.
-  bool operand(std::size_t begin, std::size_t after) {
-    return is_any(after, {"[", "->"}) ? element(begin) : pointer(begin, after);
-  }
-
-  // An element begins at the token; its address may be taken.
-  bool element(std::size_t begin) {
-    std::size_t before = begin - 1;
-    while (is(before, "(") && !unit_.is_call(before - 1)) {
-      --before;
+  // The pointer is stored in the variable.
+  void joins(std::size_t name) {
+    const Name* const variable = name == no_name ? nullptr : &unit_.names[name];
+    if (variable != nullptr && variable->kind == NameKind::variable && !variable->is_file_scope &&
+        points_to_const(*variable->type)) {
+      followed_.insert(name);
+    } else {
+      lost();
     }
-    // An operand ends before a binary &. A parenthesis ends one if it begins with a number or a variable.
-    const std::size_t left = is(before - 1, ")") ? unit_.counterpart(before - 1) + 1 : before - 1;
-    const Name* const name = unit_.meaning(left);
-    const bool is_operand =
-        is(left, "]") || unit_.is_member(left) || unit_.source.tokens[left].kind == TokenKind::number ||
-        (name != nullptr && (name->kind == NameKind::variable || name->kind == NameKind::enumerator));
-    return !is(before, "&") || is_operand || pointer(before, before + 1);
   }
 
-  // The use of a pointer that begins at the token.
-  bool pointer(std::size_t begin, std::size_t after) {
-    std::size_t before = begin - 1;
-    while (is(before, ")")) {
-      const TokenRange cast{.begin = unit_.counterpart(before) + 1, .end = before};
-      if (!unit_.contains(cast, "const") || !is(before - 1, "*") || stars(cast) != 1) {
-        return false;
+  // The state of the value: an array decays to its address, and the value of another place is data.
+  State value(const Expr& expr) {
+    const State found = state(expr);
+    if (found != State::place) {
+      return found;
+    }
+    return expr.type->is(Type::Kind::array)    ? State::pointer
+           : expr.type->is(Type::Kind::opaque) ? lost()
+                                               : State::other;
+  }
+
+  State none(const Expr& expr) { return value(expr) == State::pointer ? lost() : State::other; }
+
+  State if_const(State found, const Type& type) {
+    return found == State::pointer && !points_to_const(type) ? lost() : found;
+  }
+
+  State pointee(State pointer, const Type& type) {
+    if (pointer != State::pointer) {
+      return State::other;
+    }
+    const bool known = type.is_arithmetic() || type.is(Type::Kind::record) || type.is(Type::Kind::array);
+    return known ? State::place : lost();
+  }
+
+  State state(const Expr& expr) {
+    const auto operand = [&expr](std::size_t i) -> const Expr& { return *expr.operands[i]; };
+    const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
+    switch (expr.kind) {
+    case Kind::name:
+      seen_.insert(expr.token);
+      return followed_.contains(unit_.meanings[expr.token]) ? State::pointer : State::other;
+    case Kind::call: return call(expr);
+    case Kind::subscript: {
+      const State index = value(operand(1));
+      const bool part = operand(0).type->is_arithmetic();
+      const State array = part ? state(operand(0)) : value(operand(0));
+      if (array == State::place) { // a component of a vector
+        return index == State::other ? State::place : lost();
       }
-      before = cast.begin - 2;
+      return array == index ? (array == State::other ? array : lost()) : pointee(State::pointer, *expr.type);
     }
-    if (is(before, "*")) {
-      return element(before);
-    }
-    return is_any(before, {";", "}"})
-               ? is_any(after, {"=", "++", "--", "+=", "-="})
-               : is_any(before, {"(", ",", "=", "?", ":", "+", "return"}) && in_context(before);
-  }
-
-  // What becomes of an expression that may be a pointer; the token before its last operand is given.
-  bool in_context(std::size_t before) {
-    std::size_t commas = 0;
-    for (; !unit_.source.tokens[before].opens(); --before) {
-      if (is_any(before, {";", "}"})) {
-        return false;
+    case Kind::member: {
+      if (unit_.is(expr.token - 1, "->")) {
+        return value(operand(0)) == State::pointer ? State::place : State::other;
       }
-      if (is(before, "return")) {
-        return returns_const(*function_);
+      const State object = state(operand(0));
+      return object == State::pointer ? lost() : object;
+    }
+    case Kind::unary: {
+      if (is("&")) {
+        const State of = state(operand(0));
+        return of == State::place ? if_const(State::pointer, *expr.type) : of == State::pointer ? lost() : of;
       }
-      if (is(before, "=") && commas == 0) {
-        return joins(before - 1);
+      if (is("*")) {
+        return pointee(value(operand(0)), *expr.type);
       }
-      commas += is(before, ",") ? 1 : 0;
-      before = unit_.source.tokens[before].closes() ? unit_.counterpart(before) : before;
+      if (is("++") || is("--")) {
+        return changed(operand(0));
+      }
+      const State of = value(operand(0));
+      return of == State::pointer && !is("!") ? lost() : State::other;
     }
-    if (is(before, "(") && unit_.is_call(before - 1)) {
-      return passes_on(before - 1, commas);
+    case Kind::postfix: return changed(operand(0));
+    case Kind::binary: {
+      static constexpr std::array<std::string_view, 8> tests{"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+      const State left = value(operand(0));
+      const State right = value(operand(1));
+      if (std::ranges::any_of(tests, is) || left == right) {
+        return left == State::other || !is("+") ? State::other : lost();
+      }
+      return is("+") || (is("-") && left == State::pointer)
+                 ? if_const(State::pointer, *expr.type) // elsewhere than a number is added
+                 : lost();
     }
-    return is(before, "(") && commas == 0 && operand(before, unit_.counterpart(before) + 1);
+    case Kind::assignment: {
+      const State to = changed(operand(0));
+      const State of = value(operand(1));
+      if (of != State::pointer) {
+        return to;
+      }
+      if (!is("=") || operand(0).kind != Kind::name) {
+        return lost();
+      }
+      joins(unit_.meanings[operand(0).token]);
+      return of;
+    }
+    case Kind::conditional: {
+      value(operand(0));
+      const State yes = value(operand(1));
+      const State no = value(operand(2));
+      return if_const(yes == State::pointer ? yes : no, *expr.type);
+    }
+    case Kind::comma: value(operand(0)); return value(operand(1));
+    case Kind::cast: {
+      const State of = value(operand(0));
+      return expr.type->is(Type::Kind::nothing) ? State::other : if_const(of, *expr.type);
+    }
+    case Kind::size: {
+      each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); }); // not evaluated
+      return State::other;
+    }
+    case Kind::vector:
+    case Kind::compound:
+    case Kind::list:
+    case Kind::designated:
+      for (const Expr* const part : expr.operands) {
+        none(*part);
+      }
+      return State::other;
+    default: return State::other; // names in what is opaque are not seen
+    }
   }
 
-  // The pointer is assigned to the variable at the token, which joins the names if it is a pointer to const.
-  bool joins(std::size_t token) {
-    const Name* const name = unit_.meaning(token);
-    const bool fits = name != nullptr && name->kind == NameKind::variable && !name->is_file_scope &&
-                      is_any(token - 1, {";", "}", "*", "const", "restrict"}) && !is(name->token + 1, "[") &&
-                      unit_.contains(name->specifiers, "const") && stars(name->specifiers) == 0 &&
-                      stars({.begin = name->declarator.begin, .end = name->token + 1}) == 1;
-    if (fits) {
-      names_.insert(name->token);
-    }
-    return fits;
+  // What is assigned to may be a variable that holds the pointer, but not the memory.
+  State changed(const Expr& target) {
+    const State found = state(target);
+    return found == State::place || (found == State::pointer && target.kind != Kind::name) ? lost() : found;
   }
 
-  // The pointer is an argument of a call, and may be its result.
-  bool passes_on(std::size_t called, std::size_t index) {
-    const std::string& name = unit_.source.tokens[called].text;
-    const Function* const callee = unit_.definition(name);
-    if (unit_.meaning(called) == nullptr) {
-      return (index == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
-             (index == 0 && name == "prefetch");
+  State call(const Expr& expr) {
+    const Expr& callee = *expr.operands[0];
+    const std::string_view name = unit_.source.tokens[callee.token].text;
+    const Name* const called = callee.kind == Kind::name ? unit_.meaning(callee.token) : nullptr;
+    const Function* const function = called == nullptr ? nullptr : unit_.definition(name);
+    State result = none(callee);
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+      if (value(*expr.operands[i]) != State::pointer) {
+        continue;
+      }
+      const std::size_t index = i - 1;
+      if (called == nullptr) {
+        const bool reads =
+            callee.kind == Kind::name &&
+            ((index == 1 && (name.starts_with("vload") || name.starts_with("async_work_group_"))) ||
+             (index == 0 && name == "prefetch"));
+        result = reads ? result : lost();
+      } else if (called->kind == NameKind::function && function != nullptr && !function->is_overloadable &&
+                 index < function->parameters.size() && function->parameters[index].is_pointer &&
+                 function->parameters[index].is_const) {
+        result = callee.type->inner->is(Type::Kind::pointer) ? if_const(State::pointer, *expr.type) : result;
+      } else {
+        lost();
+      }
     }
-    return callee != nullptr && unit_.meaning(called)->kind == NameKind::function &&
-           !callee->is_overloadable && index < callee->parameters.size() &&
-           callee->parameters[index].is_pointer && callee->parameters[index].is_const &&
-           (!returns_const(*callee) || operand(called, unit_.counterpart(called + 1) + 1));
-  }
-
-  [[nodiscard]] bool returns_const(const Function& function) const {
-    const TokenRange result{.begin = function.begin, .end = function.name_token};
-    return unit_.contains(result, "const") && stars(result) == 1;
+    return result;
   }
 
   const TranslationUnit& unit_;
-  bool has_arrays_ = false; // a member or a typedef is an array
-  const Function* function_ = nullptr;
-  std::set<std::size_t> names_; // tokens that declare pointers to the parameter's memory
+  const Function& function_;
+  const Decl* const decl_;
+  bool keeps_ = true;
+  std::set<std::size_t> followed_; // names that may hold the pointer
+  std::set<std::size_t> seen_;     // tokens of names in expressions that are known
 };
 
 } // namespace
 
 void clear_lost_const(TranslationUnit& unit) {
-  ConstPointers pointers(unit);
   for (bool changed = true;
-       changed;) { // a caller passes pointers on to those that have kept their const so far
+       changed;) { // a function passes pointers on to those that have kept their const so far
     changed = false;
     for (Function& function : unit.functions) {
-      for (Parameter& parameter : function.parameters) {
-        if (parameter.is_pointer && parameter.is_const && !pointers.stays_const(function, parameter)) {
+      for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+        Parameter& parameter = function.parameters[i];
+        if (parameter.is_pointer && parameter.is_const && function.body &&
+            !Follower(unit, function).keeps_const(i)) {
           parameter.is_const = false;
           changed = true;
         }

@@ -411,7 +411,7 @@ std::vector<TokenRange> TranslationUnit::split(TokenRange range) const {
 Result<TranslationUnit> parse_translation_unit(TokenStream source) {
   TranslationUnit unit{.source = std::move(source)};
   TIDEGATE_CHECK(match_brackets(unit));
-  resolve_names(unit);
+  parse_tree(unit);
   TIDEGATE_CHECK(Parser(unit).run());
   evaluate_constants(unit);
   clear_lost_const(unit);

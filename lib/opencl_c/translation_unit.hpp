@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -55,6 +56,9 @@ struct Function {
 
 enum class NameKind : std::uint8_t { variable, function, type, tag, enumerator, member };
 
+struct Type; // tree.hpp
+struct Tree;
+
 // A declared name, at the first of its declarations.
 struct Name {
   NameKind kind = NameKind::variable; // parameters are variables
@@ -63,6 +67,7 @@ struct Name {
   TokenRange specifiers;     // shared by all declarators; not set for tags and enumerators
   TokenRange declarator;     // likewise, with the value
   std::size_t statement = 0; // first token of the declaration, attributes included
+  const Type* type = nullptr; // none for tags
 };
 
 // An argument of a call.
@@ -82,6 +87,7 @@ struct TranslationUnit {
   std::vector<Name> names;                             // of every scope
   std::vector<std::size_t> meanings;                   // by token: index into names, or no_name
   std::vector<std::size_t> counterparts;               // by token: the bracket that belongs to this one
+  std::shared_ptr<const Tree> tree;
 
   // The definition of a function, or nullptr.
   [[nodiscard]] const Function* definition(std::string_view name) const;
@@ -146,9 +152,8 @@ struct PragmaScope {
 
 PragmaScope pragma_scope(const TranslationUnit& unit);
 
-// Resolves each identifier of a file to its declaration (C99 6.2.1 to 6.2.3), by the scopes of C and without
-// types: fills in names, meanings and file_scope_names. The brackets of the unit must match.
-void resolve_names(TranslationUnit& unit);
+// Fills in the tree, and with it names, meanings and file_scope_names. The brackets of the unit must match.
+void parse_tree(TranslationUnit& unit);
 
 // Clears is_const of parameters that become pointers through which the function could write: by a cast, or by a
 // conversion of which compilers only warn; and where an expression has a form that this function does not know.

@@ -1,0 +1,198 @@
+// The syntax tree of a preprocessed file: types, declarations, statements and typed expressions.
+//
+//   out[i] = f(in[i]);      expression statement
+//                             assignment: subscript (name out, name i), call (name f, subscript (…))
+//
+// What the parser does not know becomes opaque, with its tokens: a visitor must take it for anything. Nodes never change
+// after parsing; the names in them are resolved, TranslationUnit::meaning() of a node's token is its declaration.
+#pragma once
+#include "opencl_c/translation_unit.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory_resource>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tidegate::opencl_c {
+
+struct Expr;
+struct Decl;
+struct Record;
+
+// Interned: types are the same if their addresses are.
+struct Type {
+  enum class Kind : std::uint8_t {
+    opaque,
+    nothing, // void
+    number,  // also bool, size_t and enumerations; without a name where only that much is known
+    vector,
+    pointer,
+    array,
+    record, // a structure or a union
+    function,
+    handle, // images, samplers, events
+  };
+  Kind kind = Kind::opaque;
+  bool is_const = false;
+  bool is_volatile = false;
+  AddressSpace space = AddressSpace::none; // of a variable of this type
+  std::string name;                        // of numbers, vectors and handles: "uint", "float4"
+  const Type* inner = nullptr;             // pointee, element or result
+  const Record* record = nullptr;          // of records and enumerations
+  const Expr* extent = nullptr;            // of arrays; null for []
+
+  [[nodiscard]] bool is(Kind wanted) const { return kind == wanted; }
+  // Numbers and vectors of them.
+  [[nodiscard]] bool is_arithmetic() const { return kind == Kind::number || kind == Kind::vector; }
+  friend auto operator<=>(const Type&, const Type&) = default;
+};
+
+struct Attributes {
+  bool packed = false;
+  bool other = false;               // than packed, aligned and unused
+  std::vector<const Expr*> aligned; // null without a value
+};
+
+// A structure, union or enumeration.
+struct Record {
+  enum class Kind : std::uint8_t { structure, union_type, enumeration };
+  Kind kind = Kind::structure;
+  std::size_t tag = no_name; // index into the unit's names
+  TokenRange body;           // between its braces; empty while it is incomplete
+  Attributes attributes;
+  std::vector<const Decl*> members; // or enumerators
+};
+
+// What one declarator declares, or an enumerator.
+struct Decl {
+  std::size_t name = no_name; // index into the unit's names; no_name for an unnamed parameter or member
+  const Type* type = nullptr;
+  TokenRange tokens;           // a parameter's with its specifiers
+  const Expr* value = nullptr; // initial value; width of a bit-field
+  bool is_typedef = false;
+  bool is_bit_field = false;
+  bool has_attributes = false;
+  std::span<const Decl* const> parameters; // of a function
+};
+
+struct Expr {
+  enum class Kind : std::uint8_t {
+    opaque,
+    number,
+    text, // a character or strings
+    name,
+    call,        // callee, arguments
+    subscript,   // array, index
+    member,      // object; the token is the member's name, after its dot or arrow
+    unary,       // the token is its operator: + - ! ~ * & ++ --
+    postfix,     // ++ --
+    binary,      // no assignment
+    assignment,  // target, value; also += and its kind
+    conditional, // condition, two values
+    comma,
+    cast,
+    vector,     // (float4)(a, b, c, d)
+    compound,   // (struct s){…}: list
+    list,       // {…}
+    designated, // in a list, .x = value or [i] = value: indices, value
+    size,       // sizeof and its kind: the expression, none for a type
+  };
+  Kind kind = Kind::opaque;
+  std::uint32_t depth = 1;    // of the tree below it
+  std::size_t token = 0;      // name, operator or opening bracket
+  TokenRange tokens;          // brackets around it included
+  const Type* type = nullptr; // never null after parsing
+  std::span<const Expr* const> operands;
+};
+
+struct Stmt {
+  enum class Kind : std::uint8_t {
+    opaque,
+    nothing,
+    expression,
+    declaration,
+    block,
+    if_else,       // condition; then, else
+    while_loop,    // condition; body
+    do_loop,       // condition; body
+    for_loop,      // condition and step, either may be null; first statement, body
+    switch_block,  // value; body
+    case_label,    // value; statement, if one follows
+    default_label, // likewise without a value
+    label,
+    goto_label,
+    return_value, // value, if any
+    break_out,
+    continue_loop,
+  };
+  Kind kind = Kind::opaque;
+  bool has_attributes = false;
+  TokenRange tokens; // without pragmas before it
+  std::span<const Expr* const> values;
+  std::span<const Stmt* const> parts;
+  std::span<const Decl* const> declared;
+
+  [[nodiscard]] bool is_loop() const {
+    return kind == Kind::while_loop || kind == Kind::do_loop || kind == Kind::for_loop;
+  }
+};
+
+struct Tree {
+  std::pmr::monotonic_buffer_resource memory; // of all nodes
+  std::set<Type> types;
+  std::deque<Record> records;
+  std::unordered_map<std::size_t, const Decl*> declarations; // by the name's token
+  std::unordered_map<std::size_t, const Stmt*> bodies;       // of functions, by the name's token
+  std::vector<const Decl*> file_scope;
+
+  // The body of a function; null for a prototype.
+  [[nodiscard]] const Stmt* body(const Function& function) const {
+    const auto found = bodies.find(function.name_token);
+    return found == bodies.end() || !function.body ? nullptr : found->second;
+  }
+  [[nodiscard]] const Decl* declaration(std::size_t token) const {
+    const auto found = declarations.find(token);
+    return found == declarations.end() ? nullptr : found->second;
+  }
+};
+
+// Calls `visit` for each statement below this one, itself first.
+template <class Visit>
+void each_statement(const Stmt& stmt, const Visit& visit) {
+  visit(stmt);
+  for (const Stmt* const part : stmt.parts) {
+    each_statement(*part, visit);
+  }
+}
+
+// Calls `visit` for each expression below this one, operands first.
+template <class Visit>
+void each_expression(const Expr& expr, const Visit& visit) {
+  for (const Expr* const operand : expr.operands) {
+    each_expression(*operand, visit);
+  }
+  visit(expr);
+}
+
+// Calls `visit` for the expressions that the statement itself holds, not those of its parts.
+template <class Visit>
+void each_value(const Stmt& stmt, const Visit& visit) {
+  for (const Expr* const value : stmt.values) {
+    if (value != nullptr) {
+      visit(*value);
+    }
+  }
+  for (const Decl* const decl : stmt.declared) {
+    if (decl->value != nullptr) {
+      visit(*decl->value);
+    }
+  }
+}
+
+} // namespace tidegate::opencl_c
