@@ -4,7 +4,7 @@
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/expressions.hpp"
 #include "opencl_c/linear.hpp"
-#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
@@ -25,8 +25,9 @@ public:
   // With `setting`, launches and values of parameters are known.
   BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id,
              const KernelSetting* setting)
-      : ExpressionReader(unit, *kernel.body, id.has_value(), setting), kernel_(kernel), body_(*kernel.body) {
-    const std::vector<const Name*> names = names_of(kernel.parameters);
+      : ExpressionReader(unit, id.has_value(), setting), kernel_(kernel), body_(*kernel.body),
+        statements_(unit.tree->body(kernel)) {
+    const std::vector<const Name*> names = names_of(kernel);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Parameter& parameter = kernel.parameters[i];
       const bool plain = parameter.is_pointer && layout_of_pointee(unit, parameter.tokens);
@@ -52,21 +53,22 @@ public:
 
   // Reads a function that the body of `caller` calls.
   BodyReader(const BodyReader& caller, const Function& callee, const std::vector<Known>& arguments)
-      : ExpressionReader(caller.unit_, *callee.body, false, caller.setting_), kernel_(caller.kernel_),
-        body_(*callee.body), at_call_(caller.bounds_), calls_(caller.calls_), nesting_(caller.nesting_ + 1) {
+      : ExpressionReader(caller.unit_, false, caller.setting_), kernel_(caller.kernel_), body_(*callee.body),
+        statements_(caller.unit_.tree->body(callee)), at_call_(caller.bounds_), calls_(caller.calls_),
+        nesting_(caller.nesting_ + 1) {
     pointees_ = caller.pointees_;
-    const std::vector<const Name*> names = names_of(callee.parameters);
+    const std::vector<const Name*> names = names_of(callee);
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Parameter& parameter = callee.parameters[i];
       const auto number = caller.as_type(parameter.type, caller.number_of(arguments[i]));
       if (names[i] == nullptr) {
         continue; // the body cannot use it
       }
-      if (caller.is_same_pointer(arguments[i], parameter.tokens)) {
+      if (caller.is_same_pointer(arguments[i], *names[i]->type)) {
         given_[names[i]] = {.kind = Known::Kind::moved_pointer,
                             .number = arguments[i].number,
                             .parameter = arguments[i].parameter};
-      } else if (parameter.is_pointer) {
+      } else if (holds_pointers(*names[i]->type)) {
         pointers_known_ = false;
       } else if (arguments[i].kind == Known::Kind::vector) {
         given_[names[i]] = arguments[i];
@@ -82,7 +84,7 @@ public:
     // Variables count as what their declarations say until a change of them is found: then all is read again.
     for (std::size_t changing = ~std::size_t{0}; changing != changing_.size();) {
       changing = changing_.size();
-      read(known);
+      read_body(known);
     }
     return found_;
   }
@@ -111,22 +113,17 @@ public:
 
 private:
   // The name of each parameter.
-  [[nodiscard]] std::vector<const Name*> names_of(const std::vector<Parameter>& parameters) const {
-    std::vector<const Name*> names(parameters.size());
-    for (const Name& name : unit_.names) {
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        const TokenRange& range = parameters[i].tokens;
-        if (name.token >= range.begin && name.token < range.end &&
-            tokens_[name.token].is(parameters[i].name.c_str())) {
-          names[i] = &name;
-        }
-      }
+  [[nodiscard]] std::vector<const Name*> names_of(const Function& function) const {
+    std::vector<const Name*> names(function.parameters.size());
+    const Decl* const decl = unit_.tree->declaration(function.name_token);
+    for (std::size_t i = 0; decl != nullptr && i < std::min(names.size(), decl->parameters.size()); ++i) {
+      const std::size_t name = decl->parameters[i]->name;
+      names[i] = name == no_name ? nullptr : &unit_.names[name];
     }
     return names;
   }
 
-  void read(bool known) {
-    at_ = body_.begin;
+  void read_body(bool known) {
     understood_ = true;
     returned_ = false;
     switches_ = 0;
@@ -135,15 +132,14 @@ private:
       values_.erase(name);
     }
     bounds_ = at_call_;
-    others_known_ = pointers_known_ && !(is_whole() && declares_pointer_types());
+    others_known_ = pointers_known_;
     results_ = 0;
     found_.assign(kernel_.parameters.size(), {});
     touched_.assign(kernel_.parameters.size(), {});
-    if (known) {
-      expect("{");
-      block();
+    if (known && statements_ != nullptr) {
+      block(*statements_);
     }
-    read_ = known && understood_ && at_ == end_;
+    read_ = known && statements_ != nullptr && understood_;
     if (!read_) {
       found_.assign(found_.size(), {});
     }
@@ -162,169 +158,138 @@ private:
   }
 
   // Returns true if nothing runs after it.
-  bool block() {
+  bool block(const Stmt& stmt) {
     const Bounds before = bounds_;
     bool leaves = false;
-    while (at_ < end_ && !next_is("}")) {
-      leaves = statement() || leaves;
+    for (const Stmt* const part : stmt.parts) {
+      leaves = statement(*part) || leaves;
     }
-    expect("}");
     bounds_ = before;
     return leaves;
   }
 
   // Returns true if nothing runs after it.
-  bool statement() {
+  bool statement(const Stmt& stmt) {
     const Deeper deeper(*this);
-    while (at_ < end_) {
-      if (tokens_[at_].kind == TokenKind::pragma) {
-        ++at_;
-      } else if (take("case")) {
-        consume(conditional());
-        expect(":");
-      } else if (take("default")) {
-        expect(":");
-      } else {
-        break;
-      }
-    }
-    while (next_is_word() && is_attribute(tokens_[at_].text)) { // the attributes of a loop
-      ++at_;
-      skip_brackets();
-      if (!next_is("for") && !next_is("while") && !next_is("do")) {
-        fail();
-      }
-    }
-    if (take(";") || next_is("}")) {
+    if (!understood_ || (stmt.has_attributes && !stmt.is_loop())) { // a loop may have some
+      fail();
       return false;
     }
-    if (take("{")) {
-      return block();
-    }
-    if (take("if")) {
-      const Known holds = condition();
-      const bool leaves = where(holds.if_true, [this] { return statement(); });
-      const bool else_leaves = take("else") && where(holds.if_false, [this] { return statement(); });
+    switch (stmt.kind) {
+    case Stmt::Kind::nothing: return false;
+    case Stmt::Kind::block: return block(stmt);
+    case Stmt::Kind::expression: expression_statement(*stmt.values[0]); return false;
+    case Stmt::Kind::declaration: declaration(stmt); return false;
+    case Stmt::Kind::if_else: {
+      const Known holds = condition(*stmt.values[0]);
+      const bool leaves = where(holds.if_true, [&] { return statement(*stmt.parts[0]); });
+      const bool else_leaves =
+          stmt.parts.size() > 1 && where(holds.if_false, [&] { return statement(*stmt.parts[1]); });
       if (leaves && switches_ == 0) {
         bounds_ = tighter(bounds_, holds.if_false);
       }
       return leaves && else_leaves;
     }
-    if (take("return")) {
+    case Stmt::Kind::return_value:
       returned_ = true;
-      if (!next_is(";")) {
+      if (!stmt.values.empty()) {
         ++results_;
-        result_ = expression();
+        result_ = read(*stmt.values[0]);
         consume(result_);
       }
-      expect(";");
       return true;
+    case Stmt::Kind::while_loop: {
+      const Known holds = condition(*stmt.values[0]);
+      where(holds.if_true, [&] { return loop_body(*stmt.parts[0]); });
+      return false;
     }
-    if (take("while")) {
-      const Known holds = condition();
-      where(holds.if_true, [this] { return loop_body(); });
-    } else if (take("do")) {
-      loop_body();
-      expect("while");
-      condition();
-      expect(";");
-    } else if (take("for")) {
-      for_loop();
-    } else if (take("switch")) {
+    case Stmt::Kind::do_loop:
+      loop_body(*stmt.parts[0]);
+      condition(*stmt.values[0]);
+      return false;
+    case Stmt::Kind::for_loop: for_loop(stmt); return false;
+    case Stmt::Kind::switch_block:
       ++switches_;
-      condition();
-      statement();
+      condition(*stmt.values[0]);
+      statement(*stmt.parts[0]);
       --switches_;
-    } else if (take("break") || take("continue")) {
-      expect(";");
-      return true; // of the loop's body
-    } else if (starts_type(at_) || next_is("typedef")) {
-      declaration();
-    } else {
-      expression_statement();
+      return false;
+    case Stmt::Kind::case_label: consume(read(*stmt.values[0])); [[fallthrough]];
+    case Stmt::Kind::default_label: return !stmt.parts.empty() && statement(*stmt.parts[0]);
+    case Stmt::Kind::break_out:
+    case Stmt::Kind::continue_loop: return true; // of the loop's body
+    case Stmt::Kind::opaque:
+    case Stmt::Kind::label:
+    case Stmt::Kind::goto_label: break;
     }
+    fail();
     return false;
   }
 
-  Known condition() {
-    expect("(");
-    const Known value = expression();
+  Known condition(const Expr& expr) {
+    const Known value = read(expr);
     consume(value);
-    expect(")");
     return value;
   }
 
-  void for_loop() {
-    const std::size_t close = unit_.counterpart(at_);
-    expect("(");
-    const std::size_t condition_begin = unit_.find({.begin = at_, .end = close}, ";") + 1;
-    const TokenRange step{.begin = unit_.find({.begin = condition_begin, .end = close}, ";") + 1,
-                          .end = close};
-    const Name* const stepped = stepped_variable(step);
+  void for_loop(const Stmt& stmt) {
+    const Stmt& begin = *stmt.parts[0];
+    const Expr* const step = stmt.values[1];
+    const Expr* const start = begin.values.empty() ? nullptr : begin.values[0];
+    const Name* const stepped = step == nullptr ? nullptr : stepped_variable(*step);
     const Name* counter = nullptr;
-    if (starts_type(at_)) {
-      counter = declaration();
-    } else if (stepped != nullptr && unit_.meaning(at_) == stepped && unit_.is(at_ + 1, "=") &&
-               unset_.contains(stepped) && !changing_.contains(stepped) &&
-               !values_.contains(stepped) && // no outer loop counts it
+    if (begin.kind == Stmt::Kind::declaration) {
+      counter = declaration(begin);
+    } else if (stepped != nullptr && start != nullptr && start->kind == Expr::Kind::assignment &&
+               unit_.is(start->token, "=") && start->operands[0]->kind == Expr::Kind::name &&
+               unit_.meaning(start->operands[0]->token) == stepped && unset_.contains(stepped) &&
+               !changing_.contains(stepped) && !values_.contains(stepped) && // no outer loop counts it
                switches_ == 0) {
-      at_ += 2;
-      const Known first = assignment();
-      consume(first);
-      expect(";");
+      const Known first = condition(*start->operands[1]);
       if (const auto number = as_type(types_[stepped], number_of(first))) {
         values_[stepped] = {.kind = Known::Kind::number, .number = *number};
       }
       counter = stepped;
-    } else if (!take(";")) {
-      consume(expression());
-      expect(";");
+    } else if (start != nullptr) {
+      condition(*start);
     }
-    const bool counts = counter != nullptr && counter == stepped && start_count(*counter, step);
-    const Known holds = next_is(";") ? Known() : expression();
-    consume(holds);
-    expect(";");
+    const bool counts = counter != nullptr && counter == stepped && start_count(*counter, *step);
+    const Known holds = stmt.values[0] == nullptr ? Known() : condition(*stmt.values[0]);
     if (counts) {
-      count(*counter, holds);
+      count(*counter, holds, *step);
     } else if (counter != nullptr && counter == stepped) {
       changing_.insert(counter);
-      at_ = understood_ ? close : end_;
-    } else if (!next_is(")")) {
-      consume(expression());
+    } else if (step != nullptr) {
+      condition(*step);
     }
-    expect(")");
-    where(holds.if_true, [this] { return loop_body(); });
+    where(holds.if_true, [&] { return loop_body(*stmt.parts[1]); });
     if (counts) {
       values_.erase(counter);
     }
   }
 
   // Returns the variable that ++i, i-- or i += … changes; null for another step.
-  [[nodiscard]] const Name* stepped_variable(TokenRange step) const {
+  [[nodiscard]] const Name* stepped_variable(const Expr& step) const {
     static constexpr std::array<std::string_view, 8> steps{"++", "--", "+=", "-=", "*=", "/=", "<<=", ">>="};
-    if (step.begin + 1 >= step.end || unit_.contains(step, ",")) {
-      return nullptr;
-    }
-    const std::size_t name = step.begin + (tokens_[step.begin].kind == TokenKind::identifier ? 0 : 1);
-    const std::string& sign = tokens_[name == step.begin ? name + 1 : step.begin].text;
-    const bool by_one = sign == "++" || sign == "--";
-    return std::ranges::find(steps, sign) != steps.end() && by_one == (step.begin + 2 == step.end)
-               ? unit_.meaning(name)
+    const bool changes = step.kind == Expr::Kind::unary || step.kind == Expr::Kind::postfix ||
+                         step.kind == Expr::Kind::assignment;
+    return changes && std::ranges::find(steps, tokens_[step.token].text) != steps.end() &&
+                   step.operands[0]->kind == Expr::Kind::name
+               ? unit_.meaning(step.operands[0]->token)
                : nullptr;
   }
 
   // Called before the condition is read: assumes that the variable stays on one side of its first value. Returns false if
   // that value is not known.
-  bool start_count(const Name& variable, TokenRange step) {
+  bool start_count(const Name& variable, const Expr& step) {
     const auto value = values_.find(&variable);
     if (value == values_.end() || !value->second.number.exact || !is_wide(types_[&variable])) {
       return false;
     }
     const Linear first = value->second.number;
     const auto [low, high] = range_of(first, ids());
-    const bool down = std::ranges::any_of(unit_.tokens(step), [](const Token& token) {
-      return token.is("--") || token.is("-=") || token.is("/=") || token.is(">>=");
-    });
+    static constexpr std::array<std::string_view, 4> downwards{"--", "-=", "/=", ">>="};
+    const bool down = std::ranges::find(downwards, tokens_[step.token].text) != downwards.end();
     value->second.number = down ? between(first.is_int ? -most_count : 0, high, first.is_int)
                                 : between(low, most_count, first.is_int);
     bounds_.variables.erase(&variable); // it was another number before
@@ -332,12 +297,10 @@ private:
   }
 
   // Reads the step, after the condition. If it may overflow, what start_count() has assumed does not hold.
-  void count(const Name& variable, const Known& holds) {
-    at_ += unit_.is(at_, "++") || unit_.is(at_, "--") ? 0 : 1;
-    const std::string& sign = tokens_[at_++].text;
+  void count(const Name& variable, const Known& holds, const Expr& step_by) {
+    const std::string& sign = tokens_[step_by.token].text;
     const Known one{.kind = Known::Kind::number, .number = constant_of(1, true)};
-    const Known by = sign == "++" || sign == "--" ? one : expression();
-    at_ += next_is(")") ? 0 : 1; // after ++
+    const Known by = step_by.kind == Expr::Kind::assignment ? read(*step_by.operands[1]) : one;
     consume(by);
     const Linear& number = values_[&variable].number;
     const auto found = holds.if_true.variables.find(&variable);
@@ -361,18 +324,17 @@ private:
   }
 
   // After the loop nothing is known from its early returns: it may not run, or end earlier.
-  bool loop_body() {
+  bool loop_body(const Stmt& stmt) {
     const Bounds before = bounds_;
-    statement();
+    statement(stmt);
     bounds_ = before;
     return false;
   }
 
-  void expression_statement() {
-    statement_ = at_;
-    const Known value = expression();
+  void expression_statement(const Expr& expr) {
+    statement_ = &expr;
+    const Known value = read(expr);
     consume(value);
-    expect(";");
     if (value.kind == Known::Kind::assignment && depth_ == 1 && !returned_) {
       PointerUses& pointer = found_[value.parameter];
       pointer.assigned_first |= pointer.uses.size() == 1; // no use before it or in its value
@@ -380,68 +342,65 @@ private:
   }
 
   // Returns the last variable if its value is known.
-  const Name* declaration() {
-    const std::size_t begin = at_;
-    const bool plain_type = specifiers();
-    const std::string type = specified_;
+  const Name* declaration(const Stmt& stmt) {
     const Name* known = nullptr;
-    if (take(";")) {
-      return known;
+    for (const Decl* const decl : stmt.declared) {
+      known = decl->is_typedef ? nullptr : declared(*decl);
     }
-    do {
-      const std::size_t first = at_;
-      const std::size_t name = declarator();
-      const Name* const declared = name < end_ ? unit_.meaning(name) : nullptr;
-      const bool plain = plain_type && name == first && at_ == name + 1 && declared != nullptr &&
-                         declared->token == name && !type.empty();
-      const bool points = name < end_ && tokens_[first].is("*") && at_ == name + 1 &&
-                          std::ranges::all_of(std::span(tokens_).subspan(first + 1, name - first - 1),
-                                              [](const Token& token) { return is_qualifier(token.text); });
-      known = nullptr;
-      if (plain) {
-        types_[declared] = type;
-      }
-      const bool others_known =
-          others_known_ && !(name < end_ && unit_.contains({.begin = first, .end = name}, "*"));
-      if (!take("=")) {
-        others_known_ = others_known;
-        if (plain) {
-          unset_.insert(declared);
-        }
-        continue;
-      }
-      Known value = initializer();
-      const bool keeps = declared != nullptr && declared->token == name && !changing_.contains(declared) &&
-                         switches_ == 0; // a case label may jump over the declaration
-      if (points && keeps && is_same_pointer(value, {.begin = begin, .end = name + 1})) {
-        escape(value);
-        values_[declared] = {
-            .kind = Known::Kind::moved_pointer, .number = value.number, .parameter = value.parameter};
-        continue;
-      }
-      consume(value);
-      others_known_ = others_known_ && others_known;
-      const auto number = number_of(value);
-      const auto kept = number ? as_type(type, number) : std::nullopt;
-      if (plain && keeps && (kept || value.kind == Known::Kind::vector)) {
-        values_[declared] = kept ? Known{.kind = Known::Kind::number, .number = *kept} : value;
-        known = kept ? declared : nullptr;
-      }
-    } while (take(","));
-    expect(";");
     return known;
   }
 
-  // Returns true if the value is a pointer parameter, moved or not, and the variable a pointer to the same type.
-  [[nodiscard]] bool is_same_pointer(const Known& value, TokenRange declared) const {
-    if (setting_ == nullptr ||
+  const Name* declared(const Decl& decl) {
+    if (decl.name == no_name || decl.type->is(Type::Kind::function) || decl.type->is(Type::Kind::opaque)) {
+      fail();
+      return nullptr;
+    }
+    const Name& name = unit_.names[decl.name];
+    const bool is_new = unit_.tree->declaration(name.token) == &decl;
+    const std::string type = text_of(*decl.type);
+    const bool plain = is_new && !type.empty() && !decl.type->is_volatile && !decl.has_attributes &&
+                       decl.type->space == AddressSpace::none;
+    if (plain) {
+      types_[&name] = type;
+    }
+    const bool others_known = others_known_ && !holds_pointers(*decl.type);
+    if (decl.value == nullptr) {
+      others_known_ = others_known;
+      if (plain) {
+        unset_.insert(&name);
+      }
+      return nullptr;
+    }
+    Known value = read(*decl.value);
+    const bool keeps =
+        is_new && !changing_.contains(&name) && switches_ == 0; // a case label may jump over the declaration
+    if (keeps && is_same_pointer(value, *decl.type)) {
+      escape(value);
+      values_[&name] = {
+          .kind = Known::Kind::moved_pointer, .number = value.number, .parameter = value.parameter};
+      return nullptr;
+    }
+    consume(value);
+    others_known_ = others_known_ && others_known;
+    const auto number = number_of(value);
+    const auto kept = number ? as_type(type, number) : std::nullopt;
+    if (plain && keeps && (kept || value.kind == Known::Kind::vector)) {
+      values_[&name] = kept ? Known{.kind = Known::Kind::number, .number = *kept} : value;
+      return kept ? &name : nullptr;
+    }
+    return nullptr;
+  }
+
+  // Returns true if the value is a pointer parameter, moved or not, and the type a pointer to the same type.
+  [[nodiscard]] bool is_same_pointer(const Known& value, const Type& type) const {
+    if (setting_ == nullptr || !type.is(Type::Kind::pointer) ||
         (value.kind != Known::Kind::pointer && value.kind != Known::Kind::moved_pointer)) {
       return false;
     }
-    const auto of_variable = layout_of_pointee(unit_, declared);
-    const auto of_parameter = layout_of_pointee(unit_, kernel_.parameters[value.parameter].tokens);
-    return of_variable && of_parameter && of_variable->kind == TypeLayout::Kind::arithmetic &&
-           of_parameter->kind == TypeLayout::Kind::arithmetic && of_variable->name == of_parameter->name;
+    const Name* const parameter = names_of(kernel_)[value.parameter];
+    const Type* const pointee = parameter == nullptr ? nullptr : parameter->type->inner;
+    return pointee != nullptr && arithmetic_type(text_of(*pointee)) &&
+           text_of(*type.inner) == text_of(*pointee);
   }
 
   // Safeguard that does not rely on scopes: nothing is known of a name that means two things in the body, and
@@ -484,7 +443,8 @@ private:
                          ++*calls_ < most_calls;
     std::vector<Known> given = arguments;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      if (follows && is_same_pointer(given[i], callee->parameters[i].tokens)) {
+      if (follows && names_of(*callee)[i] != nullptr &&
+          is_same_pointer(given[i], *names_of(*callee)[i]->type)) {
         escape(given[i]);
       } else {
         consume(given[i]);
@@ -512,10 +472,11 @@ private:
     if (results_ != 1 || result_.kind == Known::Kind::vector) {
       return results_ == 1 ? result_ : Known{};
     }
-    at_ = callee.begin;
-    specifiers();
     const auto number = number_of(result_);
-    const auto value = number && at_ == callee.name_token ? as_type(specified_, number) : std::nullopt;
+    const Decl* const decl = unit_.tree->declaration(callee.name_token);
+    const auto value = number && decl != nullptr && decl->type->is(Type::Kind::function)
+                           ? as_type(text_of(*decl->type->inner), number)
+                           : std::nullopt;
     return value ? Known{.kind = Known::Kind::number, .number = *value} : Known{};
   }
 
@@ -523,6 +484,7 @@ private:
 
   const Function& kernel_;
   const TokenRange body_; // of it, or of a function that it calls
+  const Stmt* const statements_;
   const Bounds at_call_;
   bool returned_ = false;
   bool read_ = false;                                                     // all of the body

@@ -1,6 +1,7 @@
-// One scan over each function's tokens, then a fixed point over the calls.
+// One walk over each function's statements, then a fixed point over the calls.
 #include "opencl_c/call_graph.hpp"
 
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
 #include <algorithm>
@@ -14,36 +15,20 @@
 namespace tidegate::opencl_c {
 namespace {
 
-bool is_loop(const Token& token) {
-  return token.is("for") || token.is("while") || token.is("do");
-}
-
-// True for an access to an element of an array or vector. Further subscripts belong to the same access;
-// declarations make none.
-bool is_access(const std::vector<Token>& tokens, std::size_t i) {
-  if (!tokens[i].is("[") || i < 2 || tokens[i - 1].is("]")) {
-    return false;
-  }
-  const bool declared = tokens[i - 1].kind == TokenKind::identifier &&
-                        (tokens[i - 2].kind == TokenKind::identifier || tokens[i - 2].is("*")) &&
-                        !tokens[i - 2].is("return") && !tokens[i - 2].is("else");
-  return !declared;
-}
-
-// Iterations of the loop at `i`: the bound in `for (…; i < 16; …)`, otherwise a guess.
-double iterations_of(const TranslationUnit& unit, std::size_t i) {
+// Iterations of a loop: the bound in `for (…; i < 16; …)`, otherwise a guess.
+double iterations_of(const TranslationUnit& unit, const Stmt& loop) {
   constexpr double most = 1024;
-  const std::vector<Token>& tokens = unit.source.tokens;
-  if (!tokens[i].is("for")) {
+  const Expr* const condition = loop.kind == Stmt::Kind::for_loop ? loop.values[0] : nullptr;
+  if (condition == nullptr || condition->kind != Expr::Kind::binary ||
+      !(unit.is(condition->token, "<") || unit.is(condition->token, "<="))) {
     return iterations_of_a_loop;
   }
-  const std::size_t end = unit.counterpart(i + 1);
-  i = unit.find({.begin = i + 2, .end = end}, ";");
-  const bool says = i + 4 < end && (tokens[i + 2].is("<") || tokens[i + 2].is("<=")) && tokens[i + 4].is(";");
-  const std::string bound = says ? tokens[i + 3].text : "";
+  const std::string& bound = unit.source.tokens[condition->operands[1]->token].text;
   double iterations = 0;
   const auto [stop, error] = std::from_chars(bound.data(), bound.data() + bound.size(), iterations);
-  return error == std::errc() ? std::clamp(iterations, 1.0, most) : iterations_of_a_loop;
+  return error == std::errc() && condition->operands[1]->kind == Expr::Kind::number
+             ? std::clamp(iterations, 1.0, most)
+             : iterations_of_a_loop;
 }
 
 bool accesses_memory(const std::string& function) {
@@ -53,25 +38,6 @@ bool accesses_memory(const std::string& function) {
 }
 
 } // namespace
-
-std::size_t after_statement(const TranslationUnit& unit, std::size_t i, std::size_t end) {
-  while (i < end) {
-    const Token& first = unit.source.tokens[i];
-    if (first.is("do") || first.is("else")) {
-      ++i; // its statement follows
-      continue;
-    }
-    if (is_loop(first) || first.is("if") || first.is("switch")) {
-      i = unit.counterpart(i + 1) + 1;
-      continue;
-    }
-    i = (first.is("{") ? unit.counterpart(i) : unit.find({.begin = i, .end = end}, ";")) + 1;
-    if (!unit.is(i, "else")) {
-      break;
-    }
-  }
-  return std::min(i, end);
-}
 
 CallGraph::CallGraph(const TranslationUnit& unit) : unit_(unit) {
   for (const Function& function : unit.functions) {
@@ -122,43 +88,84 @@ double CallGraph::accesses(const std::string& function) const {
   return of(function, 0);
 }
 
-void CallGraph::look_at(const Function& function) {
-  const std::vector<Token>& tokens = unit_.source.tokens;
-  Needs& own = needs_[function.name];
-  Work& work = work_[function.name];
-  std::vector<std::size_t> loop_ends; // of the loops around the token
-  std::vector<double> times{1};       // executions of each of their bodies, the innermost last
-  for (std::size_t i = function.begin; i < function.end; ++i) {
-    const std::string& name = tokens[i].text;
-    while (!loop_ends.empty() && loop_ends.back() <= i) {
-      loop_ends.pop_back();
-      times.pop_back();
+// Reads a function's statements. What is opaque may call each function that it names.
+class CallGraph::Reader {
+public:
+  Reader(const TranslationUnit& unit, Needs& own, Work& work) : unit_(unit), own_(own), work_(work) {}
+
+  // `times`: executions of the statement; `depth`: loops around it.
+  void statement(const Stmt& stmt, double times, std::uint32_t depth) {
+    if (stmt.is_loop()) {
+      times *= depth < most_loop_depth ? iterations_of(unit_, stmt) : 1;
+      depth = std::min(depth + 1, most_loop_depth);
+      own_.loop_depth = std::max(own_.loop_depth, depth);
     }
-    if (is_loop(tokens[i]) && loop_ends.size() < most_loop_depth) {
-      loop_ends.push_back(after_statement(unit_, i, function.end));
-      times.push_back(times.back() * iterations_of(unit_, i));
-      own.loop_depth = std::max(own.loop_depth, static_cast<std::uint32_t>(loop_ends.size()));
+    if (stmt.kind == Stmt::Kind::opaque) {
+      opaque(stmt.tokens, times);
     }
-    work.accesses += i >= function.body->begin && is_access(tokens, i) ? times.back() : 0;
-    own.floats |= is_floating(name);
-    own.divides |= name == "/" || name == "/=";
-    own.orders_memory |= name == "volatile" || name == "asm" || name == "__asm__";
-    if (i < function.body->begin || !unit_.is_call(i)) {
-      continue;
+    each_value(stmt, [&](const Expr& value) {
+      each_expression(value, [&](const Expr& expr) { expression(expr, times); });
+    });
+    for (const Stmt* const part : stmt.parts) {
+      statement(*part, times, depth);
     }
-    if (unit_.meaning(i) != nullptr) {
-      work.calls[name] += times.back();
-    } else {
-      work.accesses += accesses_memory(name) ? times.back() : 0;
-      own.item |= is_work_item_function(name) || name == "barrier";
-      own.orders_memory |= !orders_nothing(name);
-      own.whole_group |= is_collective(name);
-      own.more_than_barriers |= is_collective(name) && name != "barrier";
-      if (is_sub_group_function(name)) {
-        own.sub_group_functions.insert(name);
+  }
+
+private:
+  void expression(const Expr& expr, double times) {
+    const bool row = expr.kind == Expr::Kind::subscript && expr.type->is(Type::Kind::array);
+    work_.accesses += expr.kind == Expr::Kind::subscript && !row ? times : 0;
+    if (expr.kind == Expr::Kind::name) {
+      name(expr.token, times);
+    } else if (expr.kind == Expr::Kind::opaque) {
+      opaque(expr.tokens, times);
+    }
+  }
+
+  void opaque(TokenRange range, double times) {
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      if (unit_.source.tokens[i].kind == TokenKind::identifier && !unit_.is_member(i)) {
+        name(i, times);
       }
-      own.divides |= !is_work_item_function(name) && !is_collective(name);
     }
+  }
+
+  void name(std::size_t token, double times) {
+    const std::string& text = unit_.source.tokens[token].text;
+    if (const Name* const meaning = unit_.meaning(token)) {
+      if (meaning->kind == NameKind::function) {
+        work_.calls[text] += times;
+      }
+      return;
+    }
+    if (!unit_.is(token + 1, "(") && !is_built_in_function(text)) {
+      return; // true, M_PI
+    }
+    work_.accesses += accesses_memory(text) ? times : 0;
+    own_.item |= is_work_item_function(text) || text == "barrier";
+    own_.orders_memory |= !orders_nothing(text);
+    own_.whole_group |= is_collective(text);
+    own_.more_than_barriers |= is_collective(text) && text != "barrier";
+    if (is_sub_group_function(text)) {
+      own_.sub_group_functions.insert(text);
+    }
+    own_.divides |= !is_work_item_function(text) && !is_collective(text);
+  }
+
+  const TranslationUnit& unit_;
+  Needs& own_;
+  Work& work_;
+};
+
+void CallGraph::look_at(const Function& function) {
+  Needs& own = needs_[function.name];
+  for (const Token& token : unit_.tokens({.begin = function.begin, .end = function.end})) {
+    own.floats |= is_floating(token.text);
+    own.divides |= token.is("/") || token.is("/=");
+    own.orders_memory |= token.is("volatile") || token.is("asm") || token.is("__asm__");
+  }
+  if (const Stmt* const body = unit_.tree->body(function)) {
+    Reader(unit_, own, work_[function.name]).statement(*body, 1, 0);
   }
 }
 

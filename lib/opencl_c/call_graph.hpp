@@ -29,9 +29,6 @@ struct Needs {
 inline constexpr std::uint32_t most_loop_depth = 8;
 inline constexpr double iterations_of_a_loop = 4; // a guess for loops without a literal bound
 
-// Index after the statement at `i`; for a do loop, after its body.
-std::size_t after_statement(const TranslationUnit& unit, std::size_t i, std::size_t end);
-
 class CallGraph {
 public:
   // `unit` must outlive the graph.
@@ -49,6 +46,7 @@ public:
   [[nodiscard]] std::set<std::string> reachable(const std::set<std::string>& from) const;
 
 private:
+  class Reader;
   void look_at(const Function& function);
   [[nodiscard]] bool is_floating(const std::string& word) const;
 

@@ -1,6 +1,7 @@
 // The first statements of a kernel that may run before a work-group waits for other work-groups. What may occur in them
 // is on a list: types, variables of the body, values, pointers to memory that no wave writes, some functions.
 #include "opencl_c/accesses.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-constexpr std::size_t no_end = static_cast<std::size_t>(-1); // after all tokens
-
 class EarlyStatements {
 public:
   EarlyStatements(const TranslationUnit& unit, const Function& kernel, const std::set<std::size_t>& steady)
@@ -19,72 +18,67 @@ public:
 
   // Returns the token after the early statements.
   std::size_t end() {
-    const std::size_t close = kernel_.body->end - 1;
-    std::size_t at = kernel_.body->begin + 1;
-    while (at < close) {
-      std::size_t first = at;
-      while (first < close && token(first).kind == TokenKind::pragma) {
-        ++first;
-      }
-      const std::size_t end = statement_end(first, close);
-      if (end > close || !harmless({.begin = first, .end = end}, false)) {
+    const Stmt* const body = unit_.tree->body(kernel_);
+    std::size_t end = kernel_.body->begin + 1;
+    for (const Stmt* const stmt : body == nullptr ? std::span<const Stmt* const>() : body->parts) {
+      if (stmt->kind == Stmt::Kind::block || !harmless(*stmt, false)) {
         break;
       }
-      at = end;
+      end = stmt->tokens.end;
     }
-    return at;
+    return end;
   }
 
 private:
-  [[nodiscard]] const Token& token(std::size_t i) const { return unit_.source.tokens[i]; }
-
-  // Returns no_end for a statement that starts with a brace, and at the end.
-  [[nodiscard]] std::size_t statement_end(std::size_t at, std::size_t close) const {
-    if (at >= close || unit_.is(at, "{")) {
-      return no_end;
+  // True if nothing in the statement leaves the kernel, meets other work-items or reaches memory that changes.
+  bool harmless(const Stmt& stmt, bool in_helper) {
+    using S = Stmt::Kind;
+    static constexpr std::array<S, 7> anywhere{S::nothing,  S::expression, S::declaration,  S::block,
+                                               S::for_loop, S::break_out,  S::continue_loop};
+    static constexpr std::array<S, 7> in_helpers{S::if_else,      S::while_loop, S::do_loop,
+                                                 S::switch_block, S::case_label, S::default_label,
+                                                 S::return_value};
+    bool known =
+        !stmt.has_attributes && (std::ranges::find(anywhere, stmt.kind) != anywhere.end() ||
+                                 (in_helper && std::ranges::find(in_helpers, stmt.kind) != in_helpers.end()));
+    for (const Decl* const decl : stmt.declared) {
+      known = known && !decl->type->is(Type::Kind::opaque);
     }
-    if (unit_.is(at, "for") && unit_.is(at + 1, "(")) {
-      const std::size_t body = unit_.counterpart(at + 1) + 1;
-      return unit_.is(body, "{") ? unit_.counterpart(body) + 1 : statement_end(body, close);
-    }
-    return unit_.find({.begin = at, .end = close}, ";") + 1;
+    each_value(stmt, [&](const Expr& value) {
+      each_expression(value, [&](const Expr& expr) { known = known && harmless(expr, in_helper); });
+    });
+    return known &&
+           std::ranges::all_of(stmt.parts, [&](const Stmt* part) { return harmless(*part, in_helper); });
   }
 
-  // True if nothing in the range leaves the kernel, meets other work-items or reaches memory that changes.
-  bool harmless(TokenRange range, bool in_helper) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (token(i).kind == TokenKind::identifier && !unit_.is_member(i) && !harmless_word(i, in_helper)) {
-        return false;
-      }
+  bool harmless(const Expr& expr, bool in_helper) {
+    if (expr.kind == Expr::Kind::call) {
+      return expr.operands[0]->kind == Expr::Kind::name;
     }
-    return true;
-  }
-
-  bool harmless_word(std::size_t i, bool in_helper) {
-    const std::string& text = token(i).text;
-    if (const Name* const name = unit_.meaning(i)) {
-      return name->kind == NameKind::function ? harmless_call(i) : in_helper || harmless_name(*name);
+    if (expr.kind != Expr::Kind::name) {
+      return expr.kind != Expr::Kind::opaque &&
+             (expr.kind != Expr::Kind::cast || !expr.type->is(Type::Kind::opaque));
     }
-    static constexpr std::array<std::string_view, 3> in_loops{"for", "break", "continue"};
-    static constexpr std::array<std::string_view, 8> in_helpers{"return", "if",     "else", "while",
-                                                                "do",     "switch", "case", "default"};
-    static constexpr std::array<std::string_view, 8> functions{"min", "max",   "clamp", "fma",
-                                                               "mad", "mad24", "mul24", "sizeof"};
+    if (const Name* const name = unit_.meaning(expr.token)) {
+      return name->kind == NameKind::function ? harmless_function(expr.token)
+                                              : in_helper || harmless_name(*name);
+    }
+    const std::string& text = unit_.source.tokens[expr.token].text;
+    static constexpr std::array<std::string_view, 7> functions{"min", "max",   "clamp", "fma",
+                                                               "mad", "mad24", "mul24"};
     static constexpr std::array<std::string_view, 3> families{"vload", "as_", "convert_"};
-    return (is_type_word(text) || is_qualifier(text) || is_work_item_function(text)) ||
-           std::ranges::find(in_loops, text) != in_loops.end() ||
-           std::ranges::find(functions, text) != functions.end() ||
-           (in_helper && std::ranges::find(in_helpers, text) != in_helpers.end()) ||
+    return is_work_item_function(text) || std::ranges::find(functions, text) != functions.end() ||
            std::ranges::any_of(families, [&](std::string_view family) { return text.starts_with(family); });
   }
 
   // Helpers receive only what the kernel passes them; they have no other memory.
-  bool harmless_call(std::size_t i) {
-    const Function* const function = unit_.definition(token(i).text);
-    if (!unit_.is_call(i) || function == nullptr || function->is_kernel) {
+  bool harmless_function(std::size_t token) {
+    const Function* const function = unit_.definition(unit_.source.tokens[token].text);
+    const Stmt* const body = function == nullptr ? nullptr : unit_.tree->body(*function);
+    if (body == nullptr || function->is_kernel) {
       return false;
     }
-    return !seen_.insert(function->name).second || harmless(*function->body, true);
+    return !seen_.insert(function->name).second || harmless(*body, true);
   }
 
   [[nodiscard]] bool harmless_name(const Name& name) const {
@@ -95,7 +89,7 @@ private:
                                     : arithmetic_type(parameter.type).has_value();
       }
     }
-    return true; // a variable of the body, a constant, a type
+    return true; // a variable of the body, a constant
   }
 
   const TranslationUnit& unit_;

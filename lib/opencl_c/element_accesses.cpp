@@ -12,71 +12,48 @@ namespace tidegate::opencl_c {
 
 static constexpr std::int64_t most_elements = std::int64_t{1} << 31U; // see own_elements()
 
-bool ExpressionReader::declared_as_pointer(std::string_view member) const {
-  for (std::size_t i = 1; i + 1 < tokens_.size(); ++i) {
-    const auto body = std::ranges::find_if(unit_.functions, [i](const Function& function) {
-      return function.body && i >= function.body->begin && i < function.body->end;
-    });
-    if (body != unit_.functions.end()) {
-      i = body->body->end - 1;
-    } else if (tokens_[i].text == member && (tokens_[i - 1].is("*") || tokens_[i + 1].is("["))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool ExpressionReader::declares_pointer_types() const {
-  for (std::size_t i = 0; i < tokens_.size(); ++i) {
-    for (bool names = tokens_[i].is("typedef"); names && i < tokens_.size() && !tokens_[i].is(";"); ++i) {
-      if (tokens_[i].is("*") || tokens_[i].is("[")) {
-        return true;
-      }
-      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
-    }
-  }
-  return false;
-}
-
 std::vector<std::int64_t> ExpressionReader::extents_of(const Name& array) {
   std::vector<std::int64_t> extents;
-  const bool is_parameter = std::ranges::any_of(unit_.functions, [&](const Function& function) {
-    return array.token >= function.parameter_list.begin && array.token < function.parameter_list.end;
-  });
-  for (std::size_t i = array.token + 1; !is_parameter && unit_.is(i, "["); i = unit_.counterpart(i) + 1) {
-    const std::size_t close = unit_.counterpart(i);
+  for (const Type* type = array.type; type->is(Type::Kind::array); type = type->inner) {
     if (!constants_) {
       constants_.emplace(unit_);
     }
-    auto extent = constants_->value({.begin = i + 1, .end = close});
-    if (close == i + 1 && unit_.is(close + 1, "=") && unit_.is(close + 2, "{")) { // float table[] = {1, 2}
-      const auto parts = unit_.split({.begin = close + 3, .end = unit_.counterpart(close + 2)});
-      const auto type =
-          arithmetic_type(tokens_[array.token - 1].text); // others may have several parts an element
-      const bool plain = type && type->width == 1 && std::ranges::none_of(parts, [&](const TokenRange& part) {
-                           return part.begin == part.end || unit_.is(part.begin, "[");
-                         });
-      extent = plain ? static_cast<std::int64_t>(parts.size()) : 0;
+    std::optional<std::int64_t> extent;
+    const Decl* const decl = unit_.tree->declaration(array.token);
+    if (type->extent != nullptr) {
+      extent = constants_->value(type->extent->tokens);
+    } else if (decl != nullptr && decl->value != nullptr && decl->value->kind == Expr::Kind::list &&
+               type == array.type && type->inner->is(Type::Kind::number)) { // float table[] = {1, 2}
+      const bool plain = std::ranges::none_of(
+          decl->value->operands, [](const Expr* part) { return part->kind == Expr::Kind::designated; });
+      extent = plain ? static_cast<std::int64_t>(decl->value->operands.size()) : 0;
     }
     extents.push_back(extent.value_or(0));
   }
   return extents;
 }
 
-void ExpressionReader::element_of_array(const std::vector<std::int64_t>& extents) {
-  for (const std::int64_t extent : extents) {
-    if (!take("[")) {
-      others_known_ = false; // a pointer to it
-      return;
-    }
-    const Known subscript = expression();
-    expect("]");
+bool ExpressionReader::element_of_array(const Expr& expr) {
+  std::vector<const Expr*> subscripts; // the last one first
+  const Expr* array = &expr;
+  for (; array->kind == Expr::Kind::subscript; array = array->operands[0]) {
+    subscripts.push_back(array->operands[1]);
+  }
+  const Name* const name = array->kind == Expr::Kind::name ? unit_.meaning(array->token) : nullptr;
+  if (name == nullptr || name->kind != NameKind::variable || !name->type->is(Type::Kind::array)) {
+    return false;
+  }
+  const std::vector<std::int64_t> extents = extents_of(*name);
+  for (std::size_t i = 0; i < subscripts.size(); ++i) {
+    const Known subscript = read(*subscripts[subscripts.size() - 1 - i]);
     consume(subscript);
     const auto number = number_of(subscript);
     const auto [low, high] =
         number && number->exact ? range_of(*number, ids()) : std::array<std::int64_t, 2>{-1, -1};
-    others_known_ = others_known_ && low >= 0 && high < extent;
+    others_known_ = others_known_ && i < extents.size() && low >= 0 && high < extents[i];
   }
+  others_known_ = others_known_ && subscripts.size() == extents.size(); // fewer are a pointer to a row
+  return true;
 }
 
 void ExpressionReader::access(const std::string& function, const std::vector<Known>& arguments) {

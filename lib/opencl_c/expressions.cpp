@@ -2,7 +2,6 @@
 
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/macros.hpp"
-#include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
 #include <span>
@@ -14,9 +13,6 @@ namespace {
 constexpr std::int64_t most_distance = std::int64_t{1} << 30U;
 
 constexpr std::int64_t most_ids = std::int64_t{1} << 31U;
-
-constexpr std::array<std::string_view, 11> assignments{
-    "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
 
 // The reduction that a call stands for if its result is not used.
 std::optional<Reduction> reduction_of(std::string_view function) {
@@ -89,10 +85,9 @@ Known value_of_number(const Token& token) {
 
 } // namespace
 
-ExpressionReader::ExpressionReader(const TranslationUnit& unit, TokenRange body, bool by_parameter,
+ExpressionReader::ExpressionReader(const TranslationUnit& unit, bool by_parameter,
                                    const KernelSetting* setting)
-    : unit_(unit), tokens_(unit.source.tokens), end_(body.end), setting_(setting),
-      by_parameter_(by_parameter) {
+    : unit_(unit), tokens_(unit.source.tokens), setting_(setting), by_parameter_(by_parameter) {
   for (std::uint32_t d = 0; d < 3; ++d) {
     ids_.begin[d] = setting == nullptr ? 0 : setting->begin[d];
     ids_.end[d] = setting == nullptr ? most_ids : setting->begin[d] + setting->size[d];
@@ -133,172 +128,67 @@ std::optional<Linear> ExpressionReader::number_of(const Known& value) const {
   return loaded && !value.part && setting_ != nullptr ? all_of(pointees_[value.parameter]) : std::nullopt;
 }
 
-void ExpressionReader::skip_brackets() {
-  if (at_ < end_ && tokens_[at_].opens()) {
-    at_ = unit_.counterpart(at_) + 1;
-  } else {
-    fail();
-  }
-}
-
 bool ExpressionReader::is_wide(std::string_view type) {
   return std::ranges::find(wide_types, type) != wide_types.end();
 }
 
-bool ExpressionReader::starts_type(std::size_t i) const {
-  if (i >= end_ || tokens_[i].kind != TokenKind::identifier) {
-    return false;
-  }
-  const Name* const name = unit_.meaning(i);
-  return name == nullptr ? is_qualifier(tokens_[i].text) || is_type_word(tokens_[i].text)
-                         : name->kind == NameKind::type;
+std::string ExpressionReader::text_of(const Type& type) {
+  const bool known = type.is_arithmetic() && type.record == nullptr;
+  return known && (arithmetic_type(type.name) || is_wide(type.name)) ? type.name : "";
 }
 
-bool ExpressionReader::specifiers() {
-  static constexpr std::array<std::string_view, 6> joined{"unsigned", "signed", "char",
-                                                          "short",    "int",    "long"};
-  const std::size_t begin = at_;
-  bool plain = true;
-  std::size_t types = 0;
-  std::size_t words = 0;      // of a type that may consist of several, such as "unsigned int"
-  std::string_view last_word; // the last word of the type
-  while (true) {
-    const std::string_view word = at_ < end_ ? std::string_view(tokens_[at_].text) : "";
-    if (word == "typedef" || (next_is_word() && is_qualifier(word))) {
-      plain &= word == "const" || word == "private" || word == "__private";
-      ++at_;
-    } else if (next_is_word() && is_attribute(word)) {
-      plain = false;
-      ++at_;
-      skip_brackets();
-    } else if (word == "struct" || word == "union" || word == "enum") {
-      plain = false;
-      ++types;
-      ++at_;
-      at_ += next_is_word() && !is_attribute(tokens_[at_].text) ? 1 : 0;
-      if (next_is("{")) {
-        skip_brackets();
-      }
-    } else if (starts_type(at_) && (types == 0 || is_type_word(word))) {
-      words += std::ranges::find(joined, word) != joined.end() ? 1 : 0;
-      last_word = word;
-      ++types;
-      ++at_;
-    } else {
-      break;
-    }
-  }
-  specified_.clear();
-  if (types == 0 || (types > 1 && words != types)) {
-    fail();
-    return false;
-  }
-  const auto layout = layout_of(unit_, {.begin = begin, .end = at_});
-  if (types == 1 && last_word.ends_with("_t") && is_wide(last_word)) {
-    specified_ = last_word;
-  } else if (layout && layout->kind == TypeLayout::Kind::arithmetic) {
-    specified_ = layout->name;
-  }
-  return plain;
+bool ExpressionReader::holds_pointers(const Type& type) {
+  return type.is(Type::Kind::array) ? holds_pointers(*type.inner)
+                                    : type.is(Type::Kind::pointer) || type.is(Type::Kind::opaque);
 }
 
-std::size_t ExpressionReader::declarator() {
+Known ExpressionReader::read(const Expr& expr) {
   const Deeper deeper(*this);
-  while (next_is("*") || (next_is_word() && is_qualifier(tokens_[at_].text))) {
-    ++at_;
+  if (!understood_) {
+    return {};
   }
-  std::size_t name = end_;
-  if (take("(")) {
-    name = declarator();
-    expect(")");
-  } else if (next_is_word() && !is_type_word(tokens_[at_].text)) {
-    name = at_++;
-  } else {
-    fail();
-  }
-  bounds();
-  while (next_is_word() && is_attribute(tokens_[at_].text)) {
-    ++at_;
-    skip_brackets();
-  }
-  return name;
-}
-
-void ExpressionReader::bounds() {
-  while (take("[")) {
-    if (!next_is("]")) {
-      consume(expression());
+  switch (expr.kind) {
+  case Expr::Kind::number: return value_of_number(tokens_[expr.token]);
+  case Expr::Kind::text: return {};
+  case Expr::Kind::name: return named(expr);
+  case Expr::Kind::call: return called(expr);
+  case Expr::Kind::subscript: return subscripted(expr);
+  case Expr::Kind::member: return member(expr);
+  case Expr::Kind::unary: return unary(expr);
+  case Expr::Kind::binary: return binary(expr);
+  case Expr::Kind::assignment: return assignment(expr);
+  case Expr::Kind::conditional: return conditional(expr);
+  case Expr::Kind::vector: return vector_of(expr);
+  case Expr::Kind::postfix: change(read(*expr.operands[0])); return {};
+  case Expr::Kind::cast: {
+    if (expr.type->is(Type::Kind::vector)) {
+      return vector_of(expr);
     }
-    expect("]");
+    others_known_ = others_known_ && !holds_pointers(*expr.type);
+    const Known value = read(*expr.operands[0]);
+    consume(value);
+    return of_number(as_type(text_of(*expr.type), number_of(value)));
   }
-}
-
-Known ExpressionReader::initializer() {
-  const Deeper deeper(*this);
-  if (!take("{")) {
-    return assignment();
+  case Expr::Kind::compound: others_known_ = others_known_ && !holds_pointers(*expr.type); [[fallthrough]];
+  case Expr::Kind::comma:
+  case Expr::Kind::list:
+  case Expr::Kind::designated:
+  case Expr::Kind::size:
+    for (const Expr* const part : expr.operands) {
+      consume(read(*part));
+    }
+    return {};
+  case Expr::Kind::opaque: break;
   }
-  while (at_ < end_ && !next_is("}")) {
-    const bool designated = next_is(".") || next_is("[");
-    while (next_is(".") || next_is("[")) {
-      if (take(".")) {
-        ++at_;
-      } else {
-        bounds();
-      }
-    }
-    if (designated) {
-      expect("=");
-    }
-    consume(initializer());
-    if (!take(",")) {
-      break;
-    }
-  }
-  expect("}");
+  fail();
   return {};
 }
 
-bool ExpressionReader::type_name() {
-  specifiers();
-  bool points = false;
-  for (std::size_t open = 0; at_ < end_ && (open > 0 || !next_is(")"));) {
-    specified_.clear();
-    if (next_is("[")) {
-      bounds();
-    } else if (take("(")) {
-      ++open;
-    } else if (take(")")) {
-      --open;
-    } else if (take("*")) {
-      points = true;
-    } else if (!(next_is_word() && is_qualifier(tokens_[at_++].text))) {
-      fail();
-    }
-  }
-  expect(")");
-  return points;
-}
-
-Known ExpressionReader::expression() {
-  Known value = assignment();
-  while (take(",")) {
-    consume(value);
-    consume(assignment());
-    value = {};
-  }
-  return value;
-}
-
-Known ExpressionReader::assignment() {
-  const Deeper deeper(*this);
-  Known left = conditional();
-  if (at_ >= end_ || std::ranges::find(assignments, tokens_[at_].text) == assignments.end()) {
-    return left;
-  }
-  const bool whole = tokens_[at_++].is("=") && left.kind == Known::Kind::element && !left.part;
+Known ExpressionReader::assignment(const Expr& expr) {
+  Known left = read(*expr.operands[0]);
+  const bool whole = unit_.is(expr.token, "=") && left.kind == Known::Kind::element && !left.part;
   change(left);
-  consume(assignment());
+  consume(read(*expr.operands[1]));
   if (!whole) {
     return {};
   }
@@ -307,35 +197,30 @@ Known ExpressionReader::assignment() {
   return left;
 }
 
-Known ExpressionReader::conditional() {
-  const Known value = binary(1);
-  if (!take("?")) {
-    return value;
-  }
+Known ExpressionReader::conditional(const Expr& expr) {
+  const Known value = read(*expr.operands[0]);
   consume(value);
-  const auto range = [this](const Known& chosen) {
+  const auto range = [this](const Expr& of) {
+    const Known chosen = read(of);
     consume(chosen);
     const auto number = number_of(chosen);
     return number ? std::optional(without_ids(*number, ids())) : std::nullopt;
   };
-  const auto first = where(value.if_true, [&] { return range(expression()); });
-  expect(":");
-  const Deeper deeper(*this);
-  const auto second = where(value.if_false, [&] { return range(conditional()); });
+  const auto first = where(value.if_true, [&] { return range(*expr.operands[1]); });
+  const auto second = where(value.if_false, [&] { return range(*expr.operands[2]); });
   return of_number(either(first, second));
 }
 
-Known ExpressionReader::binary(int least_rank) {
-  Known left = unary();
-  while (at_ < end_) {
-    const std::string& name = tokens_[at_].text;
-    const int rank = binary_rank(name);
-    if (rank < least_rank) {
-      break;
-    }
-    ++at_;
+Known ExpressionReader::binary(const Expr& expr) {
+  std::vector<const Expr*> sums; // of long sums the first operand is the next sum
+  for (const Expr* at = &expr; at->kind == Expr::Kind::binary; at = at->operands[0]) {
+    sums.push_back(at);
+  }
+  Known left = read(*sums.back()->operands[0]);
+  for (; !sums.empty(); sums.pop_back()) {
+    const std::string& name = tokens_[sums.back()->token].text;
     const Bounds holds = name == "&&" ? left.if_true : name == "||" ? left.if_false : Bounds();
-    left = combined(name, left, where(holds, [this, rank] { return binary(rank + 1); }));
+    left = combined(name, left, where(holds, [&] { return read(*sums.back()->operands[1]); }));
   }
   return left;
 }
@@ -452,14 +337,14 @@ Known ExpressionReader::moved(const Known& pointer, const Known& by) {
   return result;
 }
 
-Known ExpressionReader::unary() {
-  const Deeper deeper(*this);
-  if (take("++") || take("--")) {
-    change(unary());
+Known ExpressionReader::unary(const Expr& expr) {
+  const std::string& sign = tokens_[expr.token].text;
+  Known value = read(*expr.operands[0]);
+  if (sign == "++" || sign == "--") {
+    change(value);
     return {};
   }
-  if (take("&")) {
-    Known value = unary();
+  if (sign == "&") {
     if (value.kind == Known::Kind::element) {
       value.kind = Known::Kind::address;
       return value;
@@ -470,122 +355,80 @@ Known ExpressionReader::unary() {
     change(value);
     return {.kind = Known::Kind::inside};
   }
-  if (next_is("+") || next_is("-") || next_is("~") || next_is("!") || next_is("*")) {
-    const std::string& sign = tokens_[at_++].text;
-    Known value = unary();
-    if (sign == "*" && value.kind == Known::Kind::pointer) {
-      value.use =
-          add_use(value.parameter, {.kind = Kind::reads, .token = value.use, .subscript = {}, .offset = {}});
-      value.kind = Known::Kind::element;
-      touch(value, Linear());
-      return value;
-    }
-    if (sign == "*" && value.kind == Known::Kind::moved_pointer) {
-      touch(value, Linear());
-      return {.kind = Known::Kind::moved_element, .parameter = value.parameter};
-    }
-    consume(value);
-    others_known_ = others_known_ && sign != "*";
-    if (sign == "!") {
-      return {.if_true = value.if_false, .if_false = value.if_true};
-    }
-    const auto number = number_of(value);
-    if (!number || (sign != "+" && sign != "-")) {
-      return {};
-    }
-    return of_number(sign == "-" ? difference(constant_of(0, true), *number, ids()) : number);
+  if (sign == "*" && value.kind == Known::Kind::pointer) {
+    value.use =
+        add_use(value.parameter, {.kind = Kind::reads, .token = value.use, .subscript = {}, .offset = {}});
+    value.kind = Known::Kind::element;
+    touch(value, Linear());
+    return value;
   }
-  if (take("sizeof")) {
-    if (next_is("(") && starts_type(at_ + 1)) {
-      ++at_;
-      type_name();
-    } else {
-      consume(unary());
-    }
+  if (sign == "*" && value.kind == Known::Kind::moved_pointer) {
+    touch(value, Linear());
+    return {.kind = Known::Kind::moved_element, .parameter = value.parameter};
+  }
+  consume(value);
+  others_known_ = others_known_ && sign != "*";
+  if (sign == "!") {
+    return {.if_true = value.if_false, .if_false = value.if_true};
+  }
+  const auto number = number_of(value);
+  if (!number || (sign != "+" && sign != "-")) {
     return {};
   }
-  if (next_is("(") && starts_type(at_ + 1)) {
-    ++at_;
-    others_known_ = !type_name() && others_known_;
-    const std::string type = specified_;
-    if (next_is("{")) { // a compound literal
-      consume(initializer());
-      return postfix({});
-    }
-    const auto vector = arithmetic_type(type);
-    if (vector && vector->width > 1 && take("(")) {
-      return postfix(vector_of(vector->scalar));
-    }
-    const Known value = unary();
-    consume(value);
-    return of_number(as_type(type, number_of(value)));
-  }
-  return postfix(primary());
+  return of_number(sign == "-" ? difference(constant_of(0, true), *number, ids()) : number);
 }
 
-Known ExpressionReader::vector_of(std::string_view scalar) {
-  Known vector{.kind = Known::Kind::vector};
+Known ExpressionReader::vector_of(const Expr& expr) {
+  const auto vector = arithmetic_type(expr.type->name);
   std::optional<Linear> all;
   bool first = true;
-  do {
-    const Known part = assignment();
+  for (const Expr* const operand : expr.operands) {
+    const Known part = read(*operand);
     consume(part);
-    auto number = part.kind == Known::Kind::vector ? part.number : as_type(scalar, number_of(part));
+    auto number = part.kind == Known::Kind::vector ? part.number
+                  : vector                         ? as_type(vector->scalar, number_of(part))
+                                                   : std::nullopt;
     number = number ? std::optional(without_ids(*number, ids())) : std::nullopt;
     all = first ? number : either(all, number);
     first = false;
-  } while (take(","));
-  expect(")");
+  }
   return all ? Known{.kind = Known::Kind::vector, .number = *all} : Known{};
 }
 
-Known ExpressionReader::postfix(Known value) {
-  while (at_ < end_) {
-    if (next_is("[")) {
-      value = subscripted(value);
-    } else if (take(".")) {
-      value.part = true;
-      if (value.kind != Known::Kind::element && value.kind != Known::Kind::moved_element) {
-        consume(value);
-        value = {.variable = value.variable, .part = true};
-      }
-      member();
-    } else if (take("->")) {
-      if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer) {
-        escape(value);
-        touch(value, Linear());
-      } else {
-        consume(value);
-        others_known_ = false;
-      }
-      value = {};
-      member();
-    } else if (take("++") || take("--")) {
-      change(value);
-      value = {};
+Known ExpressionReader::member(const Expr& expr) {
+  const bool is_array = std::exchange(array_, nullptr) == &expr;
+  Known value = read(*expr.operands[0]);
+  if (unit_.is(expr.token - 1, "->")) {
+    if (value.kind == Known::Kind::pointer || value.kind == Known::Kind::moved_pointer) {
+      escape(value);
+      touch(value, Linear());
     } else {
-      break;
+      consume(value);
+      others_known_ = false;
     }
+    value = {};
+  } else {
+    value.part = true;
+    if (value.kind != Known::Kind::element && value.kind != Known::Kind::moved_element) {
+      consume(value);
+      value = {.variable = value.variable, .part = true};
+    }
+  }
+  if (is_whole() && !is_array) { // an array without a subscript is a pointer
+    others_known_ = others_known_ && !expr.type->is(Type::Kind::array) && !holds_pointers(*expr.type);
   }
   return value;
 }
 
-void ExpressionReader::member() {
-  if (!next_is_word()) {
-    fail();
-    return;
+Known ExpressionReader::subscripted(const Expr& expr) {
+  if (is_whole() && element_of_array(expr)) {
+    return {};
   }
-  const std::string& name = tokens_[at_++].text;
-  if (is_whole() && others_known_ && !next_is("[")) { // an array without a subscript is a pointer
-    others_known_ = !declared_as_pointer(name);
-  }
-}
-
-Known ExpressionReader::subscripted(Known value) {
-  const std::size_t begin = ++at_;
-  const Known subscript = expression();
-  const TokenRange range{.begin = begin, .end = at_};
-  expect("]");
+  array_ = expr.operands[0];
+  Known value = read(*expr.operands[0]);
+  array_ = nullptr;
+  const Known subscript = read(*expr.operands[1]);
+  const TokenRange range{.begin = expr.token + 1, .end = unit_.counterpart(expr.token)};
   consume(subscript);
   const auto number = number_of(subscript);
   if (value.kind == Known::Kind::pointer) {
@@ -615,74 +458,16 @@ Known ExpressionReader::subscripted(Known value) {
   return value;
 }
 
-Known ExpressionReader::primary() {
-  if (take("(")) {
-    const Known value = expression();
-    expect(")");
-    return value;
-  }
-  if (at_ >= end_) {
-    fail();
-    return {};
-  }
-  const std::size_t token = at_++;
-  switch (tokens_[token].kind) {
-  case TokenKind::number: return value_of_number(tokens_[token]);
-  case TokenKind::character: return {};
-  case TokenKind::string:
-    while (at_ < end_ && tokens_[at_].kind == TokenKind::string) {
-      ++at_;
-    }
-    return {};
-  case TokenKind::identifier: return named(token);
-  default: fail(); return {};
-  }
-}
-
-Known ExpressionReader::named(std::size_t token) {
-  const std::string& text = tokens_[token].text;
-  const Name* const name = unit_.meaning(token);
-  const bool called = next_is("(");
-  if (called && (name == nullptr ? is_built_in_function(text) : name->kind == NameKind::function)) {
-    Known argument;
-    std::vector<Known> given;
-    const std::size_t after = unit_.counterpart(at_) + 1;
-    const bool statement = name == nullptr && token == statement_ && after < end_ && tokens_[after].is(";");
-    const auto reduction = statement ? reduction_of(text) : std::nullopt;
-    ++at_;
-    if (!next_is(")")) {
-      do {
-        argument = assignment();
-        const bool atomic = name == nullptr && (text.starts_with("atomic_") || text.starts_with("atom_"));
-        if (atomic && given.empty() && argument.kind == Known::Kind::address) {
-          found_[argument.parameter].uses[argument.use].offset.reset(); // atomics need memory
-          update(argument);
-        } else if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
-          escape(argument);
-        } else if (argument.kind != Known::Kind::image &&
-                   (argument.kind != Known::Kind::inside || name != nullptr || text.starts_with("async_"))) {
-          consume(argument); // other built-in functions use one element at an address
-        }
-        if (reduction && given.empty()) {
-          reduce(argument, *reduction);
-        }
-        given.push_back(argument);
-      } while (take(","));
-    }
-    expect(")");
-    if (name != nullptr) {
-      return call(unit_.definition(text), given);
-    }
-    access(text, given);
-    return built_in(text, given);
-  }
-  if (called || (name == nullptr && text != "true" && text != "false" && !standard_macros().contains(text)) ||
+Known ExpressionReader::named(const Expr& expr) {
+  const std::string& text = tokens_[expr.token].text;
+  const Name* const name = unit_.meaning(expr.token);
+  if ((name == nullptr && text != "true" && text != "false" && !standard_macros().contains(text)) ||
       (name != nullptr && name->kind != NameKind::variable && name->kind != NameKind::enumerator)) {
     fail();
     return {};
   }
   if (const auto pointer = pointers_.find(name); name != nullptr && pointer != pointers_.end()) {
-    return {.kind = Known::Kind::pointer, .parameter = pointer->second, .use = token};
+    return {.kind = Known::Kind::pointer, .parameter = pointer->second, .use = expr.token};
   }
   if (const auto image = images_.find(name); name != nullptr && image != images_.end()) {
     return {.kind = Known::Kind::image, .parameter = image->second};
@@ -690,8 +475,8 @@ Known ExpressionReader::named(std::size_t token) {
   if (name == nullptr || name->kind != NameKind::variable) {
     return {};
   }
-  if (const auto extents = is_whole() ? extents_of(*name) : std::vector<std::int64_t>(); !extents.empty()) {
-    element_of_array(extents);
+  if (is_whole() && name->type->is(Type::Kind::array)) {
+    others_known_ = false; // a pointer to it
     return {};
   }
   Known known;
@@ -708,6 +493,41 @@ Known ExpressionReader::named(std::size_t token) {
     known.number = within(known.number, range->second, ids());
   }
   return known;
+}
+
+Known ExpressionReader::called(const Expr& expr) {
+  const Expr& callee = *expr.operands[0];
+  const std::string& text = tokens_[callee.token].text;
+  const Name* const name = unit_.meaning(callee.token);
+  if (callee.kind != Expr::Kind::name ||
+      !(name == nullptr ? is_built_in_function(text) : name->kind == NameKind::function)) {
+    fail();
+    return {};
+  }
+  std::vector<Known> given;
+  const auto reduction = name == nullptr && &expr == statement_ ? reduction_of(text) : std::nullopt;
+  const bool atomic = name == nullptr && (text.starts_with("atomic_") || text.starts_with("atom_"));
+  for (const Expr* const operand : expr.operands.subspan(1)) {
+    const Known argument = read(*operand);
+    if (atomic && given.empty() && argument.kind == Known::Kind::address) {
+      found_[argument.parameter].uses[argument.use].offset.reset(); // atomics need memory
+      update(argument);
+    } else if (argument.kind == Known::Kind::pointer || argument.kind == Known::Kind::moved_pointer) {
+      escape(argument);
+    } else if (argument.kind != Known::Kind::image &&
+               (argument.kind != Known::Kind::inside || name != nullptr || text.starts_with("async_"))) {
+      consume(argument); // other built-in functions use one element at an address
+    }
+    if (reduction && given.empty()) {
+      reduce(argument, *reduction);
+    }
+    given.push_back(argument);
+  }
+  if (name != nullptr) {
+    return call(unit_.definition(text), given);
+  }
+  access(text, given);
+  return built_in(text, given);
 }
 
 Known ExpressionReader::built_in(const std::string& function, const std::vector<Known>& arguments) const {

@@ -1,10 +1,10 @@
-// Reads the expressions of a kernel's body by recursive descent. Each returns what is known of its value, so that a
-// subscript can be recognised as the global id plus a constant. Statements are read by accesses.cpp.
+// Reads the expressions of a kernel's body. Each returns what is known of its value, so that a subscript can be recognised
+// as the global id plus a constant. Statements are read by accesses.cpp.
 #pragma once
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/linear.hpp"
-#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/tree.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,7 +72,6 @@ struct Known {
   Bounds if_false = {};
 };
 
-// Reads expressions, and types and declarators, which contain them.
 class ExpressionReader {
 protected:
   using Kind = PointerUse::Kind;
@@ -102,29 +101,13 @@ protected:
   };
 
   // With `setting`, launches and values of parameters are known.
-  ExpressionReader(const TranslationUnit& unit, TokenRange body, bool by_parameter,
-                   const KernelSetting* setting);
+  ExpressionReader(const TranslationUnit& unit, bool by_parameter, const KernelSetting* setting);
   virtual ~ExpressionReader() = default;
   ExpressionReader(const ExpressionReader&) = delete;
   ExpressionReader& operator=(const ExpressionReader&) = delete;
 
-  // Stops reading: no further token comes.
-  void fail() {
-    understood_ = false;
-    at_ = end_;
-  }
-  [[nodiscard]] bool next_is(std::string_view text) const { return at_ < end_ && tokens_[at_].text == text; }
-  [[nodiscard]] bool next_is_word() const { return at_ < end_ && tokens_[at_].kind == TokenKind::identifier; }
-  bool take(std::string_view text) {
-    const bool found = next_is(text);
-    at_ += found ? 1 : 0;
-    return found;
-  }
-  void expect(std::string_view text) {
-    if (!take(text)) {
-      fail();
-    }
-  }
+  // Nothing is known of the body.
+  void fail() { understood_ = false; }
 
   // Reads what runs if a condition holds, or if it does not. A case label may jump into it.
   template <class Read>
@@ -138,19 +121,10 @@ protected:
 
   // Returns the ranges of the ids at this point of the body.
   [[nodiscard]] IdRanges ids() const;
-  void skip_brackets();
-  // True at a keyword that starts or qualifies a type, and at the name of a type.
-  [[nodiscard]] bool starts_type(std::size_t i) const;
-  // Returns true for a type without qualifiers but const and private. Sets `specified_`.
-  bool specifiers();
-  // Returns the token of the name.
-  std::size_t declarator();
-  Known initializer();
-  Known expression();
-  Known assignment();
-  Known conditional();
-  // Precedence climbing: reads operators of at least this rank.
-  Known binary(int least_rank);
+  Known read(const Expr& expr);
+  // The name of an arithmetic type that numbers may have here; empty for others.
+  static std::string text_of(const Type& type);
+  static bool holds_pointers(const Type& type);
   // True for an integer type that can hold any id.
   static bool is_wide(std::string_view type);
   // The number in a variable of this type; where it is not known, whatever the type holds.
@@ -162,10 +136,6 @@ protected:
   virtual Known call(const Function* callee, const std::vector<Known>& arguments) = 0;
   // True where the setting is that of one launch as a whole.
   [[nodiscard]] bool is_whole() const { return setting_ != nullptr && setting_->is_whole; }
-  // Returns true if a member of this name may be a pointer or an array.
-  [[nodiscard]] bool declared_as_pointer(std::string_view member) const;
-  // Returns true if some name of a type stands for pointers or arrays.
-  [[nodiscard]] bool declares_pointer_types() const;
   // Uses the value in a way of which nothing more is known.
   void consume(const Known& value);
   void escape(const Known& value);
@@ -177,16 +147,13 @@ protected:
 
   const TranslationUnit& unit_;
   const std::vector<Token>& tokens_;
-  std::size_t at_ = 0;
-  const std::size_t end_;
   const KernelSetting* const setting_;
-  Bounds bounds_;         // what holds where the reader is
-  std::string specified_; // by the last specifiers: the type, if it is arithmetic
+  Bounds bounds_; // what holds where the reader is
   bool understood_ = true;
   bool others_known_ = true; // all other accesses than those of parameters are to elements of arrays
   std::size_t depth_ = 0;
-  std::size_t statement_ = 0; // first token of the last expression statement
-  std::size_t switches_ = 0;  // around the statement being read
+  const Expr* statement_ = nullptr; // the last that is one
+  std::size_t switches_ = 0;        // around the statement being read
   std::map<const Name*, std::size_t> pointers_;
   std::map<const Name*, Known> values_;       // of variables that only their declarations set
   std::set<const Name*> changing_;            // other variables
@@ -199,9 +166,6 @@ protected:
   std::vector<Touched> touched_;
 
 private:
-  void bounds();
-  // Reads from after an opening parenthesis to past the closing one. Returns true for a pointer. Sets `specified_`.
-  bool type_name();
   // Returns a comparison of numbers with what it proves if it holds, and if not.
   [[nodiscard]] Known compared(std::string_view name, const Known& left, const Known& right) const;
   // Adds to `holds` that a number is in a range.
@@ -209,17 +173,20 @@ private:
   Known combined(std::string_view name, const Known& left, const Known& right);
   // A pointer plus elements.
   Known moved(const Known& pointer, const Known& by);
-  Known unary();
-  // Reads the rest of (int4)(a, b, c, d), from a on. Only integers are known.
-  Known vector_of(std::string_view scalar);
-  Known postfix(Known value);
-  void member();
-  Known subscripted(Known value);
-  Known primary();
-  Known named(std::size_t token);
+  Known unary(const Expr& expr);
+  Known binary(const Expr& expr);
+  Known assignment(const Expr& expr);
+  Known conditional(const Expr& expr);
+  // (int4)(a, b, c, d): only integers are known.
+  Known vector_of(const Expr& expr);
+  Known member(const Expr& expr);
+  Known subscripted(const Expr& expr);
+  Known named(const Expr& expr);
+  Known called(const Expr& expr);
   // Returns the extents of an array that the body or the file declares, 0 where one is not known; none for other names.
   [[nodiscard]] std::vector<std::int64_t> extents_of(const Name& array);
-  void element_of_array(const std::vector<std::int64_t>& extents);
+  // Reads subscripts of an array that the body or the file declares; returns false for any other expression.
+  bool element_of_array(const Expr& expr);
   // Notes the elements that a built-in function accesses through pointers, or in an image.
   void access(const std::string& function, const std::vector<Known>& arguments);
   void touch_image(const std::string& function, const std::vector<Known>& arguments);
@@ -238,6 +205,7 @@ private:
   const bool by_parameter_; // the id is one
   IdRanges ids_;
   std::optional<ConstantValues> constants_;
+  const Expr* array_ = nullptr; // whose subscript is being read
 };
 
 } // namespace tidegate::opencl_c

@@ -15,7 +15,7 @@
 // may contain.
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/rewriting.hpp"
-#include "opencl_c/type_layout.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 
 #include <fmt/format.h>
@@ -41,118 +41,132 @@ public:
       : unit_(unit), graph_(graph), kernel_(kernel), edits_(edits), body_(*kernel.body) {}
 
   bool run() {
-    static constexpr std::array<std::string_view, 5> refused{"goto", "asm", "__asm__", "do", "volatile"};
+    const Stmt* const body = unit_.tree->body(kernel_);
+    bool known = body != nullptr && !unit_.contains(body_, "volatile");
     for (std::size_t i = body_.begin; i < body_.end; ++i) {
-      if (is_listed(refused, text(i)) || is_attribute(text(i))) {
-        return false;
-      }
-      meeting_ = meets({.begin = i, .end = i + 1}) ? i : meeting_;
-      if (unit_.is(i, "for") && meets({.begin = i, .end = after_statement(unit_, i, body_.end)})) {
-        heads_.push_back(head_of(i));
-      }
+      known = known && !is_attribute(text(i));
     }
+    if (!known) {
+      return false;
+    }
+    each_statement(*body, [&](const Stmt& stmt) {
+      known = known && stmt.kind != Stmt::Kind::opaque && stmt.kind != Stmt::Kind::goto_label &&
+              stmt.kind != Stmt::Kind::do_loop;
+      each_value(stmt, [&](const Expr& value) {
+        each_expression(value, [&](const Expr& expr) { known = look_at(expr) && known; });
+      });
+    });
+    each_statement(*body, [&](const Stmt& stmt) {
+      if (stmt.kind == Stmt::Kind::for_loop && meets(stmt)) {
+        heads_.push_back({.begin = stmt.tokens.begin, .end = unit_.counterpart(stmt.tokens.begin + 1)});
+      }
+    });
     edits_[body_.begin].after += " const bool tg_in = tg_inside(tg_self);";
-    return block({.begin = body_.begin + 1, .end = body_.end - 1}, false);
+    return known && block(*body, false);
   }
 
 private:
   [[nodiscard]] const std::string& text(std::size_t i) const { return unit_.source.tokens[i].text; }
-  [[nodiscard]] TokenRange head_of(std::size_t loop) const {
-    return {.begin = loop + 2, .end = unit_.counterpart(loop + 1)};
+
+  // Notes calls at which work-items meet, and variables that change. Returns false for what is opaque.
+  bool look_at(const Expr& expr) {
+    const bool changes =
+        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
+        (expr.kind == Expr::Kind::unary &&
+         (unit_.is(expr.token, "++") || unit_.is(expr.token, "--") || unit_.is(expr.token, "&")));
+    if (changes) {
+      const Expr* target = expr.operands[0];
+      while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
+        target = target->operands[0];
+      }
+      each_expression(*target, [this](const Expr& name) { changed_.insert(name.token); });
+    }
+    if (expr.kind == Expr::Kind::name &&
+        (unit_.meaning(expr.token) == nullptr ? is_collective(text(expr.token))
+                                              : graph_.needs(text(expr.token)).whole_group)) {
+      meetings_.insert(expr.token);
+    }
+    return expr.kind != Expr::Kind::opaque;
   }
 
-  // Returns true if the work-items meet in the range.
-  [[nodiscard]] bool meets(TokenRange range) const {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      if (unit_.is_call(i) &&
-          (unit_.meaning(i) == nullptr ? is_collective(text(i)) : graph_.needs(text(i)).whole_group)) {
-        return true;
-      }
-    }
-    return false;
+  // Returns true if the work-items meet in the statement.
+  [[nodiscard]] bool meets(const Stmt& stmt) const {
+    const auto first = meetings_.lower_bound(stmt.tokens.begin);
+    return first != meetings_.end() && *first < stmt.tokens.end;
   }
 
-  bool block(TokenRange range, bool in_loop) {
-    for (std::size_t at = range.begin; at < range.end;) {
-      std::size_t first = at;
-      while (first < range.end && unit_.source.tokens[first].kind == TokenKind::pragma) {
-        ++first;
-      }
-      const std::size_t end = after_statement(unit_, first, range.end);
-      if (first < range.end && !statement(at, {.begin = first, .end = end}, in_loop)) {
-        return false;
-      }
-      at = end;
-    }
-    return true;
+  bool block(const Stmt& of, bool in_loop) {
+    return of.kind != Stmt::Kind::block
+               ? statement(of, in_loop)
+               : std::ranges::all_of(of.parts, [&](const Stmt* part) { return statement(*part, in_loop); });
   }
 
-  // `start`: the first token of its pragmas.
-  bool statement(std::size_t start, TokenRange range, bool in_loop) {
-    const std::size_t first = range.begin;
-    if (!meets(range)) {
-      if (starts_type(first)) {
-        return start == first && declaration(range);
-      }
-      for (std::size_t i = first; i < range.end; ++i) {
-        const bool leaves = unit_.is(i, "return") || unit_.is(i, "break") || unit_.is(i, "continue");
-        if (leaves && (in_loop || (unit_.is(i, "return") && i < meeting_))) {
-          return false;
-        }
-      }
-      edits_[start].before = fmt::format("{}{{ {}", guard, edits_[start].before);
-      edits_[range.end - 1].after += " }";
-      return true;
+  bool statement(const Stmt& stmt, bool in_loop) {
+    if (!meets(stmt)) {
+      return stmt.kind == Stmt::Kind::declaration ? declaration(stmt) : guarded(stmt, in_loop);
     }
-    if (unit_.is(first, "{")) {
-      return block({.begin = first + 1, .end = range.end - 1}, in_loop);
+    if (stmt.kind == Stmt::Kind::block) {
+      return block(stmt, in_loop);
     }
-    if (unit_.is(first, "for") && uniform(head_of(first))) {
-      const std::size_t body = head_of(first).end + 1;
-      return block({.begin = body, .end = range.end}, true);
+    if (stmt.kind == Stmt::Kind::for_loop && uniform_head(stmt)) {
+      return block(*stmt.parts[1], true);
     }
-    const std::size_t close = unit_.counterpart(first + 1);
-    return unit_.is(first, "barrier") && unit_.is_call(first) && close + 2 == range.end &&
-           pure({.begin = first + 2, .end = close});
+    const Expr* const call = stmt.kind == Stmt::Kind::expression ? stmt.values[0] : nullptr;
+    return call != nullptr && call->kind == Expr::Kind::call && unit_.is(stmt.tokens.begin, "barrier") &&
+           call->operands[0]->token == stmt.tokens.begin &&
+           std::ranges::all_of(call->operands.subspan(1), [this](const Expr* part) { return pure(*part); });
   }
 
-  [[nodiscard]] bool starts_type(std::size_t i) const {
-    static constexpr std::array<std::string_view, 4> others{"struct", "union", "enum", "typedef"};
-    const Name* const name = unit_.meaning(i);
-    return name == nullptr ? is_qualifier(text(i)) || is_type_word(text(i)) || is_listed(others, text(i))
-                           : name->kind == NameKind::type;
+  [[nodiscard]] std::size_t pragmas_before(std::size_t token) const {
+    while (unit_.source.tokens[token - 1].kind == TokenKind::pragma) {
+      --token;
+    }
+    return token;
+  }
+
+  bool guarded(const Stmt& stmt, bool in_loop) {
+    bool stays = true;
+    each_statement(stmt, [&](const Stmt& part) {
+      const bool returns = part.kind == Stmt::Kind::return_value;
+      const bool leaves =
+          returns || part.kind == Stmt::Kind::break_out || part.kind == Stmt::Kind::continue_loop;
+      stays =
+          stays &&
+          !(leaves && (in_loop || (returns && meetings_.upper_bound(part.tokens.begin) != meetings_.end())));
+    });
+    std::string& before = edits_[pragmas_before(stmt.tokens.begin)].before;
+    before = fmt::format("{}{{ {}", guard, before);
+    edits_[stmt.tokens.end - 1].after += " }";
+    return stays;
   }
 
   // Idle work-items evaluate values that touch nothing; the others are assigned under a guard.
-  bool declaration(TokenRange range) {
-    const std::size_t last = range.end - 1; // its semicolon
-    const bool single = unit_.find({.begin = range.begin, .end = last}, ",") == last;
-    for (const TokenRange& declarator : unit_.split({.begin = range.begin, .end = last})) {
-      const std::size_t equals = unit_.find(declarator, "=");
-      if (equals < declarator.end && !pure({.begin = equals + 1, .end = declarator.end})) {
-        return single && assigned_apart(declarator, equals);
+  bool declaration(const Stmt& stmt) {
+    if (pragmas_before(stmt.tokens.begin) != stmt.tokens.begin) {
+      return false;
+    }
+    for (const Decl* const decl : stmt.declared) {
+      if (decl->value != nullptr && !pure(*decl->value)) {
+        return stmt.declared.size() == 1 && assigned_apart(stmt, *decl);
       }
     }
     return true;
   }
 
   // `const T name = value;` becomes `T name = 0; if (…) name = value;`.
-  bool assigned_apart(TokenRange declaration, std::size_t equals) {
-    const std::size_t token = equals - 1;
-    const Name* const name = unit_.meaning(token);
-    if (name == nullptr || name->token != token || name->kind != NameKind::variable) {
-      return false;
-    }
-    const bool pointer = unit_.contains({.begin = declaration.begin, .end = token}, "*");
-    const auto type = layout_of(unit_, name->specifiers);
-    if (unit_.contains({.begin = declaration.begin, .end = token}, "(") ||
+  bool assigned_apart(const Stmt& stmt, const Decl& decl) {
+    const std::size_t token = decl.value->tokens.begin - 2; // before =
+    const Name* const name = decl.name == no_name ? nullptr : &unit_.names[decl.name];
+    const bool pointer = decl.type->is(Type::Kind::pointer);
+    if (name == nullptr || name->token != token || name->kind != NameKind::variable ||
+        unit_.contains({.begin = stmt.tokens.begin, .end = token}, "(") ||
         unit_.contains(name->specifiers, "static") ||
-        (!pointer && !(type && type->kind == TypeLayout::Kind::arithmetic))) {
+        !(pointer || (decl.type->is_arithmetic() && arithmetic_type(decl.type->name)))) {
       return false;
     }
     // The pointee of a pointer may be const.
-    std::size_t begin = declaration.begin;
-    for (std::size_t i = declaration.begin; pointer && i < token; ++i) {
+    std::size_t begin = stmt.tokens.begin;
+    for (std::size_t i = begin; pointer && i < token; ++i) {
       begin = unit_.is(i, "*") ? i : begin;
     }
     for (std::size_t i = begin; i < token; ++i) {
@@ -164,80 +178,95 @@ private:
     return true;
   }
 
-  // True for a scalar or vector variable or parameter, and for an enumerator.
-  [[nodiscard]] bool is_number(const Name& name) const {
-    for (const Parameter& parameter : kernel_.parameters) {
-      if (parameter.tokens.begin <= name.token && name.token < parameter.tokens.end) {
-        return !parameter.is_pointer && arithmetic_type(parameter.type).has_value();
-      }
-    }
-    if (name.kind != NameKind::variable || (!name.is_file_scope && name.token < body_.begin)) {
-      return name.kind == NameKind::enumerator;
-    }
-    const std::size_t equals = unit_.find(name.declarator, "=");
-    const TokenRange declared{.begin = name.declarator.begin, .end = equals};
-    const auto type = layout_of(unit_, name.specifiers);
-    return !unit_.contains(declared, "*") && !unit_.contains(declared, "[") &&
-           !unit_.contains(declared, "(") && type && type->kind != TypeLayout::Kind::structure;
-  }
-
-  // True for a token that may occur in an expression whose value all work-items may compute.
-  [[nodiscard]] bool is_harmless(std::size_t i) const {
-    static constexpr std::array<std::string_view, 24> operators{
-        "(", ")", "+", "-", "*", "/",  "%",  "<",  ">",  "!",  "~",  "&",
-        "|", "^", "?", ":", ",", "<=", ">=", "==", "!=", "&&", "||", "<<"};
-    static constexpr std::array<std::string_view, 7> functions{"min",   "max",  "clamp", "mad24",
-                                                               "mul24", "true", "false"};
-    const Token& token = unit_.source.tokens[i];
-    if (token.kind == TokenKind::number || token.kind == TokenKind::character) {
-      return true;
-    }
-    if (token.kind != TokenKind::identifier) {
-      return is_listed(operators, token.text) || token.is(">>");
-    }
-    if (const Name* const name = unit_.meaning(i)) {
-      return name->kind == NameKind::type ? unit_.typedefs.contains(token.text) && !unit_.is(i + 1, "*")
-                                          : is_number(*name);
-    }
-    return (is_type_word(token.text) && !unit_.is(i + 1, "*")) || is_work_item_function(token.text) ||
-           is_listed(functions, token.text) || token.text.starts_with("convert_") ||
-           token.text.starts_with("as_") || token.text.starts_with("CLK_");
-  }
-
   // Returns true if an idle work-item may evaluate the expression, whatever its variables hold: it reads no memory, has
   // no effect and does not divide by what may be 0.
-  [[nodiscard]] bool pure(TokenRange range) const {
-    static constexpr std::array<std::string_view, 2> counts{"get_local_size", "get_num_groups"};
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const bool member = unit_.is(i, ".") || unit_.is_member(i);
-      const bool list = unit_.is(i, "{") || unit_.is(i, "}");
-      if (unit_.is_member(i) ? !unit_.is(i - 1, ".") : !member && !list && !is_harmless(i)) {
-        return false;
-      }
-      if ((unit_.is(i, "/") || unit_.is(i, "%")) && !is_listed(counts, text(i + 1)) &&
-          !(unit_.source.tokens[i + 1].kind == TokenKind::number &&
-            text(i + 1).find_first_of("123456789") != std::string::npos)) {
-        return false;
-      }
+  [[nodiscard]] bool pure(const Expr& expr) const {
+    static constexpr std::array<std::string_view, 3> no_values{"&", "*", "--"};
+    static constexpr std::array<std::string_view, 5> functions{"min", "max", "clamp", "mad24", "mul24"};
+    const auto parts_are = [&] {
+      return std::ranges::all_of(expr.operands, [this](const Expr* part) { return pure(*part); });
+    };
+    switch (expr.kind) {
+    case Expr::Kind::number: return true;
+    case Expr::Kind::text: return !expr.type->is(Type::Kind::pointer);
+    case Expr::Kind::name: return is_number(expr);
+    case Expr::Kind::call: {
+      const std::string& name = text(expr.operands[0]->token);
+      return expr.operands[0]->kind == Expr::Kind::name &&
+             unit_.meaning(expr.operands[0]->token) == nullptr &&
+             (is_work_item_function(name) || is_listed(functions, name) || name.starts_with("convert_") ||
+              name.starts_with("as_")) &&
+             std::ranges::all_of(expr.operands.subspan(1), [this](const Expr* part) { return pure(*part); });
     }
-    return true;
+    case Expr::Kind::member: return unit_.is(expr.token - 1, ".") && parts_are();
+    case Expr::Kind::unary:
+      return !is_listed(no_values, text(expr.token)) && !unit_.is(expr.token, "++") && parts_are();
+    case Expr::Kind::binary: {
+      const bool divides = unit_.is(expr.token, "/") || unit_.is(expr.token, "%");
+      return (!divides || is_positive(*expr.operands[1])) && parts_are();
+    }
+    case Expr::Kind::cast: return expr.type->is_arithmetic() && parts_are();
+    case Expr::Kind::conditional:
+    case Expr::Kind::comma:
+    case Expr::Kind::vector:
+    case Expr::Kind::list:
+    case Expr::Kind::designated: return parts_are();
+    default: return false;
+    }
   }
 
-  // Returns true if all work-items of a work-group, idle ones included, compute the same.
-  bool uniform(TokenRange range) {
-    static constexpr std::array<std::string_view, 14> more{
-        ";", "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"};
+  [[nodiscard]] bool is_positive(const Expr& divisor) const {
+    static constexpr std::array<std::string_view, 2> counts{"get_local_size", "get_num_groups"};
+    return divisor.kind == Expr::Kind::number
+               ? text(divisor.token).find_first_of("123456789") != std::string::npos
+               : divisor.kind == Expr::Kind::call && is_listed(counts, text(divisor.operands[0]->token));
+  }
+
+  // True for a scalar or vector variable or parameter, an enumerator, and a constant of the language.
+  [[nodiscard]] bool is_number(const Expr& expr) const {
+    const Name* const name = unit_.meaning(expr.token);
+    if (name == nullptr) {
+      return unit_.is(expr.token, "true") || unit_.is(expr.token, "false") ||
+             text(expr.token).starts_with("CLK_");
+    }
+    return name->kind == NameKind::enumerator ||
+           (name->kind == NameKind::variable && name->type->is_arithmetic() &&
+            (name->type->record != nullptr || arithmetic_type(name->type->name)));
+  }
+
+  // Returns true if all work-items of a work-group, idle ones included, compute the same head.
+  bool uniform_head(const Stmt& loop) {
+    const Stmt& first = *loop.parts[0];
+    bool same = first.kind == Stmt::Kind::expression || first.kind == Stmt::Kind::declaration ||
+                first.kind == Stmt::Kind::nothing;
+    for (const Decl* const decl : first.declared) {
+      same = same && decl->name != no_name && decl->type->is_arithmetic() && decl->value != nullptr &&
+             uniform(unit_.names[decl->name]);
+    }
+    each_value(first, [&](const Expr& value) { same = same && uniform(value); });
+    for (const Expr* const value : loop.values) {
+      same = same && (value == nullptr || uniform(*value));
+    }
+    return same;
+  }
+
+  bool uniform(const Expr& expr) {
     static constexpr std::array<std::string_view, 4> differing{"get_global_id", "get_local_id",
                                                                "get_global_linear_id", "get_local_linear_id"};
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const Name* const name = unit_.meaning(i);
-      const bool allowed = is_listed(more, text(i)) || (is_harmless(i) && !is_listed(differing, text(i)));
-      if (!allowed || unit_.is_member(i) ||
-          (name != nullptr && name->kind == NameKind::variable && !uniform(*name))) {
-        return false;
-      }
+    const bool changes =
+        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
+        (expr.kind == Expr::Kind::unary && (unit_.is(expr.token, "++") || unit_.is(expr.token, "--")));
+    if (changes || expr.kind == Expr::Kind::comma || expr.kind == Expr::Kind::binary) {
+      return (!changes || expr.operands[0]->kind == Expr::Kind::name) &&
+             std::ranges::all_of(expr.operands, [this](const Expr* part) { return uniform(*part); });
     }
-    return true;
+    bool same = pure(expr);
+    each_expression(expr, [&](const Expr& part) {
+      const Name* const name = part.kind == Expr::Kind::name ? unit_.meaning(part.token) : nullptr;
+      same = same && part.kind != Expr::Kind::member && !is_listed(differing, text(part.token)) &&
+             (name == nullptr || name->kind != NameKind::variable || uniform(*name));
+    });
+    return same;
   }
 
   // A variable is uniform if only loop heads and its declaration assign to it, and only uniform values.
@@ -245,37 +274,16 @@ private:
     if (name.is_file_scope || !seen_.insert(&name).second) {
       return true; // a constant, or seen before: one that is not uniform refuses the kernel
     }
-    if (name.token >= body_.begin) {
-      const TokenRange value{.begin = unit_.find(name.declarator, "="), .end = name.declarator.end};
-      const TokenRange tokens{.begin = std::min(value.begin + 1, value.end), .end = value.end};
-      if (!pure(tokens) || !uniform(tokens)) {
-        return false;
-      }
+    const Decl* const decl = unit_.tree->declaration(name.token);
+    if (name.token >= body_.begin &&
+        (decl == nullptr || (decl->value != nullptr && !(pure(*decl->value) && uniform(*decl->value))))) {
+      return false;
     }
-    for (std::size_t i = body_.begin; i < body_.end; ++i) {
+    return std::ranges::none_of(changed_, [&](std::size_t i) {
       const bool in_head = std::ranges::any_of(
           heads_, [i](const TokenRange& head) { return head.begin <= i && i < head.end; });
-      if (i != name.token && unit_.meaning(i) == &name && !in_head && may_change(i)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Returns true if the variable at this token may change: `s = 1`, `(s)++`, `s.x = 1` or `&s`, not `s`.
-  [[nodiscard]] bool may_change(std::size_t i) const {
-    static constexpr std::array<std::string_view, 14> after{
-        "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--", "."};
-    std::size_t next = i + 1;
-    std::size_t before = i - 1;
-    while (unit_.is(next, ")")) {
-      ++next;
-    }
-    while (unit_.is(before, "(")) {
-      --before;
-    }
-    return is_listed(after, text(next)) || unit_.is(next, "[") || unit_.is(before, "++") ||
-           unit_.is(before, "--") || unit_.is(before, "&");
+      return unit_.meaning(i) == &name && !in_head;
+    });
   }
 
   const TranslationUnit& unit_;
@@ -283,8 +291,9 @@ private:
   const Function& kernel_;
   Edits& edits_;
   const TokenRange body_;
-  std::size_t meeting_ = 0;       // the last call at which work-items meet
-  std::vector<TokenRange> heads_; // of loops with barriers
+  std::set<std::size_t> meetings_; // tokens of the functions at which work-items meet
+  std::set<std::size_t> changed_;  // tokens of what is assigned to, and whose address is taken
+  std::vector<TokenRange> heads_;  // of loops with barriers
   std::set<const Name*> seen_;
 };
 

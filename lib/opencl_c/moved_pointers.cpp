@@ -1,91 +1,31 @@
-// Lists the uses of a pointer that mean the same if it points outside of its memory, and moves the pointers of kernels.
+// Moves the pointers of kernels whose uses mean the same if a pointer is outside of its memory.
 #include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
+#include "opencl_c/followed_pointer.hpp"
 #include "opencl_c/rewriting.hpp"
+#include "opencl_c/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 namespace tidegate::opencl_c {
 namespace {
 
-template <std::size_t N>
-bool is_one_of(const Token& token, const std::array<std::string_view, N>& texts) {
-  return std::ranges::find(texts, token.text) != texts.end();
+// True if the function, and those that it hands the pointer to, only access elements through it.
+bool only_accesses_elements(const TranslationUnit& unit, const Function& function, std::size_t parameter,
+                            std::set<std::pair<const Function*, std::size_t>>& seen) {
+  const FollowRules rules{
+      .may_become = [](const Type& type) { return type.is(Type::Kind::pointer); },
+      .may_pass = [&](const Function& callee,
+                      std::size_t index) { return only_accesses_elements(unit, callee, index, seen); },
+      .may_take = [](std::string_view name,
+                     std::size_t) { return is_built_in_function(name) && name != "printf"; },
+      .may_write = true};
+  return !seen.emplace(&function, parameter).second || only_used_by(rules, unit, function, parameter);
 }
-
-class Uses {
-public:
-  explicit Uses(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
-
-  // Returns true if the function, and those that it hands the pointer to, only compute addresses from it that they
-  // access.
-  bool only_compute_addresses(const Function& function, std::size_t parameter) {
-    if (!seen_.emplace(&function, parameter).second) {
-      return true;
-    }
-    const TokenRange declared = function.parameters[parameter].tokens;
-    const auto is_it = [&](std::size_t token) {
-      const Name* const name = unit_.meaning(token);
-      return name != nullptr && name->token >= declared.begin && name->token < declared.end;
-    };
-    for (std::size_t i = function.body->begin; i < function.body->end; ++i) {
-      if (tokens_[i].is(function.parameters[parameter].name.c_str()) && is_it(i) && !computes_address(i)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-private:
-  bool computes_address(std::size_t at) {
-    const Token& before = tokens_[at - 1];
-    const Token& after = tokens_[at + 1];
-    if (after.is("[") || after.is("->") || before.is("*")) {
-      return true;
-    }
-    if (const auto argument = unit_.argument(at)) {
-      return may_take(*argument);
-    }
-    constexpr std::array<std::string_view, 4> may_begin{"(", ",", "=", "+"};
-    constexpr std::array<std::string_view, 5> may_end{")", ",", ";", "+", "-"};
-    if (!is_one_of(after, may_end)) {
-      return false;
-    }
-    return before.is(")") ? is_pointer_cast(at - 1)
-                          : is_one_of(before, may_begin) && (!before.is("(") || may_open(at - 1));
-  }
-
-  // True if the bracket ends a cast to a type of pointers.
-  [[nodiscard]] bool is_pointer_cast(std::size_t bracket) const { return tokens_[bracket - 1].is("*"); }
-
-  // True unless the bracket begins what is cast to a type of no pointers, or negated.
-  [[nodiscard]] bool may_open(std::size_t bracket) const {
-    const Token& before = tokens_[bracket - 1];
-    return before.is(")") ? is_pointer_cast(bracket - 1) : !before.is("!");
-  }
-
-  // True for a built-in function that accesses memory, and a function of the file that does no more either.
-  bool may_take(const Argument& argument) {
-    const Name* const name = unit_.meaning(argument.function);
-    if (name == nullptr) {
-      constexpr std::array<std::string_view, 4> others{"printf", "if", "while", "switch"};
-      return !is_one_of(tokens_[argument.function], others);
-    }
-    const Function* const function =
-        name->kind == NameKind::function ? unit_.definition(tokens_[argument.function].text) : nullptr;
-    return function != nullptr && function->body && !function->is_overloadable &&
-           argument.index < function->parameters.size() && only_compute_addresses(*function, argument.index);
-  }
-
-  const TranslationUnit& unit_;
-  const std::vector<Token>& tokens_;
-  std::set<std::pair<const Function*, std::size_t>> seen_;
-};
 
 // True if the declaration is that of a pointer to global memory that the kernel may assign to.
 bool is_assignable(const TranslationUnit& unit, const Parameter& parameter) {
@@ -119,7 +59,8 @@ std::string obstacle_to_moving(const TranslationUnit& unit, const Function& kern
     return fmt::format("the parameter {} of {} is not a pointer to global memory that can be assigned to",
                        pointer.name, kernel.name);
   }
-  return Uses(unit).only_compute_addresses(kernel, parameter)
+  std::set<std::pair<const Function*, std::size_t>> seen;
+  return only_accesses_elements(unit, kernel, parameter, seen)
              ? ""
              : fmt::format("{} does more with {} than access elements", kernel.name, pointer.name);
 }

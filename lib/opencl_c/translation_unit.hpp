@@ -63,10 +63,10 @@ struct Tree;
 struct Name {
   NameKind kind = NameKind::variable; // parameters are variables
   bool is_file_scope = false;
-  std::size_t token = 0;     // the name itself
-  TokenRange specifiers;     // shared by all declarators; not set for tags and enumerators
-  TokenRange declarator;     // likewise, with the value
-  std::size_t statement = 0; // first token of the declaration, attributes included
+  std::size_t token = 0;      // the name itself
+  TokenRange specifiers;      // shared by all declarators; not set for tags and enumerators
+  TokenRange declarator;      // likewise, with the value
+  std::size_t statement = 0;  // first token of the declaration, attributes included
   const Type* type = nullptr; // none for tags
 };
 

@@ -212,7 +212,7 @@ TEST_CASE("typedefs of structures, unions, enumerations and arrays") {
       "typedef float row[4];";
   CHECK(names(source) == "bits colour green node node_t point red row");
   CHECK(parameters("point a, global const struct node* b, node_t c, global bits* d", source) ==
-        "point a, global struct node* b, node_t c, global bits* d"); // in a file with arrays in types
+        "point a, global const struct node* b, node_t c, global bits* d"); // in a file with arrays in types
   CHECK(parameters("struct point a, union bits b", "struct point { int x; }; union bits { int x; };") ==
         "struct point a, union bits b");
 }

@@ -1,0 +1,248 @@
+#include "opencl_c/followed_pointer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace tidegate::opencl_c {
+namespace {
+
+using Kind = Expr::Kind;
+
+class Follower {
+public:
+  Follower(const FollowRules& rules, const TranslationUnit& unit, const Function& function)
+      : rules_(rules), unit_(unit), function_(function), decl_(unit.tree->declaration(function.name_token)) {}
+
+  bool run(std::size_t parameter) {
+    const Stmt* const body = unit_.tree->body(function_);
+    if (body == nullptr || decl_ == nullptr || decl_->parameters.size() != function_.parameters.size() ||
+        decl_->parameters[parameter]->name == no_name ||
+        !rules_.may_become(*decl_->parameters[parameter]->type)) {
+      return false;
+    }
+    followed_ = {decl_->parameters[parameter]->name};
+    for (std::size_t count = 0; keeps_ && count != followed_.size();) {
+      count = followed_.size();
+      each_statement(*body, [this](const Stmt& stmt) { statement(stmt); });
+    }
+    for (std::size_t i = body->tokens.begin; keeps_ && i < body->tokens.end; ++i) { // the rest is opaque
+      const std::size_t name = unit_.meanings[i];
+      keeps_ = !followed_.contains(name) || unit_.names[name].token == i || seen_.contains(i);
+    }
+    return keeps_;
+  }
+
+private:
+  // What an expression is: the memory that the parameter points to or a part of it, or an address in there.
+  enum class State : std::uint8_t { other, place, pointer };
+
+  State lost() {
+    keeps_ = false;
+    return State::other;
+  }
+
+  void statement(const Stmt& stmt) {
+    for (const Expr* const expr : stmt.values) {
+      if (expr == nullptr || value(*expr) != State::pointer) {
+        continue;
+      }
+      const bool known = stmt.kind == Stmt::Kind::expression ||
+                         (stmt.kind == Stmt::Kind::for_loop && expr == stmt.values[1]) ||
+                         (stmt.kind == Stmt::Kind::return_value ? rules_.may_become(*decl_->type->inner)
+                                                                : rules_.may_compare);
+      keeps_ = keeps_ && known;
+    }
+    for (const Decl* const decl : stmt.declared) {
+      if (decl->value != nullptr && value(*decl->value) == State::pointer) {
+        joins(decl->name);
+      }
+    }
+  }
+
+  // The pointer is stored in the variable.
+  void joins(std::size_t name) {
+    const Name* const variable = name == no_name ? nullptr : &unit_.names[name];
+    if (variable != nullptr && variable->kind == NameKind::variable && !variable->is_file_scope &&
+        rules_.may_become(*variable->type)) {
+      followed_.insert(name);
+    } else {
+      lost();
+    }
+  }
+
+  // The state of the value: an array decays to its address, and the value of another place is data.
+  State value(const Expr& expr) {
+    const State found = state(expr);
+    if (found != State::place) {
+      return found;
+    }
+    return expr.type->is(Type::Kind::array)    ? State::pointer
+           : expr.type->is(Type::Kind::opaque) ? lost()
+                                               : State::other;
+  }
+
+  State becomes(State found, const Type& type) {
+    return found == State::pointer && !rules_.may_become(type) ? lost() : found;
+  }
+
+  State pointee(State pointer, const Type& type) {
+    if (pointer != State::pointer) {
+      return State::other;
+    }
+    const bool known = type.is_arithmetic() || type.is(Type::Kind::record) || type.is(Type::Kind::array);
+    return known ? State::place : lost();
+  }
+
+  State compared(State found) {
+    return found == State::pointer && !rules_.may_compare ? lost() : State::other;
+  }
+
+  State state(const Expr& expr) {
+    const auto operand = [&expr](std::size_t i) -> const Expr& { return *expr.operands[i]; };
+    const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
+    switch (expr.kind) {
+    case Kind::name:
+      seen_.insert(expr.token);
+      return followed_.contains(unit_.meanings[expr.token]) ? State::pointer : State::other;
+    case Kind::call: return call(expr);
+    case Kind::subscript: {
+      const State index = value(operand(1));
+      const State array = operand(0).type->is_arithmetic() ? state(operand(0)) : value(operand(0));
+      if (array == State::place) { // a component of a vector
+        return index == State::other ? State::place : lost();
+      }
+      return array == index ? (array == State::other ? array : lost()) : pointee(State::pointer, *expr.type);
+    }
+    case Kind::member: {
+      if (unit_.is(expr.token - 1, "->")) {
+        return value(operand(0)) == State::pointer ? State::place : State::other;
+      }
+      const State object = state(operand(0));
+      return object == State::pointer ? lost() : object;
+    }
+    case Kind::unary: {
+      if (is("&")) {
+        const State of = state(operand(0));
+        return of == State::place ? becomes(State::pointer, *expr.type) : of == State::pointer ? lost() : of;
+      }
+      if (is("*")) {
+        return pointee(value(operand(0)), *expr.type);
+      }
+      if (is("++") || is("--")) {
+        return changed(operand(0));
+      }
+      const State of = value(operand(0));
+      return of == State::pointer && !is("!") ? lost() : compared(of);
+    }
+    case Kind::postfix: return changed(operand(0));
+    case Kind::binary: return binary(expr);
+    case Kind::assignment: {
+      const State to = changed(operand(0));
+      const State of = value(operand(1));
+      if (of != State::pointer) {
+        return to;
+      }
+      if (!is("=") || operand(0).kind != Kind::name) {
+        return lost();
+      }
+      joins(unit_.meanings[operand(0).token]);
+      return of;
+    }
+    case Kind::conditional: {
+      compared(value(operand(0)));
+      const State yes = value(operand(1));
+      const State no = value(operand(2));
+      if (yes == State::pointer || no == State::pointer) {
+        compared(State::pointer);
+        return becomes(State::pointer, *expr.type);
+      }
+      return State::other;
+    }
+    case Kind::comma: value(operand(0)); return value(operand(1));
+    case Kind::cast: {
+      const State of = value(operand(0));
+      return expr.type->is(Type::Kind::nothing) ? State::other : becomes(of, *expr.type);
+    }
+    case Kind::size: // not evaluated
+      each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); });
+      return State::other;
+    case Kind::vector:
+    case Kind::compound:
+    case Kind::list:
+    case Kind::designated:
+      for (const Expr* const part : expr.operands) {
+        none(*part);
+      }
+      return State::other;
+    default: return State::other; // names in what is opaque are not seen
+    }
+  }
+
+  State none(const Expr& expr) { return value(expr) == State::pointer ? lost() : State::other; }
+
+  State binary(const Expr& expr) {
+    static constexpr std::array<std::string_view, 8> tests{"==", "!=", "<", ">", "<=", ">=", "&&", "||"};
+    const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
+    const State left = value(*expr.operands[0]);
+    const State right = value(*expr.operands[1]);
+    if (std::ranges::any_of(tests, is)) {
+      compared(left);
+      return compared(right);
+    }
+    if (left == right) { // two pointers have a difference
+      return left == State::other || is("-") ? State::other : lost();
+    }
+    return is("+") || (is("-") && left == State::pointer) ? becomes(State::pointer, *expr.type) : lost();
+  }
+
+  // What is assigned to may be a variable that holds the pointer.
+  State changed(const Expr& target) {
+    const State found = state(target);
+    if (found == State::place) {
+      return rules_.may_write ? State::other : lost();
+    }
+    return found == State::pointer && target.kind != Kind::name ? lost() : found;
+  }
+
+  State call(const Expr& expr) {
+    const Expr& callee = *expr.operands[0];
+    const std::string_view name = unit_.source.tokens[callee.token].text;
+    const Name* const called = callee.kind == Kind::name ? unit_.meaning(callee.token) : nullptr;
+    const Function* const function =
+        called == nullptr || called->kind != NameKind::function ? nullptr : unit_.definition(name);
+    State result = none(callee);
+    for (std::size_t i = 1; i < expr.operands.size(); ++i) {
+      if (value(*expr.operands[i]) != State::pointer) {
+        continue;
+      }
+      const std::size_t index = i - 1;
+      if (called == nullptr) {
+        keeps_ = keeps_ && callee.kind == Kind::name && rules_.may_take(name, index);
+      } else if (function != nullptr && !function->is_overloadable && index < function->parameters.size() &&
+                 rules_.may_pass(*function, index)) {
+        result = callee.type->inner->is(Type::Kind::pointer) ? becomes(State::pointer, *expr.type) : result;
+      } else {
+        lost();
+      }
+    }
+    return result;
+  }
+
+  const FollowRules& rules_;
+  const TranslationUnit& unit_;
+  const Function& function_;
+  const Decl* const decl_;
+  bool keeps_ = true;
+  std::set<std::size_t> followed_; // names that may hold the pointer
+  std::set<std::size_t> seen_;     // tokens of names in expressions that are known
+};
+
+} // namespace
+
+bool only_used_by(const FollowRules& rules, const TranslationUnit& unit, const Function& function,
+                  std::size_t parameter) {
+  return Follower(rules, unit, function).run(parameter);
+}
+
+} // namespace tidegate::opencl_c
