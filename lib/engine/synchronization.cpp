@@ -263,6 +263,9 @@ private:
       }
       return false;
     };
+    if (schedule_.stages[earlier].plain) { // its end ends a launch, and no group announces it
+      return true;
+    }
     return distance == 0 ? meets(earlier + 1, later + 1)
                          : meets(earlier + 1, static_cast<std::uint32_t>(schedule_.repeat_end)) ||
                                meets(static_cast<std::uint32_t>(schedule_.repeat_begin), later + 1);

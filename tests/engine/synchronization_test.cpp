@@ -36,9 +36,9 @@ struct Launch {
   LaunchTables tables;
 };
 
-// Buffers in sequence, so that none shares memory, unless offsets are given.
+// Buffers in sequence, so that none shares memory, unless offsets are given. Waves with `alone` arguments are launched alone.
 Launch launch(Job program, Strategy strategy = Strategy::counters, std::vector<std::uint64_t> offsets = {},
-              std::uint32_t side_by_side = 0) {
+              std::uint32_t side_by_side = 0, std::size_t alone = 0) {
   // Waves of one op have equal numbers of arguments.
   for (ProgramWave& wave : program.waves) {
     wave.op = static_cast<std::uint32_t>(wave.arguments.size());
@@ -47,6 +47,9 @@ Launch launch(Job program, Strategy strategy = Strategy::counters, std::vector<s
   OutlinedOps ops;
   ops.kernels.resize(program.ops.size(), {.function = "f", .locals = ""});
   ops.alone.resize(program.ops.size());
+  if (alone != 0 && alone < ops.alone.size()) {
+    ops.alone[alone] = "as the test says";
+  }
   auto schedule = make_schedule(program, ops, layers_of(program), strategy,
                                 {.group_size = 64, .tiles_side_by_side = side_by_side});
   REQUIRE(schedule);
@@ -111,6 +114,19 @@ TEST_CASE("a stencil waits for its neighbours, in this iteration and in the one 
   CHECK(made.tables.waits[0].steps == 1); // from the first stage back to the last of the previous iteration
   CHECK(made.tables.waits[1].steps == 1);
   CHECK(made.tables.waits[0].halo == 1);
+  for (const std::uint32_t groups : {1, 2, 3, 5, 16}) {
+    CHECK(violation(program, made, groups) == "");
+  }
+}
+
+TEST_CASE("nothing waits for a wave that is launched alone, whose end ends a launch") {
+  Job program = chain(2, 10);
+  program.waves.push_back(
+      wave_of(0, {near(reads(1), 1), near(reads(1), 1), near(writes(0), 0)}, range_of(1024, 64)));
+  program.dependencies = derive_dependencies(program.waves, program.buffers.size());
+  const Launch made = launch(program, Strategy::counters, {}, 0, 3);
+  CHECK(made.schedule.stages.back().plain);
+  CHECK(text(made.synchronization) == "-! | 1<0+1 | -");
   for (const std::uint32_t groups : {1, 2, 3, 5, 16}) {
     CHECK(violation(program, made, groups) == "");
   }
@@ -510,6 +526,8 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
     REQUIRE_MESSAGE(violation(program, made, groups) == "", "round " << round);
     REQUIRE_MESSAGE(Machine(program, made).in_turns(groups, random) == Machine(program, made).in_order(),
                     "round " << round);
+    const Launch divided = launch(program, Strategy::counters, offsets, 0, 1 + random.below(3));
+    REQUIRE_MESSAGE(violation(program, divided, groups) == "", "round " << round);
     // Removes one wait.
     if (made.tables.waits.empty() || groups < 2) {
       continue;
