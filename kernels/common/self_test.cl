@@ -4,6 +4,15 @@
 #include "common/device_barrier.cl"
 #include "common/occupancy.cl"
 
+// Users' code accesses memory between two barriers through pointers with restrict, where it gets them (TG_RESTRICT).
+static void tg_write_word(global uint* TG_RESTRICT to, size_t at, uint value) {
+  to[at] = value;
+}
+
+static uint tg_read_word(global const uint* TG_RESTRICT from, size_t at) {
+  return from[at];
+}
+
 // Each group writes, all groups meet, and each reads with plain loads what its neighbour wrote; in every
 // other round a group meets only its two neighbours, by their published progress. In every fourth round the group that
 // arrives last writes a word before the others go on, which all read. `data` holds two words per work-item, used in
@@ -24,7 +33,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
   uint wrong = 0;
   for (uint round = 0; round < rounds; ++round) {
     global uint* const half_of_round = data + (round & 1u) * groups * lanes;
-    half_of_round[group * lanes + lane] = round * 2654435761u + group * lanes + lane;
+    tg_write_word(half_of_round, group * lanes + lane, round * 2654435761u + group * lanes + lane);
     const uint met = (round / 2 + 1) * groups + round / 4; // arrivals, without the second one of this round
     if (round % 4 == 0) {
       if (!tg_device_barrier(counters, met, most_polls, &gave_up, 0, (uint3)(round, 0, 0))) {
@@ -51,7 +60,7 @@ kernel void litmus(global uint* data, volatile global tg_word* counters, volatil
         break;
       }
     }
-    wrong += half_of_round[neighbour * lanes + lane] != round * 2654435761u + neighbour * lanes + lane;
+    wrong += tg_read_word(half_of_round, neighbour * lanes + lane) != round * 2654435761u + neighbour * lanes + lane;
     if (round % 4 == 2) { // what the last one read of its neighbour: the first item of some group
       const uint first = *word_of_last - round * 2654435761u;
       wrong += first % lanes != 0 || first >= groups * lanes;

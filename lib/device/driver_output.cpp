@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -28,10 +29,21 @@ namespace {
 std::atomic<int> true_output{-1}; // the real standard output while it is redirected to standard error
 int captured = -1;                // memory file that collects standard error
 int true_errors = -1;             // the real standard error while it is redirected to `captured`
+int captures = 0;                 // objects that capture it, in any thread
+std::mutex capturing;
 
 int duplicate(int descriptor) {
   constexpr int past_the_standard_streams = 3;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, past_the_standard_streams);
+}
+
+// Under the lock.
+void restore_errors() {
+  if (true_errors >= 0) {
+    ::dup2(true_errors, STDERR_FILENO);
+    ::close(true_errors);
+    true_errors = -1;
+  }
 }
 
 // Returns and clears the captured text.
@@ -99,11 +111,14 @@ void forget_captured_errors() {
 }
 
 CapturedErrors::CapturedErrors() {
+  const std::scoped_lock lock(capturing);
   share_captured_errors();
   std::fflush(stderr);
-  true_errors = captured < 0 ? -1 : duplicate(STDERR_FILENO);
-  if (true_errors >= 0) {
-    ::dup2(captured, STDERR_FILENO);
+  if (captures++ == 0) {
+    true_errors = captured < 0 ? -1 : duplicate(STDERR_FILENO);
+    if (true_errors >= 0) {
+      ::dup2(captured, STDERR_FILENO);
+    }
   }
 }
 
@@ -114,12 +129,18 @@ std::string CapturedErrors::take() {
 
 CapturedErrors::~CapturedErrors() {
   const std::string not_taken = take();
-  if (true_errors >= 0) {
-    ::dup2(true_errors, STDERR_FILENO);
-    ::close(true_errors);
-    true_errors = -1;
+  {
+    const std::scoped_lock lock(capturing);
+    if (--captures == 0) {
+      restore_errors();
+    }
   }
   print_error(not_taken);
+}
+
+void CapturedErrors::end() {
+  const std::scoped_lock lock(capturing);
+  restore_errors();
 }
 
 namespace {

@@ -32,6 +32,9 @@ public:
   ~CapturedErrors(); // prints to standard error what was not taken
 
   std::string take();
+
+  // Ends all captures early: a build that nobody waits for may still have one.
+  static void end();
 };
 
 // Creates the memory file that CapturedErrors writes to. Call it before a fork: the parent can then print

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -70,10 +71,9 @@ struct Monitor {
   std::atomic<Clock::time_point> deadline = Clock::now() + build_limit;
   // True while this process waits for other ranks, which may take long: it is not stuck meanwhile. May be null.
   std::atomic<const std::atomic<bool>*> waiting = nullptr;
-  // Word in memory shared with the device that a waiting persistent launch polls; the launch gives up when it
-  // is not 0. Null if host and device share no memory.
-  std::atomic<std::uint32_t*> gave_up = nullptr;
   std::atomic<bool> stopped = false; // a launch was asked to give up
+  static constexpr std::uint32_t no_wave = ~0U;
+  std::atomic<std::uint32_t> wave = no_wave; // as written, that the device runs by itself, if that is known
 
   std::atomic<bool> settled = false; // set once, by the run or by its watchdog, to decide how the run ends
 
@@ -95,6 +95,16 @@ struct Monitor {
   [[nodiscard]] Position reached() const {
     const std::scoped_lock lock(progress_mutex_);
     return reached_;
+  }
+
+  // Says what the run is doing in place of its activity, and until when at the latest; "" for the activity.
+  void say(std::string what, Clock::time_point end) {
+    const std::scoped_lock lock(progress_mutex_);
+    said_ = {std::move(what), end};
+  }
+  [[nodiscard]] std::pair<std::string, Clock::time_point> said() const {
+    const std::scoped_lock lock(progress_mutex_);
+    return said_;
   }
 
   [[nodiscard]] bool waits_for_others() const {
@@ -130,10 +140,17 @@ struct Monitor {
     begin(Activity::writing);
   }
 
+  // A waiting persistent launch polls this word, in memory that host and device share, and gives up when it is not 0; null
+  // before its memory goes.
+  void share(std::uint32_t* gave_up) {
+    const std::scoped_lock lock(progress_mutex_);
+    gave_up_ = gave_up;
+  }
   void stop() {
-    if (std::uint32_t* const word = gave_up) {
+    const std::scoped_lock lock(progress_mutex_);
+    if (gave_up_ != nullptr) {
       stopped = true;
-      std::atomic_ref(*word).store(1, std::memory_order_release);
+      std::atomic_ref(*gave_up_).store(1, std::memory_order_release);
     }
   }
 
@@ -142,6 +159,8 @@ private:
   std::shared_ptr<const device::Calls> calls_;
   device::CallCounts before_;
   Position reached_;
+  std::uint32_t* gave_up_ = nullptr;
+  std::pair<std::string, Clock::time_point> said_;
 };
 
 // Ends runs whose kernels never return. At the monitor's deadline, or at an interrupt, it asks the current

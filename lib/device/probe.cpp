@@ -131,8 +131,10 @@ private:
                                       : version_3                         ? "CL3.0"
                                                                           : "CL2.0";
     return session_.build(kernel_source("common/self_test.cl"),
-                          fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={}", standard,
-                                      static_cast<int>(ordering), info_.type == DeviceType::cpu ? 1 : 0));
+                          fmt::format("-cl-std={} -DTG_ORDERING={} -DTG_CLOSED_CASES={} -DTG_RESTRICT={}",
+                                      standard, static_cast<int>(ordering),
+                                      info_.type == DeviceType::cpu ? 1 : 0,
+                                      nvidia ? "restrict" : "")); // as generated kernels have it
   }
 
   Buffer buffer(std::size_t words) {

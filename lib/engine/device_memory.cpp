@@ -41,6 +41,16 @@ std::vector<std::span<std::byte>> parts_of(std::byte* block, const std::vector<s
 
 } // namespace
 
+std::uint64_t checked_index(std::uint64_t index, std::uint64_t count, std::string_view what) {
+  if (index >= count) {
+    throw device::Refused{
+        {.code = ErrorCode::opencl_failure,
+         .message = fmt::format("the device reports {} {}, and there are {}", what, index, count),
+         .fix = "a kernel may have written past the end of a buffer: --check-bounds reports it"}};
+  }
+  return index;
+}
+
 bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
@@ -23,6 +24,10 @@ using BufferContents = std::vector<std::vector<std::byte>>;
 // programs.
 
 using device::Transferred;
+
+// Returns an index that was read from device memory. Throws device::Refused if it is not below `count`: `what` the device
+// reports is not there.
+std::uint64_t checked_index(std::uint64_t index, std::uint64_t count, std::string_view what);
 
 bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 

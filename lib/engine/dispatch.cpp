@@ -155,7 +155,8 @@ DispatchOutcome Dispatcher::run() {
   outcome_.calls = session_.calls()->since(calls_before);
   completed(outcome_.reached.iteration);
   outcome_.compile_ns = plain_ == nullptr ? 0 : plain_->compile_ns();
-  outcome_.dispatch_ns = elapsed_ns(start, outcome_.ended_at) - outcome_.compile_ns;
+  const std::uint64_t elapsed = elapsed_ns(start, outcome_.ended_at);
+  outcome_.dispatch_ns = elapsed - std::min(elapsed, outcome_.compile_ns); // by the device's clock
   if (limits_.trace_spans != 0) {
     outcome_.trace = trace();
   }
@@ -303,6 +304,8 @@ bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, 
     return false;
   }
   const bool at_end = reached.stage == rows.stage_end;
+  (void)checked_index(reached.iteration, std::uint64_t{iterations_} + 1, "an iteration");
+  (void)checked_index(reached.stage, std::uint64_t{rows.stage_end} + 1, "a stage");
   outcome_.reached = {.iteration = reached.iteration,
                       .stage = at_end ? row_stages_[reached.stage - 1] + 1 : row_stages_[reached.stage],
                       .turn = reached.turn};

@@ -45,6 +45,9 @@ public:
   Reference(const device::Session& session, const Job& program,
             const std::vector<std::vector<std::uint32_t>>& storage, const HostContents& first);
 
+  // The waves of the first iteration run one by one, and the monitor knows which: for runs that are not timed.
+  void one_by_one(Monitor& monitor) { monitor_ = &monitor; }
+
   // Allocates, runs, reads the outputs back and frees the memory; the waves in the program's order, or in `order`.
   // Throws device::Refused.
   PlainRun run(std::chrono::steady_clock::time_point deadline, std::span<const std::uint32_t> order = {},
@@ -55,6 +58,7 @@ private:
   const Job& program_;
   const std::vector<std::vector<std::uint32_t>>& storage_;
   const HostContents& first_;
+  Monitor* monitor_ = nullptr;
   std::vector<std::uint32_t> waves_;
   PlainPrograms programs_;
 };

@@ -91,26 +91,34 @@ QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<con
     add_publishing(outcome, state);
     return outcome;
   }
+  const auto item = [&](std::size_t word) {
+    return queue.item_at(static_cast<std::uint32_t>(
+        checked_index(state[word], queue.published.empty() ? queue.items.size() : queue.published.size(),
+                      "an item of a queue")));
+  };
   if (state[TG_QUEUE_FAULT] != 0) {
     outcome.failure = QueueFailure{.code = ErrorCode::queue_fault,
-                                   .item = queue.item_at(state[TG_QUEUE_FAULT_PLACE]),
+                                   .item = item(TG_QUEUE_FAULT_PLACE),
                                    .result = state[TG_QUEUE_FAULT_RESULT]};
   } else if (state[TG_QUEUE_END] != TG_QUEUE_DRAINED) {
     outcome.failure =
         QueueFailure{.code = state[TG_QUEUE_END] == TG_QUEUE_FULL ? ErrorCode::requeue_queue_full
                                                                   : ErrorCode::queue_stalled,
-                     .item = queue.item_at(state[TG_QUEUE_LAST_REQUEUED])};
+                     .item = item(TG_QUEUE_LAST_REQUEUED)};
   }
   return outcome;
 }
 
 Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& failure) {
   const ProgramQueue& queue = *program.waves[wave].queue;
-  const QueueItem& item = failure.published ? *failure.published : queue.items[failure.item];
-  const std::string what = fmt::format("{} of {}, op {} from buffer {} to {} with param {},",
-                                       failure.published ? "an item" : fmt::format("item {}", failure.item),
-                                       program.wave_text(wave), in_quotes(queue.op_names[item.op_handle]),
-                                       item.input_handle, item.output_handle, item.param);
+  const QueueItem& item =
+      failure.published ? *failure.published
+                        : queue.items[checked_index(failure.item, queue.items.size(), "an item of a queue")];
+  const std::string what = fmt::format(
+      "{} of {}, op {} from buffer {} to {} with param {},",
+      failure.published ? "an item" : fmt::format("item {}", failure.item), program.wave_text(wave),
+      in_quotes(queue.op_names[checked_index(item.op_handle, queue.op_names.size(), "an op")]),
+      item.input_handle, item.output_handle, item.param);
   Error error{.code = failure.code, .pointer = program.wave_pointer(wave) + "/queue", .wave = wave};
   switch (failure.code) {
   case ErrorCode::queue_stalled:
@@ -375,11 +383,13 @@ bool QueueRounds::sum_round() {
   numbers.resize(counts + of_rank * part_.ranks);
   const auto own = std::span(numbers).subspan(counts + of_rank * part_.rank, of_rank);
   if (state[TG_QUEUE_FAULT] != 0) {
-    own[0] = std::uint64_t{1} + places_[state[TG_QUEUE_FAULT_PLACE]];
+    own[0] = std::uint64_t{1} +
+             places_[checked_index(state[TG_QUEUE_FAULT_PLACE], places_.size(), "an item of a queue")];
     own[1] = state[TG_QUEUE_FAULT_RESULT];
   }
   if (std::ranges::any_of(requeued, [](std::uint32_t items) { return items != 0; })) {
-    own[2] = std::uint64_t{1} + places_[state[TG_QUEUE_LAST_REQUEUED]];
+    own[2] = std::uint64_t{1} +
+             places_[checked_index(state[TG_QUEUE_LAST_REQUEUED], places_.size(), "an item of a queue")];
   }
   if (!part_.sum(numbers)) {
     return false;

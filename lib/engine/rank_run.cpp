@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -154,10 +155,10 @@ private:
 
   // Returns the position of bytes of a buffer in its memory, or in that of one of its set.
   [[nodiscard]] std::uint64_t place(std::uint32_t buffer, const ByteRange& bytes) const {
-    constexpr device::Status invalid_value = -30;
     const ByteRange all = room(buffer);
-    device::require(bytes.begin < all.begin || bytes.end > all.end ? invalid_value : device::success,
-                    "finding bytes of a buffer in a part of it");
+    if (bytes.begin < all.begin || bytes.end > all.end) {
+      throw std::logic_error("bytes of a buffer that are not in this rank's part of it");
+    }
     return bytes.begin - all.begin;
   }
 

@@ -721,6 +721,15 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   RunReport report = report_of_program(compiled, wall_time_ns);
   report_silence(report, monitor, interrupted, options, true);
   const Position reached = monitor.reached();
+  const std::uint32_t alone = monitor.wave;
+  const std::vector<Stage>& stages = compiled.schedule.stages;
+  if (alone < compiled.written.waves.size()) {
+    report.error->message += fmt::format("; it runs {}", compiled.written.wave_text(alone));
+  } else if (monitor.activity == Activity::running && reached.stage < stages.size()) {
+    report.error->message += fmt::format(
+        "; before that it had come to {}{}", compiled.program.wave_text(stages[reached.stage].waves.front()),
+        compiled.program.iterations > 1 ? fmt::format(" of iteration {}", reached.iteration) : "");
+  }
   report.iterations = reached.iteration;
   std::vector<WaveProgress> progress = progress_of(compiled, {reached.iteration, reached.stage}, 1, {});
   for (std::size_t wave = 0; wave < progress.size(); ++wave) {

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -90,8 +91,12 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   // Runs on the device; another thread reports a kernel that does not come back.
   monitor.most_iterations = compiled.program.iterations;
   monitor.deadline = Monitor::Clock::now() + build_limit;
+  std::mutex replacing; // of `prepared`, which the watchdog's thread reads
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
-    options.abandon(report_of_silence(prepared->compiled, monitor, interrupted, options, elapsed_ns(start)));
+    std::unique_lock lock(replacing);
+    const std::shared_ptr<Prepared> run = prepared;
+    lock.unlock();
+    options.abandon(report_of_silence(run->compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
   if (options.check_bounds) {
     TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
@@ -130,9 +135,14 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   while (!executed && next_choice(compile_options, prepared->compiled, executed.error().code)) {
     const std::string why = prepared->compiled.strategy.reason + "; " + executed.error().message;
     monitor.begin(Activity::compiling);
+    monitor.deadline = Monitor::Clock::now() + build_limit; // that of the launch before is over
     TIDEGATE_TRY(CompiledProgram next, compile(prepared->compiled.written, device, compile_options));
     next.strategy.reason = why;
-    prepared = std::make_shared<Prepared>(std::move(next));
+    auto simpler = std::make_shared<Prepared>(std::move(next));
+    {
+      const std::scoped_lock lock(replacing);
+      prepared.swap(simpler);
+    }
     emitted.clear();
     TIDEGATE_CHECK(write_kernel(options, prepared->compiled.source.source, emitted));
     executed = execute(*prepared, *device, options, monitor);

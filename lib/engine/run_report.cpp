@@ -130,8 +130,12 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
   report_calls(report.telemetry, calls, calls);
   const Activity activity = monitor.activity;
   const std::uint64_t launches = monitor.in_flight;
+  const bool builds = activity == Activity::asking || activity == Activity::loading ||
+                      activity == Activity::compiling || activity == Activity::building;
   const std::string when =
       interrupted ? "interrupted,"
+      : builds    ? fmt::format("the limit of {} for building is over,",
+                                seconds_text(std::chrono::nanoseconds(build_limit).count()))
                   : fmt::format("the wall time of {} is over,", seconds_text(options.max_wall_time_ns));
   const bool waits = activity == Activity::running && launches != 0;
   const std::string what =
@@ -146,6 +150,7 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
                                           waits && own_kernels
                                               ? "look for a loop without an end in the program's kernels"
                                           : interrupted ? "run it again"
+                                          : builds      ? "make the kernels smaller, or give another device"
                                                         : "give --max-wall-time more")};
 }
 

@@ -32,7 +32,7 @@ Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor
   memory_ =
       device::require(session.share(std::as_writable_bytes(std::span(shared_))), "sharing the counters");
   constexpr std::size_t gave_up = line_words; // TG_GAVE_UP
-  monitor_.gave_up = shared_.data() + gave_up;
+  monitor_.share(shared_.data() + gave_up);
 }
 
 void Counters::clear_claims() {
@@ -59,7 +59,7 @@ void Counters::pass(std::uint32_t steps) {
 }
 
 Counters::~Counters() {
-  monitor_.gave_up = nullptr;
+  monitor_.share(nullptr);
 }
 
 bool out_of_time(DispatchOutcome& outcome, std::chrono::steady_clock::time_point deadline) {

@@ -5,12 +5,14 @@
 #include "engine/dispatch.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace tidegate;
@@ -260,14 +262,32 @@ TEST_CASE("groups that wait when time is up were asked to stop, and do not hang"
   run.after = [&run](auto progress) {
     std::this_thread::sleep_until(run.limits.deadline);
     run.monitor.stop();
-    CHECK(*run.monitor.gave_up == 1);
+    CHECK(run.monitor.stopped);
     report_stuck(progress, 1, 0);
   };
   const DispatchOutcome outcome = run.dispatch();
   CHECK(outcome.status == RunStatus::deadline);
   CHECK(outcome.waited);
   CHECK(outcome.stuck_groups.empty());
-  CHECK(run.monitor.gave_up == nullptr); // the counters are gone
+  run.monitor.stopped = false;
+  run.monitor.stop(); // the counters are gone, and nothing is written
+  CHECK_FALSE(run.monitor.stopped);
+}
+
+TEST_CASE("a place that a launch reports and that does not exist is an error, and no index") {
+  for (const auto& [word, what] :
+       {std::pair(stage_word, "a stage"), std::pair(iteration_word, "an iteration")}) {
+    DispatcherRun run;
+    run.after = [word = word](auto progress) { progress[word] = 1'000'000; };
+    try {
+      (void)run.dispatch();
+      FAIL("no error");
+    } catch (const device::Refused& refused) {
+      CHECK(refused.error.code == ErrorCode::opencl_failure);
+      CHECK(refused.error.message.starts_with(
+          fmt::format("the device reports {} 1000000, and there are ", what)));
+    }
+  }
 }
 
 TEST_CASE("a slice that was asked to stop and had come to its end is followed by the next") {
@@ -322,7 +342,8 @@ TEST_CASE("calls that fail are named") {
   run.session.on_host = true;
   run.session.failures = {{.call = "share"}};
   CHECK(refusal(run) == "sharing the counters failed: CL_OUT_OF_RESOURCES");
-  CHECK(run.monitor.gave_up == nullptr);
+  run.monitor.stop();
+  CHECK_FALSE(run.monitor.stopped);
 }
 
 TEST_CASE("a trace has the launches by the device's clock and the tasks of each group") {

@@ -443,6 +443,56 @@ TEST_CASE("a persistent launch on the stand-in") {
   CHECK(wrong->output_parity->likely_cause == DifferenceCause::unknown); // it repeats itself
 }
 
+TEST_CASE("plain launches that follow a launch that took too long have a wall time of their own") {
+  StandInRun run;
+  run.options.compile.strategy.reset();
+  run.options.compile.tuning.strategy = Strategy::barrier;
+  run.options.compile.tuning.plain_iteration_ns = 1;
+  run.options.open_session = [&run, open = run.options.open_session](const device::DeviceInfo& device,
+                                                                     device::Profiling profiling) {
+    auto session = open(device, profiling);
+    auto& stand_in = dynamic_cast<device::test::StandIn&>(**session);
+    stand_in.kernels["tidegate_persistent"] = [&run](const device::test::StandInLaunch& launch) {
+      constexpr std::uint32_t progress = 6;
+      constexpr std::uint32_t iterations = 17;
+      if (launch.value<std::uint32_t>(iterations) == 0) {
+        run.persistent(launch);
+        return;
+      }
+      std::this_thread::sleep_for(150ms); // longer than anyone waits for
+      ++launch.buffer<std::uint32_t>(progress)[0];
+    };
+    return session;
+  };
+  bool in_time = true;
+  run.then = [&](int) { in_time &= run.monitor.deadline.load() > Monitor::Clock::now(); };
+  const auto report = run_document(run, document(3));
+  REQUIRE(report);
+  CHECK(report->status == RunStatus::done);
+  CHECK(report->strategy == Strategy::plain);
+  CHECK(run.calls == 3);
+  CHECK(in_time);
+}
+
+TEST_CASE(
+    "a compile time by the device's clock that is longer than the host's leaves no time, and does not wrap") {
+  StandInRun run;
+  run.options.compare_rounds = 1;
+  run.options.open_session = [open = run.options.open_session](const device::DeviceInfo& device,
+                                                               device::Profiling profiling) {
+    auto session = open(device, profiling);
+    auto& stand_in = dynamic_cast<device::test::StandIn&>(**session);
+    stand_in.on_host = true;
+    stand_in.clock = [] { return device::EventTimes{.queued = 0, .started = 1'000'000'000'000}; };
+    return session;
+  };
+  const auto report = run_document(run, document(3));
+  REQUIRE(report);
+  CHECK(report->dispatch_ns == 0);
+  REQUIRE(report->comparison);
+  CHECK(report->comparison->plain_ns == 0);
+}
+
 TEST_CASE("where no work-groups are resident for want of resources, tiles run one by one, then in launches") {
   StandInRun run;
   run.options.compile.strategy = Strategy::barrier;
