@@ -3,8 +3,12 @@
 #include "app/terminal.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
+#include "tune/workbench.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -34,5 +38,10 @@ int main(int argc, char** argv) {
   tidegate::app::explain_interrupts(tidegate::app::wants_json_errors(arguments));
   const tidegate::ExitCode code = tidegate::app::run_tidegate(arguments);
   tidegate::hold_interrupts();
+  if (tidegate::tuning::
+          abandoned_builds()) { // a compiler still runs in this process, and no one waits for it
+    std::fflush(nullptr);
+    ::_exit(static_cast<int>(code));
+  }
   return static_cast<int>(code);
 }

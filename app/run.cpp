@@ -393,17 +393,21 @@ void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options
     forget_tuned(files); // the load of this machine has changed
     report.first_run->kept = false;
     report.first_run->reason += "; it took far longer now, so the next run measures again";
+    report.first_run->next = "begins again";
   } else if (report.first_run && other_share_of_tiles(report, options.compile.tuning)) {
     forget_tuned(files);
     report.first_run->kept = false;
     report.first_run->reason += fmt::format(
         "; then {:.0f} % of its tiles were active and now {:.0f} %, so the next run measures again",
         options.compile.tuning.active_tiles_bps / 100.0, active_tiles_bps(report) / 100.0);
+    report.first_run->next = "begins again";
   } else {
     if (report.first_run && report.first_run->measured && report.first_run->kept && report.active) {
       note_active_tiles(files, active_tiles_bps(report));
     }
-    if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
+    if (options.kept != nullptr && report.first_run && report.first_run->kept && !report.first_run->settled) {
+      options.kept->programs.erase(options.kept_key); // the next request goes on with the first run
+    } else if (const auto prepared = options.kept != nullptr ? engine::find_prepared(options) : nullptr) {
       prepared->first_run = report.first_run;
       prepared->profile_file = report.profile_file;
       prepared->policy_file = report.policy_file;
@@ -434,13 +438,21 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   }
   engine::Lowering lowering(std::move(program), folder, device ? &*device : nullptr, options);
   std::string key;
+  std::uint64_t repeat = 0;
   if (device) {
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
-    key = program_key(settings.text, *job, options, TIDEGATE_VERSION);
+    key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
+    repeat = job->iterations;
   }
-  TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
-  options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
-  lowering.set_policy(taken.policy.value_or(lowering.program().policy));
+  TIDEGATE_TRY(TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
+  if (taken.first_run && taken.first_run->repeat != 0 && far_apart(taken.first_run->repeat, repeat)) {
+    taken = {};
+  }
+  if (!taken.first_run ||
+      taken.first_run->settled) { // else the first run goes on from the program's own settings
+    options.compile.tuning = taken.tuning.value_or(options.compile.tuning);
+    lowering.set_policy(taken.policy.value_or(lowering.program().policy));
+  }
   options.compile.policy_file = policy_file(settings, taken);
   options.compile.memory_apart = settings.ranks != nullptr;
   options.compile.claims =

@@ -85,8 +85,9 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "program unchecked"),
       duration_option(
           "measure-budget", options.first_run_budget_ns, 1'000'000'000,
-          "How long the first run may compare and time candidates, or check the result of a frontier "
-          "program: 10s (default), 2m, or a number of seconds"),
+          "How long a first run may compare and time candidates, or check the result of a frontier program: 10s, 2m, "
+          "or a number of seconds (default: 2s, on a CPU also twice what plain launches take; 10s for frontier "
+          "programs)"),
       choice_or_auto(
           "promote", options.compile.promote, promote_choices,
           "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "

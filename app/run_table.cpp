@@ -95,6 +95,16 @@ std::string verdict(const engine::RunReport& report) {
                      parity.first_difference->expected);
 }
 
+std::string first_run_text(const engine::FirstRun& first) {
+  const std::string took = first.runs == 0 ? "none now"
+                                           : fmt::format("{} of at most {}", seconds_text(first.elapsed_ns),
+                                                         seconds_text(first.budget_ns));
+  return fmt::format(
+      "{}; settled: {}{}{}", took, first.settled ? "yes" : "no",
+      first.candidates == 0 ? "" : fmt::format(", {} of {} tried", first.tried.size(), first.candidates),
+      first.next.empty() ? "" : "; the next run " + first.next);
+}
+
 std::string expected_text(const engine::ExpectedReport& of) {
   const std::string tolerance = fmt::format("rtol {}, atol {} of {}", of.rtol, of.atol, printable(of.file));
   return of.equal
@@ -507,6 +517,9 @@ RunTable run_rows(const documents::RunReportDocument& document, std::size_t most
     add_halos(*report.halos, rows);
   } else if (!planned) {
     rows.push_back({"  outputs", verdict(report)});
+    if (report.first_run) {
+      rows.push_back({"  first run", first_run_text(*report.first_run)});
+    }
     for (const engine::ExpectedReport& of : report.expected.value_or(std::vector<engine::ExpectedReport>())) {
       rows.push_back({"  expected", expected_text(of)});
     }

@@ -142,6 +142,12 @@ std::size_t terminal_width() {
 } // namespace
 
 std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed) {
+  if (const auto [said, end] = monitor.said(); !said.empty()) {
+    const auto left = std::max<std::chrono::nanoseconds>(end - std::chrono::steady_clock::now(), 0ns);
+    return end == engine::Monitor::Clock::time_point::max()
+               ? said
+               : fmt::format("{}, at most {:.0f} s", said, std::chrono::duration<double>(left).count());
+  }
   const engine::Activity activity = monitor.activity;
   std::string text(engine::activity_names[static_cast<std::size_t>(activity)]);
   const std::uint64_t most = monitor.most_iterations;
@@ -154,15 +160,14 @@ std::string progress_text(const engine::Monitor& monitor, std::chrono::nanosecon
   return text + fmt::format(", {:.1f} s", std::chrono::duration<double>(elapsed).count());
 }
 
-Progress::Progress(engine::Monitor& monitor, ProgressStyle style, const Text& text)
-    : monitor_(monitor), style_(style),
-      text_(text ? text
-                 : [&monitor](std::chrono::nanoseconds elapsed) { return progress_text(monitor, elapsed); }),
-      descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
-  if (style_ == ProgressStyle::lines && !text) { // others begin too many things to report each
+Progress::Progress(engine::Monitor& monitor, ProgressStyle style)
+    : monitor_(monitor), style_(style), descriptor_(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3)) {
+  if (style_ == ProgressStyle::lines) {
     monitor_.began = [this] {
-      const std::lock_guard lock(mutex_);
-      report();
+      if (monitor_.said().first.empty()) { // else too many things begin to report each
+        const std::lock_guard lock(mutex_);
+        report();
+      }
     };
   }
   if (style_ != ProgressStyle::none) {
@@ -209,7 +214,8 @@ void Progress::report() {
   if (done_) {
     return;
   }
-  const std::string text = fmt::format("tidegate: {}", text_(std::chrono::steady_clock::now() - start_));
+  const std::string text =
+      fmt::format("tidegate: {}", progress_text(monitor_, std::chrono::steady_clock::now() - start_));
   line_shown_ = style_ == ProgressStyle::line;
   write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
 }

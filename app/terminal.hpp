@@ -50,18 +50,16 @@ void print_error(const Error& error);
 enum class ProgressStyle : std::uint8_t {
   none,
   line,  // on a terminal: one line, rewritten from the first second on and removed at the end
-  lines, // one for each activity, and one a second while the waves run
+  lines, // one for each activity, and one a second while the waves run or candidates are timed
 };
 
-// Returns "running the waves, iteration 12 of 500, 3.2 s".
+// Returns "running the waves, iteration 12 of 500, 3.2 s", or "first run: timing barrier, 2 of 3, at most 2 s".
 std::string progress_text(const engine::Monitor& monitor, std::chrono::nanoseconds elapsed);
 
 // Watches the monitor of a run from a separate thread: writing to a blocked terminal would stall the run's watchdog.
 class Progress {
 public:
-  // `text` returns the progress after the elapsed time; without one it is progress_text().
-  using Text = std::function<std::string(std::chrono::nanoseconds elapsed)>;
-  Progress(engine::Monitor& monitor, ProgressStyle style, const Text& text = {});
+  Progress(engine::Monitor& monitor, ProgressStyle style);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
@@ -76,7 +74,6 @@ private:
 
   engine::Monitor& monitor_;
   ProgressStyle style_;
-  Text text_;
   int descriptor_; // a copy of standard error: what drivers print to the original is caught while they build
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::mutex mutex_;

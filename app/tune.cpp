@@ -17,6 +17,7 @@
 #include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
+#include "tune/workbench.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -68,18 +69,17 @@ TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view progra
   const std::string name = "tuned-" + hash_of(device_key(device).append(program_key));
   return {.profile = folder / (name + ".profile.json"),
           .policy = folder / (name + ".policy.json"),
-          .difference = folder / (name + ".difference.json"),
-          .unfinished = folder / (name + ".unfinished"),
-          .compared = folder / (name + ".compared")};
+          .first_run = folder / (name + ".first_run.json"),
+          .difference = folder / (name + ".difference.json")};
 }
 
-std::string program_key(std::string_view program_text, const engine::Job& job,
+std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
                         const engine::RunOptions& options, std::string_view tool_version) {
   constexpr std::size_t most = std::size_t{64} << 20U;
   const engine::CompileOptions& compile = options.compile;
   const auto number = [](const auto& value) { return value ? static_cast<std::int64_t>(*value) : -1; };
-  std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", program_text, number(compile.mode),
-                                number(compile.workers), number(compile.side_by_side),
+  std::string key = fmt::format("{}\n{} {} {} {} {} {}\n", engine::launch_key(program, job),
+                                number(compile.mode), number(compile.workers), number(compile.side_by_side),
                                 number(compile.promote), number(compile.mapping), compile.fp_contract_off);
   if (compile.plan) {
     key += fmt::format("{}\n{}\n", fmt::join(compile.plan->order, " "),
@@ -124,6 +124,7 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
 void forget_tuned(const TunedFiles& kept) {
   std::error_code not_there;
   std::filesystem::remove(kept.profile, not_there);
+  std::filesystem::remove(kept.first_run, not_there);
 }
 
 bool too_slow(const engine::RunReport& report, const engine::CompileOptions& options) {
@@ -138,12 +139,16 @@ std::uint32_t active_tiles_bps(const engine::RunReport& report) {
   return report.active ? std::max(1U, static_cast<std::uint32_t>(report.telemetry.frontier_density_bps)) : 0;
 }
 
+bool far_apart(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t factor = 4;
+  return std::max(a, b) / factor >= std::min(a, b);
+}
+
 bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning) {
   constexpr std::uint32_t least_bps = 100;
-  constexpr std::uint32_t factor = 4;
-  const auto [less, more] = std::minmax(
-      {std::max(active_tiles_bps(report), least_bps), std::max(tuning.active_tiles_bps, least_bps)});
-  return report.active && tuning.active_tiles_bps != 0 && more >= factor * less;
+  return report.active && tuning.active_tiles_bps != 0 &&
+         far_apart(std::max(active_tiles_bps(report), least_bps),
+                   std::max(tuning.active_tiles_bps, least_bps));
 }
 
 void note_active_tiles(const TunedFiles& kept, std::uint32_t bps) {
@@ -218,11 +223,23 @@ static std::filesystem::path stated_file(const RunSettings& settings, const devi
              ? std::filesystem::path()
              : tuned_files(device,
                            fmt::format("{}\n{}", key, static_cast<int>(*settings.options.compile.strategy)))
-                   .compared;
+                   .first_run;
 }
 
-constexpr std::string_view equal_before = "equal to plain launches on an earlier run here";
-constexpr std::string_view unequal_before = "not equal to plain launches on an earlier run here";
+// Says that an earlier run has found it.
+static engine::FirstRun of_earlier_run(engine::FirstRun first) {
+  first.measured = false;
+  first.kept = true;
+  first.runs = first.elapsed_ns = first.budget_ns = 0;
+  return first;
+}
+
+static engine::Warning not_kept_warning(const std::filesystem::path& file) {
+  return {.message = fmt::format("cannot write in {}, so each run measures again",
+                                 in_quotes(file.parent_path().string())),
+          .fix = "make it writable, or name another folder by XDG_CACHE_HOME",
+          .pointer = ""};
+}
 
 constexpr std::string_view of_stated = " with the stated strategy";
 constexpr std::string_view of_candidate = " with a candidate, which is left out";
@@ -239,33 +256,31 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
   if (*options.compile.strategy == engine::Strategy::plain || compared || settings.ranks || !has_outputs) {
     return {};
   }
-  const auto found = read_all(stated_file(settings, device, key).string(), 1000);
+  const auto found = read_as<engine::FirstRun>(stated_file(settings, device, key).string());
   options.verify_stated = !found;
   if (!found) {
     return {};
   }
-  const bool equal = *found == equal_before;
-  const bool unequal = *found == unequal_before;
-  engine::FirstRun first{.compared = equal || unequal, .equal = equal, .kept = true, .reason = *found};
-  return {.report = first,
-          .warning = unequal ? std::optional(difference_warning(first, "", of_stated)) : std::nullopt};
+  const bool unequal = found->compared && !found->equal;
+  return {.report = of_earlier_run(*found),
+          .warning = unequal ? std::optional(difference_warning(*found, "", of_stated)) : std::nullopt};
 }
 
 ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
                       const engine::RunReport& report) {
   engine::FirstRun first = report.first_run.value_or(engine::FirstRun{});
-  first.budget_ns = settings.options.first_run_budget_ns;
+  first.settled = true;
   first.reason = first.equal ? "equal to plain launches on the first run on this device"
                  : first.compared
                      ? "not equal to plain launches"
-                     : "not compared: plain launches cannot run, or take longer than measure-budget";
-  first.kept =
-      keep_file(stated_file(settings, device, key), first.equal      ? equal_before
-                                                    : first.compared ? unequal_before
-                                                                     : std::string_view(first.reason));
+                     : "not compared: plain launches cannot run, or take longer than a first run may";
+  first.next = "runs the same way, without a comparison";
+  const auto file = stated_file(settings, device, key);
+  first.kept = keep_file(file, documents::encode(first) + '\n');
   return {.report = first,
           .warning = first.compared && !first.equal ? std::optional(difference_warning(first, "", of_stated))
-                                                    : std::nullopt};
+                     : first.kept || file.empty()   ? std::nullopt
+                                                    : std::optional(not_kept_warning(file))};
 }
 
 Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
@@ -283,45 +298,52 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
   const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
   std::error_code unknown;
-  if (taken.kept) {
-    const bool differs = std::filesystem::exists(files.difference, unknown);
-    engine::FirstRun report{
-        .compared = true,
-        .equal = !differs,
-        .kept = true,
-        .reason = differs ? "outputs of a candidate differed from those of plain launches on an earlier run"
-                          : "measured on an earlier run on this device"};
-    if (differs) {
-      report.difference_file = files.difference.string();
+  const bool settled = taken.kept && (!taken.first_run || taken.first_run->settled);
+  if (settled) {
+    engine::FirstRun report = taken.first_run
+                                  ? of_earlier_run(*taken.first_run)
+                                  : engine::FirstRun{.compared = true,
+                                                     .equal = true,
+                                                     .kept = true,
+                                                     .settled = true,
+                                                     .reason = "measured by `tidegate tune measure`",
+                                                     .next = "takes the same way"};
+    if (report.compared && !report.equal) {
       chosen.warning = difference_warning(report, "", of_chosen);
     }
     options.compile.why = report.reason;
     chosen.report = std::move(report);
     return chosen;
   }
-  tuning::MeasureProgress progress;
   device::DeviceInfo tried = *device;
   if (settings.crashes != 0) {
     chosen.warning =
-        engine::Warning{.message = "the OpenCL driver crashed when it built or ran candidates of the "
-                                   "first run, so they were left out",
+        engine::Warning{.message = "the OpenCL driver crashed, or did not come back, when it built or ran "
+                                   "candidates of the first run, so they were left out",
                         .fix = "outputs are not affected; --strategy barrier shows what the driver says",
                         .pointer = ""};
     if (settings.crashes > 1) {
       options.compile.tuning.strategy = engine::Strategy::plain;
       options.compile.why = "plain launches: the driver crashed when it built or ran candidates";
-      chosen.report = engine::FirstRun{.reason = options.compile.why};
+      chosen.report = engine::FirstRun{.reason = options.compile.why, .next = "tries candidates again"};
       return chosen;
     }
     if (tried.profile) {
       tried.profile->ordering.reset(); // so that no persistent launch is tried
     }
   }
-  auto found =
-      tuning::first_run(lowering, tried, options, options.first_run_budget_ns,
-                        settings.measure && !settings.profile && !settings.policy, monitor, progress);
+  tuning::FirstRunResult earlier{.settings = {.tuning = taken.tuning.value_or(device::Tuning()),
+                                              .traversal = {},
+                                              .policy = taken.policy.value_or(lowering.program().policy)}};
+  earlier.report = taken.first_run.value_or(engine::FirstRun());
+  const bool measures = settings.measure && !settings.profile && !settings.policy;
+  auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
+                        : tuning::compare_choice(lowering, tried, options, monitor);
   if (monitor.trying != nullptr) {
     monitor.trying->set(false);
+  }
+  if (tuning::abandoned_builds()) {
+    device::CapturedErrors::end();
   }
   if (!found) {
     return tl::unexpected(std::move(found.error()));
@@ -333,17 +355,20 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
     chosen.warning =
         difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen);
   }
-  // If the budget ended this first run, the next run continues it with the kernels that are already built. This happens once.
-  std::error_code unwritable;
-  const bool went_on = std::filesystem::remove(files.unfinished, unwritable);
-  const bool goes_on = !found->complete && !found->different && !went_on && keep_file(files.unfinished, "");
-  if (!goes_on && found->report.compared && found->report.measured) {
+  if (measures && (found->report.compared || found->report.settled)) {
     device::DeviceProfile profile = device->profile.value_or(
         device::DeviceProfile{.device = device->name, .driver_version = device->driver_version});
     profile.tuning = found->settings.tuning;
     profile.tidegate = TIDEGATE_VERSION;
     profile.tuned_for = display_name(settings.program);
-    found->report.kept = keep_tuned(files, profile, found->settings.policy);
+    found->report.kept = keep_tuned(files, profile, found->settings.policy) &&
+                         keep_file(files.first_run, documents::encode(found->report) + '\n');
+    if (!found->report.kept && !files.profile.empty() && !chosen.warning) {
+      chosen.warning = not_kept_warning(files.profile);
+    }
+  }
+  if (!found->report.kept && measures) {
+    found->report.next = "begins again";
   }
   if (!found->report.equal || !options.compile.tuning.strategy) {
     options.compile.why = found->report.reason;
@@ -390,7 +415,11 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
                  .policy = *policy,
                  .profile_file = kept.profile.string(),
                  .policy_file = kept.policy.string(),
-                 .kept = true};
+                 .kept = true,
+                 .first_run = {}};
+        if (auto first_run = read_as<engine::FirstRun>(kept.first_run.string())) {
+          taken.first_run = std::move(*first_run);
+        }
       }
     }
     return taken;
@@ -473,20 +502,6 @@ struct TuneSettings {
   bool no_keep = false;
 };
 
-std::string progress_of(const tuning::MeasureProgress& progress, std::uint64_t budget_ns,
-                        std::chrono::nanoseconds elapsed) {
-  std::string what = "running the program as it is";
-  if (progress.started) {
-    const std::uint32_t configuration = progress.configuration;
-    what = fmt::format("{}, {}", tuning::knob_names[static_cast<std::size_t>(progress.knob.load())],
-                       configuration == 0 ? std::string("timing candidates")
-                                          : fmt::format("candidate {} of {}", configuration,
-                                                        progress.configurations.load()));
-  }
-  return fmt::format("measuring: {}, {:.1f} of {:.0f} s", what,
-                     std::chrono::duration<double>(elapsed).count(), static_cast<double>(budget_ns) / 1e9);
-}
-
 using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>;
 
 Result<EitherProgram> read_either(const RunSettings& common) {
@@ -520,10 +535,7 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   TIDEGATE_TRY(auto device, find_device(common));
 
   engine::Monitor monitor;
-  tuning::MeasureProgress watched;
-  Progress progress(monitor, progress_style(common), [&](std::chrono::nanoseconds elapsed) {
-    return progress_of(watched, settings.budget_ns, elapsed);
-  });
+  Progress progress(monitor, progress_style(common));
   tuning::MeasureOptions measuring{.run = options, .budget_ns = settings.budget_ns, .abandon = {}};
   measuring.abandon = [&](const Error& error) {
     progress.finish();
@@ -540,11 +552,10 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
     if (!job) {
       return tl::unexpected(at_program(job.error(), common));
     }
-    key = program_key(common.text, **job, options, TIDEGATE_VERSION);
-    report = tuning::measure(lowering, device, measuring, monitor, watched);
+    key = program_key(*waves, **job, options, TIDEGATE_VERSION);
+    report = tuning::measure(lowering, device, measuring, monitor);
   } else {
-    report = tuning::measure(std::get<graphs::FrontierProgram>(*program), folder, device, measuring, monitor,
-                             watched);
+    report = tuning::measure(std::get<graphs::FrontierProgram>(*program), folder, device, measuring, monitor);
   }
   progress.finish();
   if (!report) {
@@ -554,8 +565,11 @@ Result<ExitCode> run_measure(TuneSettings& settings) {
   report->profile.tidegate = TIDEGATE_VERSION;
   report->profile.tuned_for = report->program;
   TIDEGATE_CHECK(write_tuned(*report, settings.profile_file, settings.policy_file));
-  if (!settings.no_keep) {
-    (void)keep_tuned(tuned_files(device, key), report->profile, report->policy);
+  if (const TunedFiles files = tuned_files(device, key); !settings.no_keep && !files.profile.empty()) {
+    forget_tuned(files); // what first runs found
+    if (!keep_tuned(files, report->profile, report->policy)) {
+      print_warning(not_kept_warning(files.profile), common.program);
+    }
   }
   return write_document(common.output, common.format, *report, tuning_table);
 }

@@ -21,15 +21,14 @@ namespace tidegate::app {
 struct TunedFiles {
   std::filesystem::path profile;
   std::filesystem::path policy;
+  std::filesystem::path first_run;  // what first runs have found
   std::filesystem::path difference; // exists if outputs differed from plain launches
-  std::filesystem::path unfinished; // exists if the last first run ended before it had tried all candidates
-  std::filesystem::path compared;   // holds what the first run with a stated strategy found
 };
 TunedFiles tuned_files(const device::DeviceInfo& device, std::string_view program_key);
 
-// Returns a key of everything that decides how a program is launched on a device: its text, the files of its kernels, the
-// options that fix a choice, and the version of the tool.
-std::string program_key(std::string_view program_text, const engine::Job& job,
+// Returns a key of everything that decides how a program is launched on a device: its launch_key(), the files of its kernels,
+// the options that fix a choice, and the version of the tool.
+std::string program_key(const engine::WaveProgram& program, const engine::Job& job,
                         const engine::RunOptions& options, std::string_view tool_version);
 
 // Returns the path of a file that exists once a run of the frontier program was correct on this device. Its name depends on the
@@ -46,7 +45,8 @@ struct TakenTuning {
   std::optional<policy::LaunchPolicy> policy;
   std::optional<std::string> profile_file;
   std::optional<std::string> policy_file;
-  bool kept = false; // by an earlier run, or by `tidegate tune measure`
+  bool kept = false;                         // by an earlier run, or by `tidegate tune measure`
+  std::optional<engine::FirstRun> first_run; // that kept it
 };
 
 // Returns the profile and policy of a run: from the files that the command line names, or else those kept for this program on
@@ -62,8 +62,10 @@ bool too_slow(const engine::RunReport& report, const engine::CompileOptions& opt
 // Returns the share of active tiles in a run in basis points, at least 1; 0 if no wave counts its active tiles.
 std::uint32_t active_tiles_bps(const engine::RunReport& report);
 
-// Returns true if the share of active tiles is 4 or more times larger or smaller than when the kept choice was measured, so
-// that another launch strategy may be faster now.
+// Returns true if one is 4 or more times the other, so that another launch strategy may be faster now.
+bool far_apart(std::uint64_t a, std::uint64_t b);
+
+// Returns true if the share of active tiles is far from that with which the kept choice was measured.
 bool other_share_of_tiles(const engine::RunReport& report, const device::Tuning& tuning);
 
 // Stores in the kept profile the share of active tiles with which the choice was measured.

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -96,11 +97,15 @@ public:
 
   std::function<bool()> ended = [] { return true; }; // of every launch, for who asks without waiting
 
-  bool records = false;               // has command buffers
-  std::string binary_text = "binary"; // of every program
+  bool records = false;                 // has command buffers
+  std::string binary_text = "binary";   // of every program
+  std::function<void()> while_building; // a generated kernel; may be empty
 
   // Calls so far, by kind; several sessions can share them.
   std::shared_ptr<std::map<std::string, int>> counts = std::make_shared<std::map<std::string, int>>();
+
+  std::shared_ptr<std::mutex> calling =
+      std::make_shared<std::mutex>(); // candidates are built in another thread
 
   [[nodiscard]] int count(const std::string& call) const {
     const auto found = counts->find(call);
@@ -195,6 +200,10 @@ public:
     if (const Status status = called("build"); status != success) {
       return tl::unexpected(opencl_failure("building a kernel", status));
     }
+    if (while_building && source.find("kernel void tidegate_") != std::string_view::npos) {
+      while_building();
+    }
+    const std::scoped_lock lock(*calling);
     sources->push_back(options + "\n" + std::string(source));
     return object<Program>(0);
   }
@@ -312,6 +321,7 @@ private:
   }
 
   Status called(const std::string& call) const {
+    const std::scoped_lock lock(*calling);
     const int number = ++(*counts)[call];
     for (const Failure& failure : failures) {
       if (failure.call == call && failure.number == number) {

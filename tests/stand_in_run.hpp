@@ -74,6 +74,7 @@ struct StandInRun : Run {
   std::uint32_t wrong_bit = 1U << 24U; // of the element
   int calls = 0;
   std::vector<device::test::StandIn::Failure> failures;
+  std::function<void()> while_building; // a generated kernel
   std::shared_ptr<std::map<std::string, int>> calls_of_sessions =
       std::make_shared<std::map<std::string, int>>();
 
@@ -85,6 +86,7 @@ struct StandInRun : Run {
       auto session = std::make_unique<device::test::StandIn>();
       session->failures = failures;
       session->counts = calls_of_sessions;
+      session->while_building = while_building;
       session->kernels["advance"] = [this](const auto& launch) { advance(launch); };
       session->kernels["copied"] = [](const auto& launch) {
         std::ranges::copy(launch.template buffer<std::uint32_t>(0),

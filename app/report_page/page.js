@@ -60,6 +60,9 @@ function showHow({report, rows}) {
 // The report's times, each with a name and a colour.
 function showWallTime(report, box, times) {
   const parts = times.map(([name, field, colour]) => [name, field, report[field], colour]);
+  if (report.first_run?.elapsed_ns && !("verify_ns" in report)) {
+    parts.push(["first run", "first_run.elapsed_ns", report.first_run.elapsed_ns, "var(--wait)"]);
+  }
   const known = parts.reduce((sum, part) => sum + part[2], 0);
   parts.push(["comparison, files and the rest", null, Math.max(0, report.wall_time_ns - known), "var(--slice)"]);
   const whole = parts.reduce((sum, part) => sum + part[2], 0);

@@ -139,10 +139,9 @@ constexpr Field candidate_fields[] = {
 TIDEGATE_RECORD(CandidateReport, candidate_fields);
 
 constexpr Field tried_fields[] = {
-    required<&TriedWay::knob>("changed setting"),
-    required<&TriedWay::value>("its new value"),
-    optional<&TriedWay::ratio>("its time divided by that of the previous best; left out if it was not timed"),
-    required<&TriedWay::taken>("whether it was adopted because it was faster with the required confidence"),
+    required<&TriedWay::value>("candidate: strategy and mode"),
+    optional<&TriedWay::ratio>("its time divided by that of plain launches; left out if it was not timed"),
+    required<&TriedWay::taken>("whether it is the fastest of those that are faster than plain launches"),
     required<&TriedWay::thrown_out>("why it was rejected, or empty"),
 };
 TIDEGATE_RECORD(TriedWay, tried_fields);
@@ -152,10 +151,13 @@ constexpr Field first_run_fields[] = {
                                   "result of a frontier program with the serial algorithm's"),
     required<&FirstRun::equal>("whether what runs was equal: byte for byte; ranks within their rounding"),
     required<&FirstRun::measured>("whether candidates were timed"),
-    required<&FirstRun::kept>(
-        "whether later runs reuse the choice; else, with a cache, the next run goes on with what was built"),
+    required<&FirstRun::kept>("whether later runs know the result"),
+    required<&FirstRun::settled>("whether no later run tries candidates"),
     required<&FirstRun::reason>(
         "reason of the choice; for a frontier program, what was compared or why it was not"),
+    required<&FirstRun::next>("what the next run does about it"),
+    required<&FirstRun::candidates>("candidates in all; 0 if they are not known"),
+    required<&FirstRun::repeat>("iterations of the program when candidates were timed; 0 if none were"),
     required<&FirstRun::iterations>(
         "iterations (waves of a frontier program) that each candidate ran; 0 if nothing was compared"),
     required<&FirstRun::budget_ns>("longest time for comparing and timing"),
@@ -163,12 +165,14 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::runs>("total dispatches of the program"),
     optional<&FirstRun::plain_ns>("median of a dispatch as plain launches"),
     optional<&FirstRun::taken_ns>("time of the adopted way, from the measured ratios"),
-    required<&FirstRun::tried>("every configuration that was tried"),
+    required<&FirstRun::tried>("candidates that this run or earlier ones have tried"),
     optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
     optional<&FirstRun::difference_file>(
         "file with program, sources, kernel and difference, for a bug report"),
 };
 TIDEGATE_RECORD(FirstRun, first_run_fields);
+TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a program have tried",
+                  Direction::output);
 
 constexpr Field comparison_fields[] = {
     required<&Comparison::rounds>("number of alternating timings of both ways"),

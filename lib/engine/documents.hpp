@@ -53,6 +53,7 @@ TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 
 TIDEGATE_HAS_RECORD(engine::DeviceReport);
 TIDEGATE_HAS_RECORD(engine::FirstRun);
+TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
 TIDEGATE_HAS_RECORD(engine::StuckGroup);
 TIDEGATE_HAS_RECORD(engine::TraceReport);
 TIDEGATE_HAS_RECORD(engine::WrittenFile);

@@ -89,8 +89,8 @@ std::optional<OutputParity> compare_stated(const device::Session& session, const
                                            const HostContents& first, const HostContents& outputs,
                                            DispatchLimits limits, const RunOptions& options,
                                            Monitor& monitor) {
-  limits.deadline =
-      std::min(limits.deadline, Clock::now() + std::chrono::nanoseconds(options.first_run_budget_ns));
+  limits.deadline = Clock::now() + std::chrono::nanoseconds(options.first_check_ns());
+  monitor.deadline = Clock::now() + build_limit; // it never costs the run its result
   try {
     Proof proof = prove(session, device, compiled, built, first, outputs, limits, options, monitor);
     return proof.in_time ? std::optional(std::move(proof.parity)) : std::nullopt;
@@ -182,7 +182,8 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
     proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
   std::optional<OutputParity> stated;
-  if (options.verify_stated && !prove_it && run.outcome.status == RunStatus::done) {
+  if (options.verify_stated && !prove_it && run.outcome.status == RunStatus::done &&
+      run.outcome.dispatch_ns < options.first_check_ns()) {
     stated = compare_stated(session, device, compiled, built, first, run.outputs, limits, options, monitor);
   }
 

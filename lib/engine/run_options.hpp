@@ -50,9 +50,9 @@ struct RunOptions {
   FileUses files;                      // further files on the command line
   bool verify = false;
   bool verify_stated =
-      false; // compare a first run with a stated strategy, if plain launches fit first_run_budget_ns
-  bool verify_first = true; // check a program's first run, if that fits the budget
-  std::uint64_t first_run_budget_ns = 10'000'000'000;
+      false; // compare a first run with a stated strategy, if plain launches fit first_check_ns()
+  bool verify_first = true;              // check a program's first run, if that fits the budget
+  std::uint64_t first_run_budget_ns = 0; // 0: by what plain launches take
   bool check_bounds = false;             // instead of the ordinary run: detect writes outside buffers
   bool check_halos = false;              // instead of the ordinary run: detect accesses beyond stated halos
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
@@ -78,6 +78,11 @@ struct RunOptions {
   std::function<void(const RunReport&)> abandon;
   TraversalOptions traversal;
 
+  // The time for checking a result, which no run waits for beyond it.
+  [[nodiscard]] std::uint64_t first_check_ns() const {
+    constexpr std::uint64_t usual = 10'000'000'000;
+    return first_run_budget_ns != 0 ? first_run_budget_ns : usual;
+  }
   [[nodiscard]] std::uint64_t most_spans() const {
     return compile.trace ? std::max<std::uint64_t>(trace_spans, 1) : 0;
   }

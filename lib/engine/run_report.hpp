@@ -453,23 +453,26 @@ struct CandidateReport {
   std::optional<std::string> refused; // why it may not be chosen
 };
 
-// A configuration that the program's first run tried.
+// A candidate that a first run of the program has begun with. One with neither a ratio nor a reason is tried again.
 struct TriedWay {
-  std::string knob;            // changed setting
-  std::string value;           // its new value
-  std::optional<double> ratio; // its time divided by the previous best; empty if it was not timed
+  std::string value;
+  std::optional<double> ratio; // its time divided by that of plain launches; empty if it was not timed
   bool taken = false;
   std::string thrown_out; // why it was rejected; or empty
 };
 
-// The choice of a launch plan by the first run of a program on a device: candidates were compared with plain
-// launches on the program's data, and timed. Later runs reuse the result.
+// The choice of a launch plan by the first runs of a program on a device: candidates are compared with plain launches
+// on the program's data, and timed, until each has been tried. Later runs reuse the result.
 struct FirstRun {
   bool compared = false;        // with plain launches
   bool equal = false;           // the outputs of what runs, in every byte
   bool measured = false;        // candidates were timed
   bool kept = false;            // in the user's folder, for later runs
+  bool settled = false;         // no later run tries candidates
   std::string reason;           // for people
+  std::string next;             // what the next run does, for people
+  std::uint64_t candidates = 0; // of them `tried` has those that were tried, by all runs
+  std::uint64_t repeat = 0;     // of the program when candidates were timed; 0: unknown
   std::uint64_t iterations = 0; // compared iterations; 0 if nothing was compared
   std::uint64_t budget_ns = 0;
   std::uint64_t elapsed_ns = 0;

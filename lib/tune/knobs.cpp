@@ -2,12 +2,10 @@
 
 #include "core/duration.hpp"
 #include "engine/job_checks.hpp"
-#include <tidegate/policy/tuning.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -150,7 +148,7 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
         found.add(name_in(engine::strategy_names, strategy)).tuning.strategy = strategy;
       }
     }
-    // A first run may have time to build only one: the one with the lowest estimate.
+    // A first run may have time to build only the one with the lowest estimate.
     std::ranges::stable_sort(found.options, {}, [&](const Alternative& option) {
       return lowest_estimate(compiled, *option.settings.tuning.strategy);
     });
@@ -277,21 +275,6 @@ policy::LaunchPolicy policy_for(PromotionRoute route, const policy::PromotionEvi
     policy.jit_queue_len_threshold = missed(policy.jit_queue_len_threshold, evidence.queue_len);
   }
   return policy;
-}
-
-std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_cost, double cost,
-                                             double double_cost) {
-  const double gradient = (double_cost - half_cost) / 2;
-  const double curvature = half_cost - 2 * cost + double_cost;
-  if (!(curvature > 0)) {
-    return {};
-  }
-  const double inverse = 1 / curvature;
-  const std::vector<double> step = policy::natural_gradient_step({&inverse, 1}, {&gradient, 1}, 1, 1.0);
-  const auto refined =
-      static_cast<std::uint32_t>(workers * std::exp2(std::clamp(step.front(), -1.0, 1.0)) + 0.5);
-  const bool measured = refined == workers || refined == 2 * workers || refined == workers / 2;
-  return refined == 0 || measured ? std::nullopt : std::optional(refined);
 }
 
 namespace {

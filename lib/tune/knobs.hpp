@@ -41,10 +41,8 @@ inline constexpr std::array<std::string_view, 13> knob_names{
 inline constexpr std::array wave_program_knobs{
     Knob::workgroup_size, Knob::strategy, Knob::route,   Knob::work_items_per_unit,
     Knob::side_by_side,   Knob::workers,  Knob::mapping, Knob::slice};
-// Knobs of a first run, whose budget is short. `strategy` comes first, because the cost model is most often
-// wrong about it.
-inline constexpr std::array first_run_knobs{
-    Knob::strategy, Knob::work_items_per_unit, Knob::side_by_side, Knob::workers, Knob::route, Knob::mapping};
+// Knobs of first runs, whose time is short: the cost model is most often wrong about these.
+inline constexpr std::array first_run_knobs{Knob::strategy, Knob::work_items_per_unit};
 inline constexpr std::array frontier_program_knobs{
     Knob::strategy,         Knob::workers,         Knob::alone_up_to, Knob::switch_rule,
     Knob::sparse_threshold, Knob::dense_threshold, Knob::fusion};
@@ -94,12 +92,6 @@ std::vector<Alternative> alternatives_of(Knob knob, const Settings& settings, co
 // Returns the policy with thresholds adjusted so that a launch with this evidence takes the route.
 policy::LaunchPolicy policy_for(policy::PromotionRoute route, const policy::PromotionEvidence& evidence,
                                 policy::LaunchPolicy policy);
-
-// Returns a number of work-groups between measured ones: the minimum of the parabola through the costs at
-// `workers` / 2, `workers` and 2 `workers` over the binary logarithm, by one Newton step (`tidegate tune step`).
-// Returns nullopt if the parabola has no minimum, or if the result was measured already.
-std::optional<std::uint32_t> refined_workers(std::uint32_t workers, double half_cost, double cost,
-                                             double double_cost);
 
 // State of the best configuration of a frontier program so far, from which the alternatives are derived.
 struct TraversalIncumbent {

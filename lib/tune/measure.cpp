@@ -14,8 +14,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace tidegate::tuning {
@@ -26,37 +27,43 @@ using std::chrono::nanoseconds;
 
 constexpr std::uint64_t duel_rounds = 11;
 constexpr std::uint64_t more_duel_rounds = 22; // where times scatter, 11 leave gains of a tenth in doubt
-constexpr std::uint64_t first_run_budget_parts = 200; // plain launches may take one part
+constexpr std::uint64_t selection_rounds = 5;
+constexpr std::uint64_t fewest_rounds = 7; // with fewer rounds nothing can reach the required confidence
 
-constexpr std::uint64_t fewest_rounds =
-    7; // with fewer rounds no configuration can reach the required confidence
+TimeIsUp up_at(Clock::time_point end) {
+  return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
+}
+
+// Upper bound on a run of a candidate, if a run of the program as it is takes `run_ns`.
+std::uint64_t most_ns(double run_ns, std::uint64_t max_wall_time_ns) {
+  constexpr double times = 10;
+  constexpr double least_ns = 1e9;
+  return std::min(max_wall_time_ns, static_cast<std::uint64_t>(least_ns + times * run_ns));
+}
 
 class Search {
 public:
   Search(Bench& bench, std::uint64_t budget_ns, std::uint64_t max_wall_time_ns, Clock::time_point start,
-         MeasureProgress& progress)
-      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), progress_(progress),
+         engine::Monitor& monitor)
+      : bench_(bench), max_wall_time_ns_(max_wall_time_ns), monitor_(monitor),
         // The rest of the budget pays for the final comparison with the first settings.
-        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)),
-        least_timing_(budget_ns / 5) {}
-
-  // Returns true if each alternative of a knob was built, or refused; otherwise time was up.
-  [[nodiscard]] bool complete() const { return complete_; }
+        search_end_(start + nanoseconds(budget_ns / 10 * 9)), end_(start + nanoseconds(budget_ns)) {}
 
   Result<TuningReport> run(const Settings& first) {
+    monitor_.say("measuring: the program as it is", end_);
+    const auto start = Clock::now();
     TIDEGATE_TRY(const std::size_t beginning, bench_.add_first(first));
+    longest_add_ = Clock::now() - start;
     std::vector<double> times;
     for (int i = 0; i < 3 && !InterruptWatch::interrupted(); ++i) {
       const auto begin = Clock::now();
       if (const auto ns = bench_.time(beginning, max_wall_time_ns_)) {
         times.push_back(*ns);
-        times_[beginning].push_back(*ns);
       }
       run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
     }
     incumbent_ = beginning;
     dispatch_ns_ = median(times);
-    bench_.begin_candidates();
     TuningReport report{.runs = 0, .before_ns = dispatch_ns_};
     for (const Knob knob : bench_.knobs()) {
       report.knobs.push_back(turn(knob));
@@ -66,7 +73,7 @@ public:
     }
     conclude(beginning, report);
     report.runs = bench_.runs();
-    const Settings settings = bench_.concluded(incumbent_, times_);
+    const Settings& settings = bench_.settings(incumbent_);
     report.profile.tuning = settings.tuning;
     if (settings.traversal != device::TraversalProfile()) {
       report.profile.traversal = settings.traversal;
@@ -77,103 +84,61 @@ public:
   }
 
 private:
-  [[nodiscard]] TimeIsUp up_at(Clock::time_point end) const {
-    return [end] { return InterruptWatch::interrupted() || Clock::now() >= end; };
-  }
   [[nodiscard]] Timer timer() {
     return [this](std::size_t configuration) {
-      const auto ns = bench_.time(configuration, most_ns());
-      if (ns) {
-        times_[configuration].push_back(*ns);
-      }
-      return ns;
+      return bench_.time(configuration, most_ns(run_ns_, max_wall_time_ns_));
     };
   }
-  // Upper bound on a timed run: one second plus ten times the first run, including the time to fill memory.
-  [[nodiscard]] std::uint64_t most_ns() const {
-    constexpr double times = 10;
-    constexpr double least_ns = 1e9;
-    return std::min(max_wall_time_ns_, static_cast<std::uint64_t>(least_ns + times * run_ns_));
-  }
 
-  // Builds an option and checks its outputs; returns nullopt if it is rejected or equal to another
-  // configuration.
-  std::optional<std::size_t> add(const Alternative& option, KnobReport& report) {
-    const auto begin = Clock::now();
-    auto added = bench_.add(option.settings, most_ns());
-    longest_add_ = std::max(longest_add_, Clock::now() - begin);
-    if (!added) {
-      report.thrown_out.push_back({.value = option.value, .reason = added.error().message});
-      return {};
-    }
-    return *added;
-  }
-
+  // Builds each alternative and times it against the incumbent in a few rounds; the best then has to win a duel of fresh
+  // rounds, which took no part in the selection.
   KnobReport turn(Knob knob) {
+    const std::string_view name = knob_names[static_cast<std::size_t>(knob)];
     KnobReport report{
         .knob = knob, .before = bench_.value_of(knob, incumbent_), .best = {}, .duel = {}, .thrown_out = {}};
     const std::vector<Alternative> options = bench_.alternatives_of(knob, incumbent_, dispatch_ns_);
-    progress_.knob = knob;
-    progress_.configurations = static_cast<std::uint32_t>(options.size());
-    progress_.started = true;
-    std::map<std::size_t, std::string> values;
-    std::vector<std::size_t> added;
+    const auto selection_end =
+        Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for the duel
+    std::size_t best = incumbent_;
+    double best_ratio = 0;
     bool in_time = true;
-    const auto building_end = Clock::now() + (search_end_ - Clock::now()) / 4 * 3; // the rest is for timing
     for (std::size_t i = 0; i < options.size() && in_time; ++i) {
-      in_time = Clock::now() + longest_add_ < building_end && !InterruptWatch::interrupted();
-      if (in_time) {
-        progress_.configuration = static_cast<std::uint32_t>(i + 1);
-        if (const auto configuration = add(options[i], report)) {
-          values[*configuration] = options[i].value;
-          added.push_back(*configuration);
+      in_time = !up_at(selection_end - longest_add_)();
+      if (!in_time) {
+        break;
+      }
+      monitor_.say(fmt::format("measuring: {}, {} of {}", name, i + 1, options.size()), end_);
+      const auto begin = Clock::now();
+      const auto added = bench_.add(options[i].settings, most_ns(run_ns_, max_wall_time_ns_));
+      longest_add_ = std::max(longest_add_, Clock::now() - begin);
+      if (!added) {
+        report.thrown_out.push_back({.value = options[i].value, .reason = added.error().message});
+      } else if (*added) {
+        ++report.configurations;
+        const Duel selection = duel(**added, incumbent_, selection_rounds, timer(), up_at(selection_end));
+        if (selection.rounds != 0) {
+          report.timed.push_back({options[i].value, selection.ratio});
+        }
+        if (selection.rounds != 0 && (best == incumbent_ || selection.ratio < best_ratio)) {
+          best = **added;
+          best_ratio = selection.ratio;
+          report.best = options[i].value;
         }
       }
     }
-    complete_ &= in_time;
-    progress_.configuration = 0;
-    report.configurations = added.size();
-    if (!added.empty() &&
-        std::exchange(first_turn_, false)) { // the first knob may overrun: otherwise nothing would be timed
-      search_end_ = std::max(search_end_, Clock::now() + least_timing_);
-      end_ = std::max(end_, search_end_);
-    }
-    if (options.empty()) {
-      return report;
-    }
-    const TimeIsUp time_is_up = up_at(search_end_);
-    if (time_is_up() || (!in_time && added.empty())) {
+    if (best != incumbent_) {
+      judge_best(best, report);
+    } else if (!in_time) {
       report.verdict = KnobVerdict::out_of_time;
-      return report;
+    } else if (!report.thrown_out.empty()) {
+      report.verdict = KnobVerdict::unchanged;
     }
-    if (added.empty()) {
-      report.verdict = report.thrown_out.empty() ? KnobVerdict::nothing_to_try : KnobVerdict::unchanged;
-      return report;
-    }
-    const auto halving_end = Clock::now() + (search_end_ - Clock::now()) / 3 * 2; // the rest is for the duel
-    const Halving halving = halve(incumbent_, added, timer(), up_at(halving_end));
-    for (const Contender& contender : halving.contenders) {
-      if (!contender.ratios.empty()) {
-        report.timed.push_back({values[contender.configuration], median(contender.ratios)});
-      }
-    }
-    std::size_t best = halving.best;
-    if (knob == Knob::workers && best != incumbent_) {
-      best = refine(best, halving, values, report);
-    }
-    judge_best(best, values[best], time_is_up, report);
     return report;
   }
 
-  // Compares the best configuration with the incumbent in fresh rounds, which did not take part in the
-  // selection.
-  void judge_best(std::size_t best, const std::string& value, const TimeIsUp& time_is_up,
-                  KnobReport& report) {
-    report.verdict = time_is_up() ? KnobVerdict::out_of_time : KnobVerdict::unchanged;
-    if (best == incumbent_) {
-      return;
-    }
-    report.best = value;
+  void judge_best(std::size_t best, KnobReport& report) {
+    const TimeIsUp time_is_up = up_at(search_end_);
+    report.verdict = KnobVerdict::unchanged;
     report.duel = duel(best, incumbent_, duel_rounds, timer(), time_is_up, more_duel_rounds);
     if (report.duel->won()) {
       report.verdict = KnobVerdict::adopted;
@@ -183,36 +148,6 @@ private:
     } else if (report.duel->rounds < fewest_rounds && time_is_up()) {
       report.verdict = KnobVerdict::out_of_time;
     }
-  }
-
-  // Tries a number of work-groups between the measured powers of two.
-  std::size_t refine(std::size_t best, const Halving& halving, std::map<std::size_t, std::string>& values,
-                     KnobReport& report) {
-    std::map<std::uint32_t, double> costs{{bench_.workers(incumbent_), 1.0}};
-    for (const Contender& contender : halving.contenders) {
-      if (!contender.failed && !contender.ratios.empty()) {
-        costs[bench_.workers(contender.configuration)] = median(contender.ratios);
-      }
-    }
-    const std::uint32_t workers = bench_.workers(best);
-    const auto half = costs.find(workers / 2);
-    const auto twice = costs.find(workers * 2);
-    if (half == costs.end() || twice == costs.end() || !costs.contains(workers)) {
-      return best;
-    }
-    const auto refined = refined_workers(workers, half->second, costs[workers], twice->second);
-    if (!refined || Clock::now() + longest_add_ >= search_end_) {
-      return best;
-    }
-    const Alternative option{.value = std::to_string(*refined),
-                             .settings = bench_.with_workers(bench_.settings(best), *refined)};
-    const auto configuration = add(option, report);
-    if (!configuration) {
-      return best;
-    }
-    values[*configuration] = option.value;
-    ++report.configurations;
-    return halve(incumbent_, {best, *configuration}, timer(), up_at(search_end_)).best;
   }
 
   // Compares all adopted settings with the first ones; together they must win too, or the first adopted ones stay.
@@ -239,14 +174,10 @@ private:
 
   Bench& bench_;
   const std::uint64_t max_wall_time_ns_; // per run
-  MeasureProgress& progress_;
+  engine::Monitor& monitor_;
   Clock::time_point search_end_;
   Clock::time_point end_;
-  const nanoseconds least_timing_; // of the first knob
-  bool first_turn_ = true;
   Clock::duration longest_add_{};
-  bool complete_ = true;
-  Times times_;
   std::size_t incumbent_ = 0;
   std::size_t first_adopted_ = 0; // 0: none
   double dispatch_ns_ = 0;
@@ -265,8 +196,7 @@ Error hang_error(bool by_signal, const std::string& fix) {
 template <class MakeBench>
 Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::LaunchPolicy& policy,
                                 const std::string& fix_of_hang, const device::DeviceInfo& device,
-                                const MeasureOptions& options, engine::Monitor& monitor,
-                                MeasureProgress& progress) {
+                                const MeasureOptions& options, engine::Monitor& monitor) {
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints; // kernel output must not mix with the report
@@ -279,7 +209,7 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
     const Settings first{.tuning = options.run.compile.tuning,
                          .traversal = known.traversal.value_or(device::TraversalProfile()),
                          .policy = policy};
-    Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, progress);
+    Search search(bench, options.budget_ns, options.run.max_wall_time_ns, start, monitor);
     TIDEGATE_TRY(TuningReport report, search.run(first));
     const device::DeviceProfile measured = std::move(report.profile);
     report.profile = known;
@@ -293,35 +223,6 @@ Result<TuningReport> measure_on(const MakeBench& make_bench, const policy::Launc
   } catch (device::Refused& refused) {
     return tl::unexpected(std::move(refused.error));
   }
-}
-
-// Lists every value that was tried, knob by knob.
-std::vector<engine::TriedWay> tried_ways(const std::vector<KnobReport>& knobs) {
-  std::vector<engine::TriedWay> ways;
-  for (const KnobReport& knob : knobs) {
-    const std::string name(knob_names[static_cast<std::size_t>(knob.knob)]);
-    const auto is_taken = [&](const std::string& value) {
-      return knob.verdict == KnobVerdict::adopted && value == knob.best;
-    };
-    for (const TimedValue& timed : knob.timed) {
-      ways.push_back({.knob = name,
-                      .value = timed.value,
-                      .ratio = timed.ratio,
-                      .taken = is_taken(timed.value),
-                      .thrown_out = {}});
-    }
-    if (knob.timed.empty() && knob.duel && knob.duel->rounds != 0) {
-      ways.push_back({.knob = name,
-                      .value = knob.best,
-                      .ratio = knob.duel->ratio,
-                      .taken = is_taken(knob.best),
-                      .thrown_out = {}});
-    }
-    for (const ThrownOut& out : knob.thrown_out) {
-      ways.push_back({.knob = name, .value = out.value, .ratio = {}, .thrown_out = out.reason});
-    }
-  }
-  return ways;
 }
 
 Settings plain_launches(Settings settings) {
@@ -342,86 +243,241 @@ std::string last_writer(const engine::Job& program, const std::string& buffer) {
   return "/buffers";
 }
 
-// Compares the cost model's choice with plain launches, without timing it.
-Result<Settings> compare_choice(Workbench& bench, const Settings& open, std::uint64_t most_ns) {
-  TIDEGATE_TRY(const std::size_t plain, bench.add_first(plain_launches(open)));
-  bench.begin_candidates();
-  TIDEGATE_TRY(const std::optional<std::size_t> chosen, bench.add(open, most_ns));
-  if (!chosen) {
-    return bench.settings(plain);
+// The candidates of a program, of which a first run tries as many as its time allows.
+class FirstSearch {
+public:
+  FirstSearch(Workbench& bench, const device::DeviceInfo& device, const engine::RunOptions& options,
+              FirstRunResult& result, Clock::time_point start, engine::Monitor& monitor)
+      : bench_(bench), device_(device), options_(options), result_(result), first_(result.report),
+        start_(start), monitor_(monitor) {}
+
+  // Runs plain launches, compares them with themselves in the memory that they share, and tries candidates.
+  Result<void> run(const Settings& open) {
+    const std::vector<engine::TriedWay> earlier = std::exchange(first_.tried, {});
+    bench_.plain_has_run([&](const engine::PlainRun& plain) { return plan(plain, earlier); });
+    monitor_.say("first run: plain launches", Clock::time_point::max());
+    const auto added = bench_.add_first(plain_launches(open));
+    if (!added && (bench_.iterations() == 0 || added.error().code != ErrorCode::wall_time_exceeded)) {
+      return tl::unexpected(added.error());
+    }
+    too_long_ |= !added;
+    if (taken() == nullptr) {
+      result_.settings = plain_launches(open);
+    }
+    if (!too_long_ && bench_.outputs() != 0) {
+      const auto begin = Clock::now();
+      (void)timed(0);
+      run_ns_ = static_cast<double>(elapsed_ns(begin));
+      bool goes_on = true;
+      while (goes_on && next_ < untried_.size()) {
+        goes_on = try_next();
+      }
+    }
+    first_.settled = too_long_ || next_ == untried_.size();
+    first_.measured = !too_long_;
+    conclude();
+    return {};
   }
-  Settings settings = open;
-  settings.tuning.strategy = bench.compiled(*chosen).strategy.strategy;
-  return settings;
-}
 
-} // namespace
+private:
+  // Sets when the first run ends, lists the candidates, and begins to build the first. Returns false if there is no time
+  // for another run of plain launches.
+  bool plan(const engine::PlainRun& plain, const std::vector<engine::TriedWay>& earlier) {
+    constexpr double least_ns = 2e9;
+    constexpr double runs = 5; // to compare a candidate, and to see that it is clearly faster
+    const auto elapsed = static_cast<double>(elapsed_ns(start_));
+    const auto plain_ns = static_cast<double>(plain.dispatch_ns);
+    const double whole_ns = elapsed + plain_ns * bench_.repeat() / std::max(bench_.iterations(), 1U);
+    const bool cpu = device_.type == device::DeviceType::cpu;
+    const double budget = options_.first_run_budget_ns != 0
+                              ? static_cast<double>(options_.first_run_budget_ns)
+                              : least_ns + (cpu ? 2 * whole_ns : elapsed);
+    first_.budget_ns =
+        std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
+    end_ = start_ + nanoseconds(first_.budget_ns);
+    first_.repeat = bench_.repeat();
+    first_.tried.clear();
+    untried_.clear();
+    next_ = 0;
+    const std::vector<Alternative> all =
+        bench_.outputs() == 0 ? std::vector<Alternative>() : bench_.candidates(plain_ns);
+    first_.candidates = all.size();
+    for (const Alternative& candidate : all) {
+      const auto known = std::ranges::find(earlier, candidate.value, &engine::TriedWay::value);
+      if (known != earlier.end() && (known->ratio || !known->thrown_out.empty())) {
+        first_.tried.push_back(*known);
+      } else {
+        untried_.push_back({candidate, known != earlier.end()});
+      }
+    }
+    too_long_ = runs * plain_ns > static_cast<double>(first_.budget_ns);
+    if (!too_long_ && !untried_.empty()) {
+      begin();
+    }
+    return Clock::now() + nanoseconds(plain.dispatch_ns) < end_;
+  }
 
-Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                             const MeasureOptions& options, engine::Monitor& monitor,
-                             MeasureProgress& progress) {
-  return measure_on([&] { return Workbench(lowering, device, options.run, monitor, wave_program_knobs); },
-                    lowering.program().policy,
-                    "look for a loop without an end in the program's kernels; nothing was written", device,
-                    options, monitor, progress);
-}
+  std::optional<double> timed(std::size_t configuration) {
+    const auto ns = bench_.time(configuration, most_ns(run_ns_, options_.max_wall_time_ns));
+    if (ns && configuration == 0) {
+      plain_times_.push_back(*ns);
+    }
+    return ns;
+  }
 
-Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
-                             const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor, MeasureProgress& progress) {
-  return measure_on([&] { return TraversalBench(program, folder, device, options.run, monitor); },
-                    program.policy.launch, "give --max-wall-time more; nothing was written", device, options,
-                    monitor, progress);
-}
+  void begin() {
+    bench_.begin_candidates();
+    begun_ = bench_.begin(untried_[next_].candidate.settings);
+  }
 
-Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns,
-                                 bool time_configurations, engine::Monitor& monitor,
-                                 MeasureProgress& progress) {
+  // Returns false if time is up.
+  bool try_next() {
+    const auto [candidate, again] = untried_[next_];
+    const auto few_runs = nanoseconds(static_cast<std::int64_t>(4 * run_ns_));
+    const TimeIsUp too_late = up_at(end_ - few_runs);
+    if (too_late()) {
+      return false;
+    }
+    monitor_.say(fmt::format("first run: timing {}, {} of {}", candidate.value, first_.tried.size() + 1,
+                             first_.candidates),
+                 end_);
+    if (!begun_) {
+      begin();
+    }
+    const Result<bool> begun = *std::exchange(begun_, std::nullopt);
+    if (!begun || !*begun) {
+      return note(candidate, {}, begun ? "runs as another candidate" : begun.error().message);
+    }
+    if (!bench_.built_by(end_)) {
+      return note(candidate, {},
+                  again ? fmt::format("not built in {} of a first run", seconds_text(first_.budget_ns))
+                        : "") &&
+             false;
+    }
+    if (too_late()) { // but it is in the cache
+      return false;
+    }
+    const auto added = bench_.finish(most_ns(run_ns_, options_.max_wall_time_ns));
+    if (InterruptWatch::interrupted()) {
+      return false;
+    }
+    if (!added || !*added) {
+      return note(candidate, {}, added ? "runs as another candidate" : added.error().message);
+    }
+    if (device_.type != device::DeviceType::cpu &&
+        next_ + 1 < untried_.size()) { // its compiler has cores of its own
+      ++next_;
+      begin();
+      --next_;
+    }
+    const Timer timer = [this](std::size_t configuration) { return timed(configuration); };
+    Duel found = duel(**added, 0, clear_rounds, timer, up_at(end_));
+    if (!found.clearly_faster() && !found.clearly_slower() && !up_at(end_)()) {
+      found = duel(**added, 0, duel_rounds, timer, up_at(end_));
+    }
+    if (found.rounds == 0) {
+      return up_at(end_)() ? false : note(candidate, {}, "takes many times as long as plain launches");
+    }
+    if ((found.won() || found.clearly_faster()) && found.ratio < best_ratio()) {
+      for (engine::TriedWay& way : first_.tried) {
+        way.taken = false;
+      }
+      result_.settings = bench_.settings(**added);
+      return note(candidate, found.ratio, "", true);
+    }
+    return note(candidate, found.ratio, "");
+  }
+
+  bool note(const Alternative& candidate, std::optional<double> ratio, std::string why, bool taken = false) {
+    first_.tried.push_back(
+        {.value = candidate.value, .ratio = ratio, .taken = taken, .thrown_out = std::move(why)});
+    ++next_;
+    return true;
+  }
+
+  [[nodiscard]] const engine::TriedWay* taken() const {
+    const auto found = std::ranges::find(first_.tried, true, &engine::TriedWay::taken);
+    return found == first_.tried.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] double best_ratio() const { return taken() != nullptr ? *taken()->ratio : 1; }
+
+  void conclude() {
+    if (!plain_times_.empty()) {
+      first_.plain_ns = median(plain_times_);
+      first_.taken_ns = *first_.plain_ns * best_ratio();
+      if (device_.type == device::DeviceType::cpu) {
+        result_.settings.tuning.plain_iteration_ns =
+            static_cast<std::uint64_t>(*first_.plain_ns / std::max(bench_.iterations(), 1U));
+      }
+    }
+    const bool timed =
+        std::ranges::any_of(first_.tried, [](const auto& way) { return way.ratio.has_value(); });
+    first_.reason =
+        taken() != nullptr ? fmt::format("{} took {:.2f} of the time of plain launches on a first run here",
+                                         taken()->value, best_ratio())
+        : timed            ? "no candidate that first runs here have timed is faster than plain launches"
+        : too_long_
+            ? "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it"
+        : first_.settled ? "plain launches: there is no candidate that runs here"
+                         : "plain launches: the time of the first run was up before a candidate was built";
+    first_.next =
+        first_.settled ? "takes the same way" : fmt::format("tries {}", untried_[next_].candidate.value);
+  }
+
+  struct Untried {
+    Alternative candidate;
+    bool begun_before = false; // by an earlier run, which did not wait for it
+  };
+
+  Workbench& bench_;
+  const device::DeviceInfo& device_;
+  const engine::RunOptions& options_;
+  FirstRunResult& result_;
+  engine::FirstRun& first_; // of the result
+  const Clock::time_point start_;
+  engine::Monitor& monitor_;
+  Clock::time_point end_ = Clock::time_point::max();
+  std::vector<Untried> untried_;
+  std::size_t next_ = 0;              // of them
+  std::optional<Result<bool>> begun_; // its build; false: it would run as another candidate
+  bool too_long_ = false;             // no candidate can be timed in any first run
+  double run_ns_ = 0;                 // of a run of plain launches, including the time to fill memory
+  std::vector<double> plain_times_;
+};
+
+// Runs `search` on a bench for first runs, and reports what it found.
+template <class Run>
+Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                      const engine::RunOptions& options, FirstRunResult result,
+                                      engine::Monitor& monitor, const Run& run) {
+  constexpr std::uint64_t most_plain_ns = 20'000'000;
   const auto start = Clock::now();
   const InterruptWatch interrupts;
   const device::PrintsToStandardError prints;
   engine::RunOptions limited = options;
   limited.compile.trace = false;
-  limited.max_wall_time_ns = std::min(options.max_wall_time_ns, budget_ns);
-  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
-  FirstRunResult result{.report = {.measured = time_configurations, .budget_ns = budget_ns},
-                        .settings = plain_launches(open)};
   std::optional<Workbench> bench;
   const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
+    if (!by_signal && monitor.trying != nullptr && monitor.trying->is_set()) {
+      std::abort(); // of a candidate: another process goes on without it
+    }
     options.abandon(
         bench && bench->iterations() != 0
             ? engine::report_of_silence(bench->compiled(0), monitor, by_signal, options, elapsed_ns(start))
             : engine::RunReport{{.error = hang_error(by_signal, "try another device or driver")}});
   });
+  engine::FirstRun& report = result.report;
   Result<void> compared;
   try {
-    bench.emplace(lowering, device, limited, monitor, first_run_knobs, budget_ns / first_run_budget_parts);
-    if (time_configurations) {
-      Search search(*bench, budget_ns, limited.max_wall_time_ns, start, progress);
-      const auto report = search.run(plain_launches(open));
-      result.complete = search.complete();
-      compared = report.map([&](const TuningReport& found) {
-        result.settings = {.tuning = found.profile.tuning, .traversal = {}, .policy = found.policy};
-        if (device.type == device::DeviceType::cpu) {
-          result.settings.tuning.plain_iteration_ns =
-              static_cast<std::uint64_t>(found.before_ns / std::max(bench->iterations(), 1U));
-        }
-        result.report.plain_ns = found.before_ns;
-        result.report.taken_ns = found.after_ns;
-        result.report.tried = tried_ways(found.knobs);
-      });
-    } else {
-      const auto chosen = compare_choice(*bench, open, limited.max_wall_time_ns);
-      compared = chosen.map([&](const Settings& settings) { result.settings = settings; });
-    }
+    bench.emplace(lowering, device, limited, monitor, first_run_knobs, most_plain_ns);
+    compared = run(*bench, result, start);
   } catch (device::Refused& refused) {
     compared = tl::unexpected(std::move(refused.error));
   }
+  monitor.say("", Clock::time_point::max());
   if (InterruptWatch::interrupted()) {
     return tl::unexpected(interrupted());
   }
-  engine::FirstRun& report = result.report;
   report.elapsed_ns = elapsed_ns(start);
   report.runs = bench ? bench->runs() : 0;
   report.iterations = bench ? bench->iterations() : 0;
@@ -435,24 +491,67 @@ Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device:
   const bool rounds =
       report.difference && report.difference->likely_cause == engine::DifferenceCause::rounding;
   if (report.difference && !(rounds && compared)) {
-    result.settings = plain_launches(open);
-    report.compared = true;
+    report.compared = report.settled = true;
     report.reason = fmt::format("outputs of {} differ from those of plain launches", result.different->way);
   } else if (!compared) {
     report.reason = "the first run failed: " + compared.error().message;
   } else if (bench->outputs() == 0) {
-    result.settings = plain_launches(open);
     report.reason = "the program has no output to compare";
+  } else if (!bench->proved()) {
+    report.reason = "plain launches, not compared: a first run has no time for a second run of them";
   } else {
-    report.compared = true;
-    report.equal = true;
-    report.reason = !time_configurations ? "by the cost model"
-                    : !result.complete && report.tried.empty()
-                        ? "the time for the first run was up before other candidates were built"
-                    : rounds ? "the fastest on the first run on this device of those equal to plain launches"
-                             : "the fastest on the first run on this device";
+    report.compared = report.equal = true;
+  }
+  if (!report.equal) {
+    result.settings = plain_launches(
+        {.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy});
   }
   return result;
+}
+
+} // namespace
+
+Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                             const MeasureOptions& options, engine::Monitor& monitor) {
+  return measure_on([&] { return Workbench(lowering, device, options.run, monitor, wave_program_knobs); },
+                    lowering.program().policy,
+                    "look for a loop without an end in the program's kernels; nothing was written", device,
+                    options, monitor);
+}
+
+Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
+                             const device::DeviceInfo& device, const MeasureOptions& options,
+                             engine::Monitor& monitor) {
+  return measure_on([&] { return TraversalBench(program, folder, device, options.run, monitor); },
+                    program.policy.launch, "give --max-wall-time more; nothing was written", device, options,
+                    monitor);
+}
+
+Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                 const engine::RunOptions& options, FirstRunResult earlier,
+                                 engine::Monitor& monitor) {
+  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
+  return on_first_bench(lowering, device, options, std::move(earlier), monitor,
+                        [&](Workbench& bench, FirstRunResult& result, Clock::time_point start) {
+                          return FirstSearch(bench, device, options, result, start, monitor).run(open);
+                        });
+}
+
+Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                      const engine::RunOptions& options, engine::Monitor& monitor) {
+  const Settings open{.tuning = options.compile.tuning, .traversal = {}, .policy = lowering.program().policy};
+  const auto compare = [&](Workbench& bench, FirstRunResult& result, Clock::time_point) -> Result<void> {
+    monitor.say("first run: comparing with plain launches", Clock::time_point::max());
+    TIDEGATE_CHECK(bench.add_first(plain_launches(open)).map([](std::size_t) {}));
+    bench.begin_candidates();
+    TIDEGATE_TRY(const auto chosen, bench.add(open, options.max_wall_time_ns));
+    result.settings = open;
+    result.settings.tuning.strategy = bench.compiled(chosen.value_or(0)).strategy.strategy;
+    result.report.reason = "by the cost model";
+    return {};
+  };
+  return on_first_bench(lowering, device, options, {.report = {.reason = "", .next = "compares it again"}},
+                        monitor, compare);
 }
 
 } // namespace tidegate::tuning

@@ -1,6 +1,5 @@
-// `tidegate tune measure`: measures one knob after the other. Successive halving selects the best
-// configuration of a knob; it replaces the incumbent only if it wins a duel of fresh pairs of runs with the
-// required confidence.
+// The two searches for the fastest way to run a program. `tidegate tune measure` is the patient one: it measures one
+// knob after another. First runs try a short list of candidates, each once, within a time that plain launches set.
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/run_options.hpp"
@@ -11,7 +10,6 @@
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,27 +24,18 @@ struct MeasureOptions {
   std::function<void(const Error&)> abandon;
 };
 
-// Progress of the measurement, for threads that display it.
-struct MeasureProgress {
-  std::atomic<Knob> knob = Knob::workgroup_size;
-  std::atomic<std::uint32_t> configuration = 0; // being built; 0 while configurations are timed
-  std::atomic<std::uint32_t> configurations = 0;
-  std::atomic<bool> started = false; // false while the unchanged program runs first
-};
-
-// Measures a program on a device whose profile is set. The search skips configurations that would exceed the
-// budget. Errors: those of a run, outputs_differ if the unchanged program differs from its plain launches,
-// interrupted.
+// Measures a program on a device whose profile is set; the monitor says what is being measured. The search skips
+// configurations that would exceed the budget. Errors: those of a run, outputs_differ if the unchanged program differs
+// from its plain launches, interrupted.
 Result<TuningReport> measure(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                             const MeasureOptions& options, engine::Monitor& monitor,
-                             MeasureProgress& progress);
+                             const MeasureOptions& options, engine::Monitor& monitor);
 
 // Measures a traversal of `folder`; outputs_differ means that the result of the unchanged program is wrong.
 Result<TuningReport> measure(const graphs::FrontierProgram& program, const std::string& folder,
                              const device::DeviceInfo& device, const MeasureOptions& options,
-                             engine::Monitor& monitor, MeasureProgress& progress);
+                             engine::Monitor& monitor);
 
-// Result of a program's first run, and the settings to launch it with afterwards.
+// What first runs have found so far, and the settings to launch the program with.
 struct FirstRunResult {
   engine::FirstRun report;
   Settings settings;
@@ -54,17 +43,19 @@ struct FirstRunResult {
   // rounding.
   std::optional<Different> different;
   std::string fault_at; // RFC 6901 pointer to the last wave that writes the buffer that differs
-  bool complete = true; // false if time was up before all configurations were built
 };
 
-// Without `time_configurations`, compares the cost model's choice with plain launches on the program's data. With it,
-// times the configurations that the cost model does not rule out, beginning with plain launches, and selects the
-// fastest whose outputs are equal. Ends within the budget, except for builds that have started; runs as many iterations
-// as keep plain launches within 1/200 of the budget. If outputs differ by more than rounding or cannot be compared, it
-// selects plain launches and the report gives the reason. Errors: interrupted.
+// Goes on with the candidates that `earlier` runs have not tried, the lowest estimate first, in a limited time: 2 s, and on
+// a CPU twice the time of plain launches, or as the options say. A build that is not finished by then goes on without being
+// waited for (abandoned_builds()). Candidates run as many iterations as plain launches complete in some milliseconds. If
+// outputs differ by more than rounding or cannot be compared, plain launches are selected and the report gives the reason.
+// Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
-                                 const engine::RunOptions& options, std::uint64_t budget_ns,
-                                 bool time_configurations, engine::Monitor& monitor,
-                                 MeasureProgress& progress);
+                                 const engine::RunOptions& options, FirstRunResult earlier,
+                                 engine::Monitor& monitor);
+
+// Compares the cost model's choice with plain launches on the program's data, without timing it. Otherwise like first_run().
+Result<FirstRunResult> compare_choice(const engine::Lowering& lowering, const device::DeviceInfo& device,
+                                      const engine::RunOptions& options, engine::Monitor& monitor);
 
 } // namespace tidegate::tuning

@@ -217,9 +217,4 @@ std::vector<Alternative> TraversalBench::alternatives_of(Knob knob, std::size_t 
   return tuning::alternatives_of(knob, incumbent(configuration), device_, passed);
 }
 
-Settings TraversalBench::with_workers(Settings settings, std::uint32_t workers) const {
-  settings.traversal.workers = workers;
-  return settings;
-}
-
 } // namespace tidegate::tuning

@@ -17,7 +17,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace tidegate::tuning {
@@ -114,16 +117,11 @@ Result<std::size_t> Bench::add_first(const Settings& settings) {
 }
 
 Result<std::optional<std::size_t>> Bench::add(const Settings& settings, std::uint64_t most_ns) {
-  Result<std::optional<std::size_t>> added;
   try {
-    added = make_and_prove(settings, most_ns);
+    return make_and_prove(settings, most_ns);
   } catch (device::Refused& refused) {
-    added = tl::unexpected(std::move(refused.error));
+    return tl::unexpected(std::move(refused.error));
   }
-  if (!added || !*added) {
-    forget();
-  }
-  return added;
 }
 
 std::optional<double> Bench::time(std::size_t configuration, std::uint64_t most_ns) {
@@ -157,6 +155,7 @@ Workbench::Workbench(const engine::Lowering& lowering, const device::DeviceInfo&
 Result<CompiledProgram> Workbench::compile(const Settings& settings) {
   engine::CompileOptions options = options_.compile;
   options.tuning = settings.tuning;
+  options.why = "a candidate, which has not been measured";
   lowering_.set_policy(settings.policy);
   begin_building(engine::Activity::compiling);
   TIDEGATE_TRY(const engine::Job* const job, lowering_.job(settings.tuning));
@@ -166,7 +165,7 @@ Result<CompiledProgram> Workbench::compile(const Settings& settings) {
 }
 
 std::size_t Workbench::outputs() const {
-  return static_cast<std::size_t>(std::ranges::count_if(configurations_.front().compiled.written.buffers,
+  return static_cast<std::size_t>(std::ranges::count_if(configurations_.front()->compiled.written.buffers,
                                                         &engine::ProgramBuffer::is_result));
 }
 
@@ -177,36 +176,81 @@ void Workbench::limit(CompiledProgram& compiled) const {
   }
 }
 
-Result<bool> Workbench::make(const Settings& settings) {
+namespace {
+
+std::atomic<std::size_t> builds_under_way = 0;
+
+} // namespace
+
+bool abandoned_builds() {
+  return builds_under_way != 0;
+}
+
+Result<bool> Workbench::begin(const Settings& settings) {
+  building_.reset();
   TIDEGATE_TRY(CompiledProgram compiled, compile(settings));
-  const auto same = [&](const Configuration& other) { return alike(other.compiled, compiled); };
+  const auto same = [&](const auto& other) { return alike(other->compiled, compiled); };
   if (!compiled.persistent() && std::ranges::any_of(configurations_, same)) {
     return false;
   }
+  building_ = std::make_shared<Configuration>(Configuration{
+      .settings = settings,
+      .session = configurations_.empty() || !session_.on_host ? opened_ : opened(device_, options_),
+      .compiled = std::move(compiled),
+      .built = std::nullopt,
+      .residency = {},
+      .limits = {}});
+  // The thread shares all that it uses, because it may outlive this bench.
+  std::packaged_task<void()> build([made = building_, device = device_, folder = options_.cache_folder] {
+    made->built.emplace(engine::build(*made->session, device, made->compiled, folder));
+  });
+  build_ = build.get_future();
+  ++builds_under_way;
+  std::thread([build = std::move(build)]() mutable {
+    build();
+    --builds_under_way;
+  }).detach();
+  return true;
+}
 
-  // Move first: the build keeps references to the compiled program.
-  Configuration& configuration = configurations_.emplace_back(Configuration{.settings = settings,
-                                                                            .compiled = std::move(compiled),
-                                                                            .built = std::nullopt,
-                                                                            .residency = {},
-                                                                            .limits = {}});
+bool Workbench::built_by(Clock::time_point end) {
+  constexpr auto look = std::chrono::milliseconds(20);
   monitor_.begin(engine::Activity::building);
-  configuration.built.emplace(
-      engine::build(session_, device_, configuration.compiled, options_.cache_folder));
-  configuration.residency =
-      engine::find_residency(session_, device_, configuration.compiled, *configuration.built, {});
-  for (std::size_t i = 0; i + 1 < configurations_.size(); ++i) {
-    if (alike(configurations_[i].compiled, configuration.compiled) &&
-        configurations_[i].residency.workers == configuration.residency.workers) {
+  monitor_.deadline = std::max(Clock::now() + engine::build_limit, end);
+  while (build_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    const auto now = Clock::now();
+    if (now >= end || InterruptWatch::interrupted()) {
+      building_.reset();
       return false;
     }
+    (void)build_.wait_for(std::min<Clock::duration>(look, end - now));
   }
-  TIDEGATE_CHECK(engine::check_schedule(configuration.compiled, configuration.residency, device_));
-  engine::RunOptions run_options = options_;
-  run_options.slice_ns = settings.tuning.slice_ns;
-  configuration.limits =
-      engine::dispatch_limits(configuration.compiled, device_, run_options, configuration.residency);
   return true;
+}
+
+Result<std::optional<std::size_t>> Workbench::finish(std::uint64_t most_ns) try {
+  const std::shared_ptr<Configuration> made = std::exchange(building_, nullptr);
+  if (!made) { // abandoned
+    return tl::unexpected(interrupted());
+  }
+  build_.get();
+  made->residency = engine::find_residency(*made->session, device_, made->compiled, *made->built, {});
+  if (std::ranges::any_of(configurations_, [&](const auto& other) {
+        return alike(other->compiled, made->compiled) && other->residency.workers == made->residency.workers;
+      })) {
+    return std::nullopt;
+  }
+  TIDEGATE_CHECK(engine::check_schedule(made->compiled, made->residency, device_));
+  engine::RunOptions run_options = options_;
+  run_options.slice_ns = made->settings.tuning.slice_ns;
+  made->limits = engine::dispatch_limits(made->compiled, device_, run_options, made->residency);
+  if (!configurations_.empty()) {
+    TIDEGATE_CHECK(prove(*made, most_ns));
+  }
+  configurations_.push_back(made);
+  return std::optional(configurations_.size() - 1);
+} catch (device::Refused& refused) {
+  return tl::unexpected(std::move(refused.error));
 }
 
 Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_ns) {
@@ -247,8 +291,8 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
 
 engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most_ns) {
   configuration.limits.deadline = begin_run(most_ns);
-  engine::ArenaRun done = engine::run_in_arena(session_, configuration.compiled, *configuration.built, first_,
-                                               configuration.limits, monitor_);
+  engine::ArenaRun done = engine::run_in_arena(*configuration.session, configuration.compiled,
+                                               *configuration.built, first_, configuration.limits, monitor_);
   if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
     configuration.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }
@@ -274,16 +318,16 @@ bool Workbench::give_more_room(std::optional<engine::WaveProgram> larger) {
   }
   lowering_.replace(std::move(*larger));
   reference_.reset();
-  added_ = 0;
-  forget();
+  configurations_.clear();
   iterations_ = 0;
   return true;
 }
 
 Result<bool> Workbench::make_in_this_room(const Settings& settings) {
-  TIDEGATE_CHECK(make(settings).map([](bool) {}));
-  added_ = 1;
-  Configuration& configuration = configurations_.front();
+  TIDEGATE_CHECK(begin(settings));
+  (void)built_by(Clock::time_point::max());
+  TIDEGATE_CHECK(finish(options_.max_wall_time_ns));
+  Configuration& configuration = *configurations_.front();
   TIDEGATE_CHECK(engine::keep_inputs(configuration.compiled.written, options_.files));
   TIDEGATE_TRY(first_, engine::first_contents(session_, configuration.compiled.program,
                                               settings.tuning.most_pinned_bytes));
@@ -291,16 +335,21 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
   monitor_.deadline = Clock::now() + engine::build_limit;
   reference_.emplace(session_, configuration.compiled.written, configuration.compiled.schedule.storage,
                      first_);
-  monitor_.begin(engine::Activity::proving);
+  reference_->one_by_one(monitor_);
+  monitor_.begin(engine::Activity::running);
   Result<void> proved;
   try {
-    TIDEGATE_TRY(engine::PlainRun plain, run_plain(configuration));
-    expected_ = std::move(plain.outputs);
+    TIDEGATE_TRY(engine::PlainRun plain_run, run_plain(configuration));
+    expected_ = std::move(plain_run.outputs);
     if (give_more_room(engine::grown(lowering_.program(),
                                      engine::count_hits(configuration.compiled.written, expected_)))) {
       return false;
     }
+    if (plain_has_run_ && !plain_has_run_(plain_run)) {
+      return true;
+    }
     proved = prove(configuration, options_.max_wall_time_ns);
+    proved_ = proved.has_value();
   } catch (device::Refused& refused) {
     proved = tl::unexpected(std::move(refused.error));
   }
@@ -313,13 +362,20 @@ Result<bool> Workbench::make_in_this_room(const Settings& settings) {
 
 // Raises the number of iterations until the next step would exceed `most_plain_ns_`.
 Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
-  const std::uint32_t all = configuration.compiled.written.iterations;
+  const std::uint32_t all = repeat_ = configuration.compiled.written.iterations;
   const bool bounded = most_plain_ns_ != ~std::uint64_t{0};
   iterations_ = bounded ? 1 : all;
   while (true) {
     limit(configuration.compiled);
-    monitor_.deadline = Clock::now() + std::chrono::nanoseconds(options_.max_wall_time_ns);
-    engine::PlainRun plain = reference_->run(monitor_.deadline);
+    const auto now = Clock::now();
+    monitor_.deadline = now + std::chrono::nanoseconds(options_.max_wall_time_ns);
+    // The run itself needs most of the wall time; a single launch may take all of it.
+    const auto most = std::chrono::nanoseconds(
+        bounded ? std::min(options_.max_wall_time_ns / 2, device_.type == device::DeviceType::cpu
+                                                              ? ~std::uint64_t{0}
+                                                              : std::uint64_t{2'000'000'000})
+                : options_.max_wall_time_ns);
+    engine::PlainRun plain = reference_->run(now + most);
     if (!plain.in_time) {
       return tl::unexpected(check_finished(engine::RunStatus::deadline).error());
     }
@@ -338,44 +394,20 @@ Result<engine::PlainRun> Workbench::run_plain(Configuration& configuration) {
 
 Result<std::optional<std::size_t>> Workbench::make_and_prove(const Settings& settings,
                                                              std::uint64_t most_ns) {
-  TIDEGATE_TRY(const bool made, make(settings));
-  if (!made) {
+  TIDEGATE_TRY(const bool begun, begin(settings));
+  if (!begun) {
     return std::nullopt;
   }
-  TIDEGATE_CHECK(prove(configurations_.back(), most_ns));
-  return std::optional(added_++);
-}
-
-void Workbench::forget() {
-  while (configurations_.size() > added_) {
-    configurations_.pop_back();
-  }
+  (void)built_by(Clock::time_point::max());
+  return finish(most_ns);
 }
 
 engine::DispatchOutcome Workbench::dispatch(std::size_t configuration, std::uint64_t most_ns) {
-  return run(configurations_[configuration], most_ns).outcome;
-}
-
-device::CostParts Workbench::estimated(std::size_t configuration, const device::CostParts& scales) const {
-  const Configuration& measured = configurations_[configuration];
-  engine::DeviceModel model = measured.compiled.model;
-  model.scales = scales;
-  return engine::estimate(measured.compiled.load, engine::launch_shape(measured.compiled, measured.residency),
-                          model);
-}
-
-bool Workbench::same_way(std::size_t configuration, const Settings& settings) {
-  const auto compiled = compile(settings);
-  const Configuration& measured = configurations_[configuration];
-  if (!compiled || !alike(measured.compiled, *compiled)) {
-    return false;
-  }
-  return !compiled->persistent() ||
-         engine::workers_for(*compiled, measured.residency.resident) == measured.residency.workers;
+  return run(*configurations_[configuration], most_ns).outcome;
 }
 
 Incumbent Workbench::incumbent(std::size_t index, double dispatch_ns) const {
-  const Configuration& configuration = configurations_[index];
+  const Configuration& configuration = *configurations_[index];
   const bool persistent = configuration.residency.resident != 0;
   return {.compiled = configuration.compiled,
           .workers = persistent ? configuration.residency.workers : 0,
@@ -393,7 +425,7 @@ std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t confi
   // On a CPU a wait for a certain work-group takes ten times as long as a launch whenever its core is taken, which
   // happens on idle machines, too, and a first run does not foresee it. Barriers lose less there, because groups claim
   // tiles.
-  const engine::CompiledProgram& plain = configurations_.front().compiled;
+  const engine::CompiledProgram& plain = configurations_.front()->compiled;
   const bool may_wait = !is_first_run() || !plain.model.cpu;
   const PersistentChoices allowed{.barrier =
                                       passed && (may_wait || engine::may_claim(plain.program, &device_)),
@@ -408,7 +440,7 @@ std::vector<Alternative> Workbench::alternatives_of(Knob knob, std::size_t confi
 // but one idle.
 bool Workbench::one_group_may_pay(double dispatch_ns) const {
   constexpr double wrong_by = 2; // the model, about launches
-  const engine::CompiledProgram& plain = configurations_.front().compiled;
+  const engine::CompiledProgram& plain = configurations_.front()->compiled;
   const device::CostParts cost =
       engine::estimate(plain.load, {.strategy = plain.strategy.strategy}, plain.model);
   std::uint32_t cores = 1;
@@ -421,28 +453,12 @@ bool Workbench::one_group_may_pay(double dispatch_ns) const {
   return one && saved > 1 && wrong_by * saved >= (1 - 1.0 / cores) * dispatch_ns;
 }
 
-Settings Workbench::with_workers(Settings settings, std::uint32_t workers) const {
-  settings.tuning.workers = workers;
-  return settings;
-}
-
-Settings Workbench::concluded(std::size_t configuration, const Times& times) {
-  constexpr int rounds = 4; // because the factors change which part hides which
-  device::CostParts scales{1, 1, 1, 1, 1};
-  for (int i = 0; i < rounds; ++i) {
-    std::vector<Sample> samples;
-    for (const auto& [timed, ns] : times) {
-      const engine::CompiledProgram& compiled = configurations_[timed].compiled;
-      if (compiled.model.cpu && configurations_[timed].residency.workers == 1 && compiled.persistent()) {
-        continue; // one work-group says nothing of the waits of several
-      }
-      samples.push_back({.estimated = estimated(timed, scales), .measured_ns = median(ns)});
-    }
-    scales = bounded(product(scales, fit_scales(samples)));
+std::vector<Alternative> Workbench::candidates(double plain_ns) const {
+  std::vector<Alternative> found;
+  for (const Knob knob : first_run_knobs) {
+    std::ranges::move(alternatives_of(knob, 0, plain_ns), std::back_inserter(found));
   }
-  Settings fitted = settings(configuration);
-  fitted.tuning.scales = scales;
-  return same_way(configuration, fitted) ? fitted : settings(configuration);
+  return found;
 }
 
 } // namespace tidegate::tuning

@@ -18,17 +18,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <functional>
+#include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace tidegate::tuning {
-
-// Nanoseconds of each configuration's runs.
-using Times = std::map<std::size_t, std::vector<double>>;
 
 // Builds, compares and runs the configurations of a program. The search (measure.hpp) knows them by index only.
 // All references must outlive the bench.
@@ -56,14 +55,6 @@ public:
                                                                  double dispatch_ns) const = 0;
 
   [[nodiscard]] virtual const Settings& settings(std::size_t configuration) const = 0;
-  [[nodiscard]] virtual std::uint32_t workers(std::size_t configuration) const = 0; // number of work-groups
-  [[nodiscard]] virtual Settings with_workers(Settings settings, std::uint32_t workers) const = 0;
-
-  // Returns the configuration's settings, with cost model factors fitted to all times if the program has a
-  // cost model.
-  virtual Settings concluded(std::size_t configuration, const Times& /*times*/) {
-    return settings(configuration);
-  }
 
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
@@ -84,7 +75,6 @@ protected:
   virtual Result<std::optional<std::size_t>> make_and_prove(const Settings& settings,
                                                             std::uint64_t most_ns) = 0;
   virtual engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) = 0;
-  virtual void forget() {} // a configuration that was not added
 
   // Counts a run and returns its deadline.
   engine::Monitor::Clock::time_point begin_run(std::uint64_t most_ns);
@@ -109,11 +99,15 @@ Result<void> check_finished(engine::RunStatus status);
 
 struct Configuration {
   Settings settings;
+  std::shared_ptr<device::Session> session; // of a CPU its own: builds launch kernels there
   engine::CompiledProgram compiled;
   std::optional<engine::BuiltProgram> built; // refers to `compiled`
   engine::Residency residency;
   engine::DispatchLimits limits;
 };
+
+// Returns true if a build that nobody waits for may still run: then the process has to end by _exit.
+bool abandoned_builds();
 
 class Workbench final : public Bench {
 public:
@@ -123,27 +117,35 @@ public:
             const engine::RunOptions& options, engine::Monitor& monitor, std::span<const Knob> knobs,
             std::uint64_t most_plain_ns = ~std::uint64_t{0});
 
-  // Iterations of each run; set by add_first.
+  // add_first() calls it once plain launches have run; false: there is no time for a second run, which is compared.
+  void plain_has_run(std::function<bool(const engine::PlainRun&)> then) { plain_has_run_ = std::move(then); }
+
+  // The steps of add(), for first runs. begin() returns false if the configuration would run exactly as an existing
+  // one; otherwise its build runs in another thread. built_by() waits for it, and abandons it if that time has come
+  // (false). Without it finish() continues as add() does.
+  Result<bool> begin(const Settings& settings);
+  bool built_by(engine::Monitor::Clock::time_point end);
+  Result<std::optional<std::size_t>> finish(std::uint64_t most_ns);
+
+  // The candidates of first runs, the lowest estimate first.
+  [[nodiscard]] std::vector<Alternative> candidates(double plain_ns) const;
+
+  // Iterations of each run, and of the program; set by add_first.
   [[nodiscard]] std::uint32_t iterations() const { return iterations_; }
-  [[nodiscard]] std::size_t outputs() const; // number of compared outputs
+  [[nodiscard]] std::uint32_t repeat() const { return repeat_; }
+  [[nodiscard]] bool proved() const { return proved_; } // the first configuration was
+  [[nodiscard]] std::size_t outputs() const;            // number of compared outputs
   // A configuration whose outputs differed from plain launches, and by more than rounding if there is one.
   [[nodiscard]] const std::optional<Different>& different() const { return different_; }
   [[nodiscard]] const engine::CompiledProgram& compiled(std::size_t configuration) const {
-    return configurations_[configuration].compiled;
+    return configurations_[configuration]->compiled;
   }
   [[nodiscard]] std::string value_of(Knob knob, std::size_t configuration) const override;
   [[nodiscard]] std::vector<Alternative> alternatives_of(Knob knob, std::size_t configuration,
                                                          double dispatch_ns) const override;
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
-    return configurations_[configuration].settings;
+    return configurations_[configuration]->settings;
   }
-  [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
-    return configurations_[configuration].residency.workers;
-  }
-  [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
-  // Adds fitted factors of the cost model only if a run with them is launched exactly like the configuration,
-  // so that the written settings are the measured ones.
-  Settings concluded(std::size_t configuration, const Times& times) override;
 
 private:
   Result<void> make_first(const Settings& settings) override;
@@ -152,9 +154,7 @@ private:
   bool give_more_room(std::optional<engine::WaveProgram> larger);
   Result<std::optional<std::size_t>> make_and_prove(const Settings& settings, std::uint64_t most_ns) override;
   engine::DispatchOutcome dispatch(std::size_t configuration, std::uint64_t most_ns) override;
-  void forget() override;
   Result<engine::CompiledProgram> compile(const Settings& settings);
-  Result<bool> make(const Settings& settings); // false if it runs as another one
   void limit(engine::CompiledProgram& compiled) const;
   Result<engine::PlainRun> run_plain(Configuration& configuration);
   [[nodiscard]] Incumbent incumbent(std::size_t index, double dispatch_ns) const;
@@ -162,17 +162,17 @@ private:
   // Returns false if plain launches, which took `dispatch_ns`, spend so little time on launching that one core cannot
   // be faster.
   [[nodiscard]] bool one_group_may_pay(double dispatch_ns) const;
-  // Estimates a configuration's time with other factors for the parts.
-  [[nodiscard]] device::CostParts estimated(std::size_t configuration, const device::CostParts& scales) const;
-  // Returns true if a run with these settings is launched like the configuration.
-  [[nodiscard]] bool same_way(std::size_t configuration, const Settings& settings);
   Result<void> prove(Configuration& configuration, std::uint64_t most_ns);
   engine::ArenaRun run(Configuration& configuration, std::uint64_t most_ns);
 
   engine::Lowering lowering_; // of the program with the room that its lists and queues grow to in a run
   std::uint64_t most_plain_ns_;
-  std::deque<Configuration> configurations_; // a deque, because builds refer to compiled programs
-  std::size_t added_ = 0;                    // configurations; another one is being made
+  std::vector<std::shared_ptr<Configuration>> configurations_;
+  std::shared_ptr<Configuration> building_;
+  std::future<void> build_; // of it
+  std::function<bool(const engine::PlainRun&)> plain_has_run_;
+  bool proved_ = false;
+  std::uint32_t repeat_ = 0;
   engine::HostContents first_;
   std::optional<engine::Reference> reference_; // for the first configuration's program
   std::uint32_t iterations_ = 0;               // 0: not known yet
@@ -194,10 +194,6 @@ public:
   [[nodiscard]] const Settings& settings(std::size_t configuration) const override {
     return configurations_[configuration].settings;
   }
-  [[nodiscard]] std::uint32_t workers(std::size_t configuration) const override {
-    return configurations_[configuration].groups.workers;
-  }
-  [[nodiscard]] Settings with_workers(Settings settings, std::uint32_t workers) const override;
 
 private:
   struct Configuration {

@@ -13,6 +13,9 @@
 #include "work/resolve.hpp"
 #include <tidegate/core/encode.hpp>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -175,22 +178,9 @@ bool size_follows_from_file(const ImageSpec& spec) {
   return spec.size.empty();
 }
 
-} // namespace
-
-std::string stream_key(const WaveProgram& program, const std::string& folder) {
-  WaveProgram masked = program;
-  std::string key = folder + '\n';
-  bool known = true;
-  const auto add_state = [&](const std::string& file) {
-    const std::string state = file_state(path_in(folder, file));
-    known = known && !state.empty();
-    key += state + '\n';
-  };
-  // Blanks what may differ between requests that share one compiled program.
-  const auto mask = [&](auto& spec) {
-    if (spec.init && spec.init->file && size_follows_from_file(spec)) {
-      add_state(*spec.init->file);
-    }
+// Blanks what does not change what the program compiles to: contents of inputs, files of outputs, references.
+void blank_contents(WaveProgram& program) {
+  const auto blank = [](auto& spec) {
     if (spec.init) {
       spec.init = BufferInit{.fill = Number(std::uint64_t{0})};
     }
@@ -200,12 +190,103 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
     if constexpr (requires { spec.expect; }) {
       spec.expect.reset();
     }
+    spec.note.reset();
   };
-  for (auto& [name, buffer] : masked.buffers) {
-    mask(buffer);
+  for (auto& [name, buffer] : program.buffers) {
+    blank(buffer);
   }
-  for (auto& [name, image] : masked.images) {
-    mask(image);
+  for (auto& [name, image] : program.images) {
+    blank(image);
+  }
+}
+
+// Blanks the value of an argument, but not its type.
+void blank_value(ArgumentSpec& argument) {
+  for (const auto values : {&ArgumentSpec::i8, &ArgumentSpec::u8, &ArgumentSpec::i16, &ArgumentSpec::u16,
+                            &ArgumentSpec::i32, &ArgumentSpec::u32, &ArgumentSpec::i64, &ArgumentSpec::u64,
+                            &ArgumentSpec::f16, &ArgumentSpec::f32, &ArgumentSpec::f64}) {
+    if (auto& list = argument.*values) {
+      std::ranges::fill(*list, Number(std::uint64_t{0}));
+    }
+  }
+  if (argument.structure) {
+    argument.structure = Value();
+  }
+  if (argument.bytes) {
+    argument.bytes = "";
+  }
+  if (auto& changes = argument.iteration) {
+    for (const auto number : {&IterationSpec::add, &IterationSpec::multiply, &IterationSpec::shift_left,
+                              &IterationSpec::shift_right}) {
+      if (auto& value = (*changes).*number) {
+        value = std::uint64_t{0};
+      }
+    }
+    changes->every = 1;
+    changes->cycle = changes->cycle ? std::optional(std::uint64_t{1}) : std::nullopt;
+    changes->modulo = changes->modulo ? std::optional(std::uint64_t{1}) : std::nullopt;
+  }
+  argument.note.reset();
+}
+
+} // namespace
+
+std::string launch_key(const WaveProgram& program, const Job& job) {
+  WaveProgram masked = program;
+  blank_contents(masked);
+  masked.parameters.clear();
+  masked.note.reset();
+  masked.repeat = masked.repeat ? std::optional(std::uint32_t{1}) : std::nullopt;
+  if (masked.until) {
+    masked.until->equals = std::uint64_t{0};
+  }
+  for (WaveSpec& wave : masked.waves) {
+    std::ranges::for_each(wave.args, blank_value);
+    if (wave.fill) {
+      wave.fill->value = std::uint64_t{0};
+    }
+    wave.note.reset();
+  }
+  std::string key = documents::encode(masked, documents::Style::compact);
+  // What blanked numbers may decide.
+  for (const ProgramBuffer& buffer : job.buffers) {
+    key += fmt::format("\n{}", buffer.bytes);
+  }
+  for (const ProgramWave& wave : job.waves) {
+    key +=
+        fmt::format("\n{} {} {} {} {}", fmt::join(wave.range.global, " "), fmt::join(wave.range.local, " "),
+                    fmt::join(wave.range.offset, " "), wave.items(), wave.rounds ? wave.rounds->capacity : 0);
+    for (const ProgramArgument& argument : wave.arguments) {
+      key += fmt::format(" {}", static_cast<int>(argument.access));
+    }
+  }
+  for (const ResolvedDependency& dependency : job.dependencies) {
+    key += fmt::format("\n{} {} {}", dependency.before, dependency.after,
+                       dependency.halo ? fmt::format("{}", fmt::join(*dependency.halo, " ")) : "");
+  }
+  return key;
+}
+
+std::string stream_key(const WaveProgram& program, const std::string& folder) {
+  WaveProgram masked = program;
+  blank_contents(masked);
+  std::string key = folder + '\n';
+  bool known = true;
+  const auto add_state = [&](const std::string& file) {
+    const std::string state = file_state(path_in(folder, file));
+    known = known && !state.empty();
+    key += state + '\n';
+  };
+  const auto add_size = [&](const auto& spec) {
+    if (spec.init && spec.init->file && size_follows_from_file(spec)) {
+      add_state(*spec.init->file);
+    }
+  };
+  for (const auto& [name, buffer] : program.buffers) {
+    add_size(buffer);
+  }
+  for (const auto& [name, image] : program.images) {
+    add_size(image);
   }
   for (const WaveSpec& wave : program.waves) {
     if (wave.queue && wave.queue->file) {

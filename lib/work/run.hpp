@@ -54,6 +54,10 @@ private:
 // outputs that differ) is in the report's status and error. All other failures are returned as errors.
 Result<RunReport> run_program(Lowering& lowering, const RunOptions& options, Monitor& monitor);
 
+// Returns a key of all that decides which way to launch a program is the fastest, except the kernels' text: numbers count
+// only for the sizes, ranges, accesses and dependencies that follow from them.
+std::string launch_key(const WaveProgram& program, const Job& job);
+
 // Returns a key of all that decides what a program compiles to, except the files of its kernels; contents of
 // inputs and files of outputs do not count. Empty if a part of it is unknown.
 std::string stream_key(const WaveProgram& program, const std::string& folder);

@@ -195,6 +195,13 @@ class WallTime(Safety):
         self.assertIn("does not return", report["error"]["message"])
         self.assertGreater(report["items_remaining"], 0)
 
+    def test_an_op_that_never_returns_on_a_first_run(self) -> None:
+        """It ends near its wall time and names the wave; it was not measured."""
+        report = self.negative(program(op="endless"), "--max-wall-time", "1s")
+        self.assertIn('the wall time of 1 s is over', report["error"]["message"])
+        self.assertRegex(report["error"]["message"], 'it runs .*"turn"')
+        self.assertNotIn("fastest", report["strategy_reason"])
+
 
 class Signals(Safety):
     def interrupted(self, document: Document, *args: str, group: bool, cores: float) -> Document:

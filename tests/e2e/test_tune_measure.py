@@ -37,7 +37,7 @@ class TuneMeasure(Programs):
         result = run("tune", "measure", str(path), "--budget", "10m", *args, env=environment(**env))
         self.assertEqual(result.rc, rc, result.stderr)
         for line in result.stderr.splitlines():  # one a second
-            self.assertRegex(line, r"^tidegate: measuring: [a-z_0-9, ]+, \d+\.\d of 600 s$")
+            self.assertRegex(line, r"^tidegate: measuring: [a-z_0-9, ]+, at most \d+ s$")
         report: Document = parse(result.stdout)
         schema = parse((REPOSITORY / "schemas" / "tuning_report.schema.json").read_text(encoding="utf-8"))
         jsonschema.validate(report, schema)
@@ -80,18 +80,16 @@ class TuneMeasure(Programs):
         written = parse(profile.read_text())
         self.assertEqual(written["tuning"], report["profile"]["tuning"])
         self.assertEqual(written["tuned_for"], str(path))
-        for part, factor in written["tuning"]["scales"].items():  # of the cost model, by what was timed
-            self.assertGreater(factor, 0, part)
         self.assertEqual({key: parse(policy.read_text())[key] for key in report["policy"]}, report["policy"])
         taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
         self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
         self.assertTrue(taken["output_parity"]["equal"])
-        # Also by itself, for this program and no other.
+        # Also by itself, for these kernels and no others.
         kept = self.run_it(path)
         self.assertEqual(Path(kept["profile_file"]).parent, Path(cache_home()) / "tidegate")
         self.assertNotIn("profile_file", self.run_it(path, "--profile", "none"))
-        path.write_text(path.read_text() + "\n")
-        self.assertNotIn("profile_file", self.run_it(path))
+        self.file("ops.cl", OPS + "\n")
+        self.assertNotEqual(self.run_it(path)["first_run"]["reason"], kept["first_run"]["reason"])
 
     def test_profiles_decide(self) -> None:
         """Constants and choices of a profile change what runs; nothing makes an unsafe device wait."""

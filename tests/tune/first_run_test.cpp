@@ -2,13 +2,17 @@
 // out and taken.
 #include "../stand_in_run.hpp"
 #include "tune/measure.hpp"
+#include "tune/workbench.hpp"
+#include "work/run.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 using namespace tidegate;
 using namespace tidegate::engine::test;
@@ -19,26 +23,29 @@ namespace {
 constexpr std::uint64_t budget_ns = 10'000'000'000;
 
 struct Measured : StandInRun {
-  MeasureProgress progress;
-
   Measured() { options.compile.strategy.reset(); }
 
-  Result<FirstRunResult> first(bool measure, std::uint64_t repeat = 3, std::uint64_t budget = budget_ns,
+  Result<FirstRunResult> first(FirstRunResult earlier = {}, std::uint64_t repeat = 3,
                                std::string_view type = "u32") {
+    return first_run(lowering_of(program_of(repeat, type)), device, options, std::move(earlier), monitor);
+  }
+
+  Result<FirstRunResult> chosen() {
+    return compare_choice(lowering_of(program_of(3)), device, options, monitor);
+  }
+
+  Result<TuningReport> tune() {
+    return measure(lowering_of(program_of(3)), device, {.run = options, .budget_ns = budget_ns}, monitor);
+  }
+
+  static engine::WaveProgram program_of(std::uint64_t repeat, std::string_view type = "u32") {
     std::string text = document(repeat);
     for (auto at = text.find("u32"); at != std::string::npos; at = text.find("u32", at + 3)) {
       text.replace(at, 3, type);
     }
     const auto program = documents::decode<engine::WaveProgram>(text);
     REQUIRE(program);
-    return first_run(lowering_of(*program), device, options, budget, measure, monitor, progress);
-  }
-
-  Result<TuningReport> tune() {
-    const auto program = documents::decode<engine::WaveProgram>(document(3));
-    REQUIRE(program);
-    return measure(lowering_of(*program), device, {.run = options, .budget_ns = budget_ns}, monitor,
-                   progress);
+    return *program;
   }
 
   [[nodiscard]] engine::Lowering lowering_of(const engine::WaveProgram& program) const {
@@ -46,28 +53,100 @@ struct Measured : StandInRun {
   }
 };
 
+void take_2_ms(int) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
 const KnobReport& knob(const TuningReport& report, Knob which) {
   return *std::ranges::find(report.knobs, which, &KnobReport::knob);
 }
 
 } // namespace
 
-TEST_CASE("the faster way is taken, and its outputs are compared with plain launches") {
+TEST_CASE("the fastest candidate is taken, and its outputs are compared with plain launches") {
   Measured run;
-  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }; // each plain launch
-  const auto found = run.first(true);
+  run.options.first_run_budget_ns = budget_ns;
+  run.then = take_2_ms; // each plain launch
+  const auto found = run.first();
   REQUIRE(found);
   CHECK(found->report.compared);
   CHECK(found->report.equal);
   CHECK(found->report.measured);
+  CHECK(found->report.settled);
+  CHECK(found->report.candidates == found->report.tried.size());
   CHECK(found->report.plain_ns > 3 * 2e6);
   CHECK(found->report.taken_ns < found->report.plain_ns);
-  CHECK(found->report.reason == "the fastest on the first run on this device");
-  CHECK((found->settings.tuning.strategy == engine::Strategy::barrier ||
-         found->settings.tuning.strategy == engine::Strategy::counters));
+  CHECK(found->report.next == "takes the same way");
+  CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
   CHECK(!found->different);
   REQUIRE(!found->report.tried.empty());
   CHECK(found->report.tried.front().value == "counters"); // the lowest estimate is built first
+  CHECK(std::ranges::count(found->report.tried, true, &engine::TriedWay::taken) == 1);
+}
+
+TEST_CASE("a later run goes on where the time was up, and nothing is tried twice") {
+  Measured run;
+  run.then = take_2_ms;
+  run.options.first_run_budget_ns = 1; // no time at all
+  FirstRunResult state;
+  for (int runs = 0; runs < 50 && !state.report.settled; ++runs) {
+    const std::size_t before = state.report.tried.size();
+    const auto found = run.first(state);
+    REQUIRE(found);
+    CHECK(found->report.tried.size() >= before);
+    CHECK(found->report.settled == (found->report.tried.size() == found->report.candidates));
+    if (runs == 0) {
+      CHECK(found->report.tried.empty());
+      CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
+      CHECK(found->report.next == "tries counters");
+    }
+    state = *found;
+    run.options.first_run_budget_ns = budget_ns;
+  }
+  CHECK(state.report.settled);
+  CHECK(state.settings.tuning.strategy != engine::Strategy::plain);
+  // A run after that finds all of them known: it keeps the choice.
+  const auto again = run.first(state);
+  REQUIRE(again);
+  CHECK(again->settings == state.settings);
+  CHECK(again->report.tried.size() == state.report.tried.size());
+}
+
+TEST_CASE("a build that is not finished in time is not waited for, and is left out the second time") {
+  for (const bool begun_before : {false, true}) {
+    CAPTURE(begun_before);
+    Measured run;
+    run.options.first_run_budget_ns = 200'000'000;
+    run.while_building = [] { std::this_thread::sleep_for(std::chrono::milliseconds(600)); };
+    FirstRunResult earlier;
+    if (begun_before) {
+      earlier.report.tried = {{.value = "counters", .ratio = {}, .thrown_out = ""}};
+    }
+    const auto found = run.first(earlier);
+    REQUIRE(found);
+    CHECK_FALSE(found->report.settled);
+    REQUIRE(found->report.tried.size() == 1);
+    CHECK(found->report.tried.front().thrown_out ==
+          (begun_before ? "not built in 0.2 s of a first run" : ""));
+    CHECK(found->report.reason ==
+          "plain launches: the time of the first run was up before a candidate was built");
+    while (abandoned_builds()) { // its thread uses the stand-in
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+}
+
+TEST_CASE("a program whose plain launches take longer than candidates may is settled at once") {
+  Measured run;
+  run.options.first_run_budget_ns = 200'000'000;
+  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+  const auto found = run.first({}, 1);
+  REQUIRE(found);
+  CHECK(found->report.settled);
+  CHECK(found->report.tried.empty());
+  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found->report.reason ==
+        "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it");
 }
 
 TEST_CASE("a way with other outputs is thrown out, and plain launches are taken") {
@@ -75,9 +154,10 @@ TEST_CASE("a way with other outputs is thrown out, and plain launches are taken"
     CAPTURE(measure);
     Measured run;
     run.wrong_persistent = true;
-    run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+    run.then = take_2_ms;
+    run.options.first_run_budget_ns = budget_ns;
     run.options.compile.tuning.strategy = engine::Strategy::barrier;
-    const auto found = run.first(measure);
+    const auto found = measure ? run.first() : run.chosen();
     REQUIRE(found);
     CHECK(found->report.compared);
     CHECK(!found->report.equal);
@@ -97,35 +177,61 @@ TEST_CASE("a way that rounds differently is left out, and others that are equal 
   run.wrong_persistent = true;
   run.wrong_bit = 1;
   run.last_wrong = 2; // the first candidate, which runs twice
-  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
-  const auto found = run.first(true, 3, budget_ns, "f32");
+  run.then = take_2_ms;
+  run.options.first_run_budget_ns = budget_ns;
+  const auto found = run.first({}, 3, "f32");
   REQUIRE(found);
   CHECK(found->report.equal);
   CHECK(found->report.taken_ns < found->report.plain_ns);
   CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
   REQUIRE(found->different);
   CHECK(found->report.difference->likely_cause == engine::DifferenceCause::rounding);
-  CHECK(found->report.reason ==
-        "the fastest on the first run on this device of those equal to plain launches");
-}
-
-TEST_CASE("a first run without time for any candidate says so, and is not complete") {
-  Measured run;
-  run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
-  const auto found = run.first(true, 1, 200'000'000);
-  REQUIRE(found);
-  CHECK_FALSE(found->complete);
-  CHECK(found->report.tried.empty());
-  CHECK(found->report.reason == "the time for the first run was up before other candidates were built");
 }
 
 TEST_CASE("of a long repetition as much is compared as fits") {
   Measured run;
   run.then = [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
-  const auto found = run.first(false, 10'000);
+  const auto found = run.first({}, 10'000);
   REQUIRE(found);
   CHECK(found->report.iterations >= 1);
-  CHECK(found->report.iterations < 1000); // of 1 ms, in a 200th of 10 s, with steps of 8
+  CHECK(found->report.iterations < 1000); // of 1 ms, in 20 ms, with steps of 8
+  CHECK(found->report.repeat == 10'000);
+}
+
+TEST_CASE("numbers of a program are no new first run, what they decide is") {
+  const auto key_of = [](std::string text) {
+    Measured run;
+    run.folder.write("ops.cl", "kernel void advance(global uint* x, uint by) { x[get_global_id(0)] += by; }\n"
+                               "kernel void copied(global const uint* x, global uint* y) {\n"
+                               "  y[get_global_id(0)] = x[get_global_id(0)];\n}\n");
+    const auto program = documents::decode<engine::WaveProgram>(text);
+    REQUIRE(program);
+    engine::Lowering lowering = run.lowering_of(*program);
+    const auto job = lowering.job({});
+    REQUIRE(job);
+    return engine::launch_key(*program, **job);
+  };
+  const auto with = [](std::string_view from, std::string_view to) {
+    std::string text = document(100);
+    text.replace(text.find(R"({"buffer":"x"}]})"), 16, R"({"buffer":"x"},{"u32":3}]})");
+    if (const auto at = text.find(from); !from.empty() && at != std::string::npos) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  };
+  const std::string key = key_of(with("", ""));
+  for (const auto& [from, to] :
+       {std::pair(R"({"u32":3})", R"({"u32":4})"), std::pair(R"("repeat":100)", R"("repeat":101)"),
+        std::pair(R"({"iota":{}})", R"({"fill":7})"), std::pair("x.raw", "other.raw")}) {
+    CAPTURE(to);
+    CHECK(key_of(with(from, to)) == key);
+  }
+  for (const auto& [from, to] :
+       {std::pair(R"("global_size":[64])", R"("global_size":[32])"),
+        std::pair(R"("count":64)", R"("count":128)"), std::pair(R"("name":"turn")", R"("phase":"before")")}) {
+    CAPTURE(to);
+    CHECK(key_of(with(from, to)) != key);
+  }
 }
 
 TEST_CASE("a configuration that the device refuses is thrown out with the reason") {

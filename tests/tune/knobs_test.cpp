@@ -1,10 +1,9 @@
-// Policies that make a launch take a route, and the step between numbers of work-groups.
+// Policies that make a launch take a route.
 #include "tune/knobs.hpp"
 #include <tidegate/policy/launch_policy.hpp>
 
 #include <doctest/doctest.h>
 
-#include <cmath>
 #include <cstddef>
 
 using namespace tidegate;
@@ -38,18 +37,4 @@ TEST_CASE("thresholds that say so already stay") {
   const policy::PromotionEvidence evidence{.queue_len = 100'000};
   CHECK(policy_for(PromotionRoute::queue_jit, evidence, standard) == standard);
   CHECK(policy_for(PromotionRoute::interpreter, {.queue_len = 10}, standard) == standard);
-}
-
-TEST_CASE("the step goes to the bottom of a parabola in the logarithm of the work-groups") {
-  const auto cost = [](double workers, double best) { return 1 + std::pow(std::log2(workers / best), 2); };
-  for (const double best : {140.0, 200.0, 300.0, 470.0}) {
-    const auto refined = refined_workers(256, cost(128, best), cost(256, best), cost(512, best));
-    REQUIRE(refined);
-    CHECK(*refined == doctest::Approx(best).epsilon(0.03));
-  }
-  CHECK_FALSE(refined_workers(256, cost(128, 256), cost(256, 256), cost(512, 256))); // it is there already
-  CHECK_FALSE(refined_workers(256, 1, 2, 3));                                        // no bottom between them
-  CHECK_FALSE(
-      refined_workers(256, cost(128, 5000), cost(256, 5000), cost(512, 5000))); // the next is measured
-  CHECK_FALSE(refined_workers(1, 3, 2, 3));
 }

@@ -236,7 +236,7 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
                                   std::uint64_t waves) {
   const graphs::FrontierProgram& program = plan.asked.program;
   const graphs::Graph& graph = plan.graph();
-  engine::FirstRun first{.budget_ns = options.first_run_budget_ns};
+  engine::FirstRun first{.budget_ns = options.first_check_ns()};
   const std::string_view reference = reference_of(program);
   std::error_code unknown;
   if (!options.verify_first) {
