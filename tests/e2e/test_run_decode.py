@@ -130,7 +130,7 @@ class Decode(unittest.TestCase):
 
     def test_the_example(self) -> None:
         document = DECODE.program(SHAPE, 16, [1], None)
-        self.assertEqual((EXAMPLE / "program.json").read_text(), DECODE.text_of(document), "scripts/bench/decode --write examples/programs/decode --small")
+        self.assertEqual((EXAMPLE / "program.json").read_text(), DECODE.text_of(document), "scripts/bench/decode examples/programs/decode --small")
         self.write(document, [1])
         expected = decoded(weights(), [1], 16)
         self.assertGreater(len(set(expected)), 10)

@@ -94,7 +94,6 @@ inline std::optional<std::uint64_t> aligned_up(std::uint64_t value, std::uint64_
 //
 // The searches run in sweeps, a slice of nodes each, until one has a verdict. Within a sweep the verdict of
 // the first preorder counts and later ones are ignored: the result does not depend on the number of threads.
-// scripts/bench/RESULTS.md has measurements of each technique.
 
 // For all searches of one component: the items that overlap each item, and the items of each section.
 struct ArenaOverlaps {

@@ -9,59 +9,6 @@ from .program import Program, blocks, program, stepping
 
 
 @program
-def thomas_batch(small: bool) -> Program:
-    """Alternating directions: tridiagonal systems along all rows, a transpose, and again. A work-item solves a system."""
-    p = Program("""
-kernel void solve(global const float* in, global float* out, global float* c, int n, float a) {
-  const int s = get_global_id(0);
-  const float b = 1 + 2 * a;
-  float before = -a / b;
-  float value = in[s] / b;
-  c[s] = before;
-  out[s] = value;
-  for (int i = 1; i < n; ++i) {
-    const float m = 1 / (b + a * before);
-    before = -a * m;
-    value = (in[i * n + s] + a * value) * m;
-    c[i * n + s] = before;
-    out[i * n + s] = value;
-  }
-  for (int i = n - 2; i >= 0; --i) {
-    value = out[i * n + s] - c[i * n + s] * value;
-    out[i * n + s] = value;
-  }
-}
-
-kernel void transpose(global const float* in, global float* out, int n) {
-  local float tile[16][17];
-  const int x = get_local_id(0), y = get_local_id(1);
-  tile[y][x] = in[(get_group_id(1) * 16 + y) * n + get_group_id(0) * 16 + x];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  out[(get_group_id(0) * 16 + y) * n + get_group_id(1) * 16 + x] = tile[x][y];
-}
-""")
-    n, steps, a = (64, 4, 0.4) if small else (1024, 20, 0.4)
-    field = np.random.default_rng(61).random((n, n), f32)
-    p.array("field", field)
-    for name in ("solved", "factors"):
-        p.room(name, "f32", n * n)
-    p.wave("solve", n, 64, "field", "solved", "factors", i32(n), f32(a))
-    p.wave("transpose", (n, n), (16, 16), "solved", "field", i32(n))
-    p.repeat(2 * steps)
-
-    def oracle() -> np.ndarray:
-        matrix = np.diag(np.full(n, 1 + 2 * a)) - np.diag(np.full(n - 1, a), 1) - np.diag(np.full(n - 1, a), -1)
-        inverse = np.linalg.inv(matrix)
-        u = field.astype(np.float64)
-        for _ in range(2 * steps):
-            u = (inverse @ u).T
-        return u
-
-    p.expect("field", oracle, 1e-4)
-    return p
-
-
-@program
 def red_black(small: bool) -> Program:
     """Gauss-Seidel for Poisson's equation: cells of one colour in place, then the others."""
     p = Program("""
@@ -207,42 +154,6 @@ kernel void walk_back(global const int* last, global const int* from, global int
 
 
 @program
-def power_csr(small: bool) -> Program:
-    """A sparse matrix in compressed rows times a vector, again and again, modulo 2^32. Rows are of very different length."""
-    p = Program("""
-kernel void multiply(global const int* starts, global const int* columns, global const uint* values, global const uint* x,
-                     global uint* y, int n) {
-  const int row = get_global_id(0);
-  if (row >= n) return;
-  uint sum = 0;
-  for (int k = starts[row]; k < starts[row + 1]; ++k) sum += values[k] * x[columns[k]];
-  y[row] = sum;
-}
-""")
-    n, times = (500, 10) if small else (100_000, 40)
-    rng = np.random.default_rng(65)
-    lengths = np.minimum((rng.pareto(1.5, n) * 4).astype(i32) + 1, 200)
-    starts = np.zeros(n + 1, i32)
-    np.cumsum(lengths, out=starts[1:])
-    columns, values = rng.integers(0, n, starts[-1], i32), rng.integers(0, 2**32, starts[-1], u32)
-    x = rng.integers(0, 2**32, n, u32)
-    for name, contents in (("starts", starts), ("columns", columns), ("values", values), ("x", x)):
-        p.array(name, contents)
-    p.room("y", "u32", n)
-    p.wave("multiply", blocks(n, 128) * 128, 128, "starts", "columns", "values", "x", "y", i32(n))
-    p.repeat(times, swap=[["x", "y"]])
-
-    def oracle() -> np.ndarray:
-        v = x
-        for _ in range(times):
-            v = np.add.reduceat(values * v[columns], starts[:-1], dtype=u32)
-        return v
-
-    p.expect("x", oracle)
-    return p
-
-
-@program
 def segmented_scan(small: bool) -> Program:
     """Sums within segments: each step adds what is a power of two before, unless a segment begins between."""
     p = Program("""
@@ -269,69 +180,6 @@ kernel void scan(global const uint* sums, global const uchar* heads, global uint
         return (total - np.where(begin > 0, total[begin - 1], 0)).astype(u32)
 
     p.expect("sums", oracle)
-    return p
-
-
-@program
-def level_set(small: bool) -> Program:
-    """A front that moves along its normal: upwind differences, the largest change of each group, and the largest of all."""
-    p = Program("""
-kernel void move(global const float* phi, global float* next, global const float* speed, global float* change, int n) {
-  local float changes[256];
-  const int x = get_global_id(0), y = get_global_id(1), l = get_local_id(1) * 32 + get_local_id(0), i = y * n + x;
-  const float here = phi[i];
-  const float west = here - phi[y * n + max(x - 1, 0)], east = phi[y * n + min(x + 1, n - 1)] - here;
-  const float south = here - phi[max(y - 1, 0) * n + x], north = phi[min(y + 1, n - 1) * n + x] - here;
-  const float dx = fmax(fmax(west, 0.0f), -fmin(east, 0.0f)), dy = fmax(fmax(south, 0.0f), -fmin(north, 0.0f));
-  const float moved = 0.5f * speed[i] * sqrt(dx * dx + dy * dy);
-  next[i] = here - moved;
-  changes[l] = fabs(moved);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int s = 128; s > 0; s >>= 1) {
-    if (l < s) changes[l] = fmax(changes[l], changes[l + s]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  if (l == 0) change[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = changes[0];
-}
-
-kernel void largest(global const float* change, global float* most, int groups) {
-  local float best[64];
-  const int l = get_local_id(0);
-  best[l] = 0;
-  for (int i = l; i < groups; i += 64) best[l] = fmax(best[l], change[i]);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    for (int i = 1; i < 64; ++i) best[0] = fmax(best[0], best[i]);
-    most[0] = fmax(most[0], best[0]);
-  }
-}
-""")
-    n, steps = (64, 10) if small else (1024, 60)
-    at = np.arange(n, dtype=f32)
-    phi = (np.hypot.outer(at - n / 2, at - n / 3) - n / 6).astype(f32)
-    speed = np.random.default_rng(67).random((n, n), f32)
-    groups = n // 32 * (n // 8)
-    p.array("phi", phi)
-    p.array("speed", speed)
-    p.room("next", "f32", n * n)
-    p.room("change", "f32", groups)
-    p.room("most", "f32", 1, 0)
-    p.wave("move", (n, n), (32, 8), "phi", "next", "speed", "change", i32(n))
-    p.wave("largest", 64, 64, "change", "most", i32(groups))
-    p.repeat(steps, swap=[["phi", "next"]])
-
-    def oracle() -> np.ndarray:
-        v = phi.astype(np.float64)
-        for _ in range(steps):
-            wide = np.pad(v, 1, mode="edge")
-            west, east = v - wide[1:-1, :-2], wide[1:-1, 2:] - v
-            south, north = v - wide[:-2, 1:-1], wide[2:, 1:-1] - v
-            dx = np.maximum(np.maximum(west, 0), -np.minimum(east, 0))
-            dy = np.maximum(np.maximum(south, 0), -np.minimum(north, 0))
-            v = v - 0.5 * speed * np.hypot(dx, dy)
-        return v
-
-    p.expect("phi", oracle, 1e-4)
     return p
 
 

@@ -1,97 +1,13 @@
-"""Sorts, sums, counts and clusters."""
+"""Sorts, sums and counts."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
-from numpy import float32 as f32, int32 as i32, uint32 as u32
+from numpy import int32 as i32, uint32 as u32
 
-from .program import Program, blocks, program, stepping
-
-
-@program
-def radix_sort(small: bool) -> Program:
-    """Four bits a pass: counts of each group, one group that sums them up, and a stable scatter."""
-    p = Program("""
-#define RADIX 16
-#define GROUP 128
-#define EACH 4
-
-kernel void count_digits(global const uint* keys, global uint* counts, uint n, uint shift) {
-  local uint bins[RADIX];
-  const uint l = get_local_id(0), g = get_group_id(0);
-  if (l < RADIX) bins[l] = 0;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint k = 0; k < EACH; ++k) {
-    const uint i = (g * GROUP + l) * EACH + k;
-    if (i < n) atomic_inc(&bins[(keys[i] >> shift) & (RADIX - 1)]);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l < RADIX) counts[l * get_num_groups(0) + g] = bins[l];
-}
-
-kernel void sum_up(global uint* counts, uint n) {
-  local uint sums[256];
-  const uint l = get_local_id(0), share = (n + 255) / 256;
-  const uint first = min(l * share, n), last = min(first + share, n);
-  uint sum = 0;
-  for (uint i = first; i < last; ++i) sum += counts[i];
-  sums[l] = sum;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint d = 1; d < 256; d <<= 1) {
-    const uint add = l >= d ? sums[l - d] : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[l] += add;
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  uint before = sums[l] - sum;
-  for (uint i = first; i < last; ++i) {
-    const uint c = counts[i];
-    counts[i] = before;
-    before += c;
-  }
-}
-
-kernel void scatter(global const uint* keys, global uint* sorted, global const uint* counts, uint n, uint shift) {
-  local ushort rank[RADIX][GROUP];
-  const uint l = get_local_id(0), g = get_group_id(0);
-  for (uint d = 0; d < RADIX; ++d) rank[d][l] = 0;
-  uint key[EACH];
-  for (uint k = 0; k < EACH; ++k) {
-    const uint i = (g * GROUP + l) * EACH + k;
-    key[k] = i < n ? keys[i] : 0xffffffffu;
-    if (i < n) rank[(key[k] >> shift) & (RADIX - 1)][l]++;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l < RADIX) {
-    uint sum = 0;
-    for (uint j = 0; j < GROUP; ++j) {
-      const uint c = rank[l][j];
-      rank[l][j] = (ushort)sum;
-      sum += c;
-    }
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint k = 0; k < EACH; ++k) {
-    const uint i = (g * GROUP + l) * EACH + k, d = (key[k] >> shift) & (RADIX - 1);
-    if (i < n) sorted[counts[d * get_num_groups(0) + g] + rank[d][l]++] = key[k];
-  }
-}
-""")
-    n = 5_000 if small else 300_000
-    keys = np.random.default_rng(21).integers(0, 2**32, n, u32)
-    groups = blocks(n, 512)
-    p.array("keys", keys)
-    p.room("other", "u32", n, 0)
-    p.room("counts", "u32", groups * 16)
-    shift = stepping(u32(0), add=4)
-    p.wave("count_digits", groups * 128, 128, "keys", "counts", u32(n), shift)
-    p.wave("sum_up", 256, 256, "counts", u32(groups * 16))
-    p.wave("scatter", groups * 128, 128, "keys", "other", "counts", u32(n), shift)
-    p.repeat(8, swap=[["keys", "other"]])
-    p.expect("keys", lambda: np.sort(keys))
-    return p
+from .program import Program, program
 
 
 @program
@@ -211,63 +127,6 @@ REDUCTION(most_of, max, INT_MIN)
 
 
 @program
-def prefix_sum(small: bool) -> Program:
-    """Exclusive sums: within blocks of 512 as a tree, over the blocks' sums twice, then added."""
-    p = Program("""
-#define N 512
-
-__kernel void scan_blocks(__global const int *in, __global int *out, __global int *sums, int n) {
-    __local int t[N];
-    int thid = get_local_id(0), first = get_group_id(0) * N;
-    int a = first + 2 * thid, b = a + 1, offset = 1;
-    t[2 * thid] = a < n ? in[a] : 0;
-    t[2 * thid + 1] = b < n ? in[b] : 0;
-    for (int d = N >> 1; d > 0; d >>= 1) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (thid < d) t[offset * (2 * thid + 2) - 1] += t[offset * (2 * thid + 1) - 1];
-        offset *= 2;
-    }
-    if (thid == 0) {
-        sums[get_group_id(0)] = t[N - 1];
-        t[N - 1] = 0;
-    }
-    for (int d = 1; d < N; d *= 2) {
-        offset >>= 1;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (thid < d) {
-            int l = offset * (2 * thid + 1) - 1, r = offset * (2 * thid + 2) - 1;
-            int v = t[l];
-            t[l] = t[r];
-            t[r] += v;
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (a < n) out[a] = t[2 * thid];
-    if (b < n) out[b] = t[2 * thid + 1];
-}
-
-__kernel void add_sums(__global int *out, __global const int *sums, int n) {
-    int i = get_global_id(0);
-    if (i < n) out[i] += sums[i / N];
-}
-""")
-    n = 10_000 if small else 2_000_000
-    numbers = np.random.default_rng(24).integers(0, 100, n, i32)
-    p.array("numbers", numbers)
-    p.room("sums", "i32", n, 0)
-    level1, level2 = blocks(n, 512), blocks(blocks(n, 512), 512)
-    for name, count in (("sums1", level1), ("scanned1", level1), ("sums2", level2), ("scanned2", level2), ("total", 1)):
-        p.room(name, "i32", count)
-    p.wave("scan_blocks", level1 * 256, 256, "numbers", "sums", "sums1", i32(n))
-    p.wave("scan_blocks", level2 * 256, 256, "sums1", "scanned1", "sums2", i32(level1))
-    p.wave("scan_blocks", 256, 256, "sums2", "scanned2", "total", i32(level2))
-    p.wave("add_sums", blocks(level1, 256) * 256, 256, "scanned1", "scanned2", i32(level1))
-    p.wave("add_sums", blocks(n, 256) * 256, 256, "sums", "scanned1", i32(n))
-    p.expect("sums", lambda: np.cumsum(numbers) - numbers)
-    return p
-
-
-@program
 def histogram(small: bool) -> Program:
     """Counts of bytes: bins of a group in local memory, written one row a group, and then added by columns."""
     p = Program("""
@@ -356,83 +215,4 @@ kernel void move_on(global uint* voters, global const uint* leaders, uint distri
 
     for place, name in enumerate(("counts", "greatest", "leaders", "voters")):
         p.expect(name, lambda place=place: result()[place])
-    return p
-
-
-@program
-def kmeans(small: bool) -> Program:
-    """Clusters of points until no point changes its own: nearest centres, sums with atomics, new centres."""
-    p = Program("""
-__kernel void nearest(__global const int *points, __global const int *centres, __global int *member, __global int *changed,
-                      int n, int features, int clusters) {
-    int i = get_global_id(0);
-    if (i >= n) return;
-    int best = 0, least = INT_MAX;
-    for (int c = 0; c < clusters; c++) {
-        int distance = 0;
-        for (int f = 0; f < features; f++) {
-            int d = points[f * n + i] - centres[c * features + f];
-            distance += d * d;
-        }
-        if (distance < least) {
-            least = distance;
-            best = c;
-        }
-    }
-    if (member[i] != best) {
-        member[i] = best;
-        atomic_inc(changed);
-    }
-}
-
-__kernel void add_up(__global const int *points, __global const int *member, __global int *sums, __global int *counts, int n,
-                     int features) {
-    int i = get_global_id(0);
-    if (i < n) {
-        int c = member[i];
-        atomic_inc(&counts[c]);
-        for (int f = 0; f < features; f++) atomic_add(&sums[c * features + f], points[f * n + i]);
-    }
-}
-
-__kernel void new_centres(__global int *sums, __global int *counts, __global int *centres, int features) {
-    int c = get_group_id(0), f = get_local_id(0);
-    int count = counts[c];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (f < features) {
-        if (count > 0) centres[c * features + f] = sums[c * features + f] / count;
-        sums[c * features + f] = 0;
-    }
-    if (f == 0) counts[c] = 0;
-}
-""")
-    n, features, clusters = (2_000, 4, 5) if small else (30_000, 8, 12)
-    random = np.random.default_rng(26)
-    middles = random.integers(0, 1000, (clusters, features))
-    points = (middles[random.integers(0, clusters, n)] + random.integers(-150, 150, (n, features))).astype(i32)
-    start = points[:clusters]
-    p.array("points", points.T)
-    p.array("centres", start)
-    p.room("member", "i32", n, -1)
-    p.room("sums", "i32", clusters * features, 0)
-    p.room("counts", "i32", clusters, 0)
-    p.room("changed", "i32", 1, 0)
-    groups = blocks(n, 256) * 256
-    p.document["waves"].append({"fill": {"buffer": "changed"}})
-    p.wave("nearest", groups, 256, "points", "centres", "member", "changed", i32(n), i32(features), i32(clusters))
-    p.wave("add_up", groups, 256, "points", "member", "sums", "counts", i32(n), i32(features))
-    p.wave("new_centres", clusters * 32, 32, "sums", "counts", "centres", i32(features))
-    p.document["until"] = {"buffer": "changed", "equals": 0}
-
-    def oracle() -> np.ndarray:
-        centres, member = start.astype(np.int64), None
-        while True:
-            now = ((points[:, None] - centres[None]) ** 2).sum(2).argmin(1)
-            sums = np.stack([np.bincount(now, points[:, f], clusters) for f in range(features)], axis=1)
-            counts = np.bincount(now, minlength=clusters)[:, None]
-            centres = np.where(counts > 0, np.trunc(sums / np.maximum(counts, 1)), centres).astype(np.int64)
-            if member is not None and (now == member).all():
-                return now
-            member = now
-    p.expect("member", oracle)
     return p
