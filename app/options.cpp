@@ -209,7 +209,7 @@ std::string_view picture_format(std::string_view format, const std::string& outp
   if (!format.empty()) {
     return format;
   }
-  return output.ends_with(".svg") ? "svg" : output.ends_with(".dot") ? "dot" : "json";
+  return output.ends_with(".svg") ? "svg" : "json";
 }
 
 OptionModel stream_option(bool& stream) {

@@ -111,8 +111,7 @@ OptionModel
 format_option(std::string_view& format, std::span<const std::string_view> names = json_or_table,
               std::string meaning = "JSON or a table for people (default: a table on a terminal)");
 inline constexpr std::string_view json_by_default = "JSON for programs (default) or a table for people";
-// Returns the format of a command that draws: the given one, else that of `-o x.svg` and `-o x.dot`, else
-// json.
+// Returns the format of a command that draws: the given one, else that of `-o x.svg`, else json.
 std::string_view picture_format(std::string_view given, const std::string& output);
 // -o; `endings` as in written_file().
 OptionModel output_option(std::string& output, std::vector<std::string_view> endings = {"json"});

@@ -221,7 +221,7 @@ std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bo
 
 namespace {
 
-constexpr std::array<std::string_view, 4> picture_names{"json", "table", "dot", "svg"};
+constexpr std::array<std::string_view, 3> picture_names{"json", "table", "svg"};
 
 struct PlanSettings {
   Route route{.format = ""};
@@ -242,8 +242,7 @@ Result<void> answer_plan(std::string_view json, const PlanSettings& settings, do
   } else if (settings.route.format == "table") {
     text += plan_table(planned, settings.plan, use_colour(settings.route.output));
   } else {
-    text += settings.route.format == "svg" ? plan_svg(planned, settings.plan, settings.picture)
-                                           : plan_dot(planned, settings.plan, settings.picture);
+    text += plan_svg(planned, settings.plan, settings.picture);
   }
   return {};
 }
@@ -293,16 +292,15 @@ CommandModel plan_command() {
                "--effort", settings->effort,
                "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),
-           format_option(settings->route.format, picture_names,
-                         "JSON for programs (default), a table for people, Graphviz source, or a picture; "
-                         "-o x.svg and x.dot mean these"),
+           format_option(
+               settings->route.format, picture_names,
+               "JSON for programs (default), a table for people, or a picture; -o x.svg means that"),
            count_option("--most-waves", settings->picture.most_boxes,
                         "At most N boxes in a picture (default 300), 0 for all"),
            flag("--each-wave", settings->picture.each_wave,
                 "Draw waves that are alike one by one, not as one box"),
            parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
-           stream_option(settings->route.stream),
-           output_option(settings->route.output, {"json", "dot", "svg"})},
+           stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},
       .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},
       .examples = {{"A picture of the plan with the fewest groups:",
                     "tidegate plan --strategy compact examples/stereo_camera.json -o plan.svg"},

@@ -74,12 +74,9 @@ struct PictureOptions {
   std::vector<std::size_t> colours = {}; // of an SVG, by wave; empty: waves of a common name share one
 };
 
-// Returns the DAG in Graphviz's language: a cluster for each group, darker the fuller it is, and one critical
-// path marked. The picture says what it leaves out.
-std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
-
-// Returns the DAG as SVG: groups from top to bottom, a bracket at those that repeat, and an overview of all groups if
-// there are many. It is light or dark as the viewer prefers.
+// Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and an
+// overview of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
+// prefers.
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
 
 // The same colours as on the --report page.

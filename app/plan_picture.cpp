@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -145,46 +144,7 @@ constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t edges_per_box = 3;
 
-// Width of a row; on a wider page the text would be too small to read.
-constexpr std::size_t characters_across = 100;
-constexpr std::size_t blanks_between = 5;
 constexpr std::size_t most_characters = 32; // of a name
-
-// Lines as a quoted Graphviz string; each ends with `line_end`, which says how it is aligned. Pictures are
-// viewed on terminals too: names are made printable here.
-std::string dot_quoted(const std::vector<std::string>& lines, std::string_view line_end = "") {
-  std::string quoted = "\"";
-  for (const std::string& line : lines) {
-    quoted += line_end.empty() && quoted.size() > 1 ? "\\n" : "";
-    for (const char c : printable(line)) {
-      if (c == '&') { // Graphviz reads HTML entities in labels
-        quoted += "&amp;";
-        continue;
-      }
-      if (c == '"' || c == '\\') {
-        quoted += '\\';
-      }
-      quoted += c;
-    }
-    quoted += line_end;
-  }
-  // XML, and so SVG, does not allow U+FFFE and U+FFFF: replaces them by U+FFFD.
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {
-    for (std::size_t at = quoted.find(forbidden); at != std::string::npos; at = quoted.find(forbidden, at)) {
-      quoted.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    }
-  }
-  return quoted + "\"";
-}
-
-// From near white at nothing to a middling blue at the whole budget, on which black text still reads well.
-std::string colour_of(std::uint64_t bytes, std::uint64_t budget) {
-  const double share = budget == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(budget);
-  const auto mix = [share](int empty, int full) {
-    return static_cast<int>(std::lround(empty + (full - empty) * share));
-  };
-  return fmt::format("#{:02x}{:02x}{:02x}", mix(0xf4, 0x7f), mix(0xf8, 0xb2), mix(0xfc, 0xdd));
-}
 
 // One longest chain of dependencies, by waves, from its first wave to its last. Groups are in the order of
 // the dependencies, so one walk over the plan finds it.
@@ -240,37 +200,8 @@ public:
     }
   }
 
-  std::string draw(const std::string& headline) {
-    std::uint32_t groups = 0;
-    for (; groups < plan_.group_count() && drawn_ < most_boxes_; ++groups) {
-      cluster(groups);
-    }
-    if (groups < plan_.group_count()) {
-      line("  more [{}, label={}]", note,
-           dot_quoted({plural(plan_.group_count() - groups, "group") + " more"}));
-      rows_.emplace_back("more");
-    }
-    // Invisible edges keep the rows in order where no dependency does, and the names of groups in one column.
-    for (std::size_t i = 1; i < rows_.size(); ++i) {
-      line("  {} -> {} [style=invis, weight={}]", rows_[i - 1], rows_[i], rows_[i][0] == 'g' ? 100 : 1);
-    }
-    each_edge([this](const Edge& edge, bool critical) {
-      line("  w{} -> w{}{}", boxed_.boxes[edge[0]].waves.front(), boxed_.boxes[edge[1]].waves.front(),
-           critical ? " [color=\"#c0392b\", penwidth=2.2]" : "");
-    });
-    return fmt::format(R"(digraph tidegate {{
-  rankdir=TB; newrank=true; ranksep=0.35; nodesep=0.15;
-  label={}; labelloc=t; labeljust=l;
-  fontname="Helvetica"; fontsize=14;
-  node [fontname="Helvetica", fontsize=11, shape=box, style="rounded,filled", fillcolor=white, color="#5b6b7b", height=0.4, margin="0.1,0.05"];
-  edge [color="#7a8a9a", arrowsize=0.6];
-{}}}
-)",
-                       dot_quoted(title(headline), "\\l"), body_);
-  }
-
   // Draws the boxes of each group in rows, near the boxes that they depend on. The picture states what it leaves out.
-  std::string draw_svg(const std::string& headline) {
+  std::string draw(const std::string& headline) {
     std::uint32_t groups = 0;
     std::string frames;
     for (; groups < plan_.group_count() && drawn_ < most_boxes_; ++groups) {
@@ -462,12 +393,6 @@ private:
     return top + height + 34;
   }
 
-  template <class... Arguments>
-  void line(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(body_), text, std::forward<Arguments>(arguments)...);
-    body_ += ";\n";
-  }
-
   [[nodiscard]] std::vector<std::string> title(const std::string& headline) const {
     std::vector<std::string> lines{
         headline,
@@ -491,55 +416,8 @@ private:
     return lines;
   }
 
-  void cluster(std::uint32_t group) {
-    const std::uint64_t bytes = plan_.group_fused_bytes[group];
-    const std::string share = share_text(bytes, shared_);
-    body_ += fmt::format("  subgraph cluster_{} {{\n", group);
-    line(R"(    label=""; style="rounded,filled"; color="#b5c3d1"; fillcolor="{}")",
-         colour_of(bytes, shared_));
-    line(R"(    g{} [shape=plaintext, style="", label={}])", group,
-         dot_quoted({fmt::format("group {}", group), bytes_text(bytes) + (share.empty() ? "" : ", ") + share},
-                    "\\l"));
-    rows_.push_back(fmt::format("g{}", group));
-    std::string row = rows_.back(); // its nodes
-    std::size_t width = 0;
-    const auto add = [&](const std::string& node, const std::vector<std::string>& label) {
-      const std::size_t needed =
-          std::max(character_count(label.front()), character_count(label.back())) + blanks_between;
-      if (width != 0 && width + needed > characters_across) {
-        line("    {{rank=same; {}}}", row);
-        row.clear();
-        rows_.push_back(node);
-        width = 0;
-      }
-      row += (row.empty() ? "" : "; ") + node;
-      width += needed;
-    };
-    for (; next_ < boxed_.boxes.size() && boxed_.boxes[next_].group == group; ++next_) {
-      const PlanBox& box = boxed_.boxes[next_];
-      if (drawn_ == most_boxes_) {
-        const std::string node = fmt::format("more_of_{}", group);
-        const std::size_t left = plan_.group(group).size() - drawn_of_group_;
-        add(node, {plural(left, "wave") + " more"});
-        line("    {} [{}, label={}]", node, note, dot_quoted({plural(left, "wave") + " more"}));
-        break;
-      }
-      const std::string node = fmt::format("w{}", box.waves.front());
-      const std::vector<std::string> label{shortened_middle(box.name, most_characters), box.bytes};
-      add(node, label);
-      line("    {} [label={}{}]", node, dot_quoted(label),
-           on_path_[next_] ? ", color=\"#c0392b\", penwidth=2" : "");
-      ++drawn_;
-      drawn_of_group_ += box.waves.size();
-    }
-    line("    {{rank=same; {}}}", row);
-    body_ += "  }\n";
-    drawn_waves_ += drawn_of_group_;
-    drawn_of_group_ = 0;
-  }
-
-  // Calls `draw` for edges between drawn boxes. Draws a limited number, because Graphviz needs minutes for very many
-  // and such a picture shows nothing; edges of the critical path are always drawn.
+  // Calls `draw` for edges between drawn boxes. Draws a limited number, because a picture of very many shows nothing; edges
+  // of the critical path are always drawn.
   template <class Draw>
   void each_edge(const Draw& draw) {
     const std::size_t most =
@@ -558,9 +436,7 @@ private:
     }
   }
 
-  static constexpr std::string_view note = "shape=note, style=filled, fillcolor=\"#fff7d6\"";
-
-  struct Place { // of a box in an SVG
+  struct Place { // of a box
     double x = 0, y = 0, width = 0;
   };
 
@@ -581,9 +457,8 @@ private:
   std::set<std::array<std::uint32_t, 2>> path_edges_;
   std::size_t next_ = 0;  // box
   std::size_t drawn_ = 0; // boxes, from the first
-  std::size_t drawn_of_group_ = 0, drawn_waves_ = 0;
+  std::size_t drawn_waves_ = 0;
   std::size_t drawn_edges_ = 0, missing_edges_ = 0;
-  std::vector<std::string> rows_; // a node in each
   std::string body_;
   std::vector<Place> places_; // by box
   std::map<std::uint32_t, std::vector<std::uint32_t>> before_;
@@ -638,10 +513,6 @@ std::string xml_text(std::string_view text) {
 }
 
 std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
-  return Picture(planned, picture).draw_svg(plan_headline(planned, options));
-}
-
-std::string plan_dot(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
   return Picture(planned, picture).draw(plan_headline(planned, options));
 }
 

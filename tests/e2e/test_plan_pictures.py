@@ -1,8 +1,8 @@
-"""tidegate plan --format table, dot and svg: everything is in the picture, also names that quote and escape.
+"""tidegate plan --format table and svg: everything is in the picture, also names that quote and escape.
 
-The one idea: the picture is read back, as the text for Graphviz and as an SVG.
+The one idea: the picture is read back; its lines join waves by their places.
 
-Run with TIDEGATE=/absolute/path/to/tidegate python3 test_plan_pictures.py; without Graphviz its drawings are not read.
+Run with TIDEGATE=/absolute/path/to/tidegate python3 test_plan_pictures.py
 """
 
 from __future__ import annotations
@@ -11,36 +11,60 @@ import itertools
 import json
 import random
 import re
-import shutil
-import subprocess
 import unittest
 import xml.etree.ElementTree
-from collections.abc import Callable
 
-from planning_support import (COMPACT, LAYERED, SEED, STRATEGIES, U64, Planning, dag, edges_of, groups_of,
-                              random_dag, wave)
+from planning_support import SEED, STRATEGIES, U64, Planning, dag, edges_of, groups_of, random_dag, wave
 from support import REPOSITORY, Document, parse, run
 
 DIAMOND = dag([wave(10, 1, 2, name=name) for name in ("scan", "sort", "merge")] + [wave(2048)],
               [("scan", 1), (0, "merge"), (1, 3), (2, 3), (0, 3)], 4096)
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
 class Picture:
-    """What stands in the text that dot draws."""
+    """What stands in an SVG: waves by group, and dependencies by the places that their lines join."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        title, body = re.fullmatch(r'digraph tidegate \{\n.*?label="((?:[^"\\]|\\.)*)"; labelloc=t;[^\n]*\n(.*)\}\n',
-                                   text, re.DOTALL).groups()
-        self.title = title.split(r"\l")
-        self.clusters = {int(number): [int(wave) for wave in re.findall(r"^    w(\d+) \[label=", inside, re.MULTILINE)]
-                         for number, inside in re.findall(r"^  subgraph cluster_(\d+) \{\n(.*?)^  \}\n", body,
-                                                          re.DOTALL | re.MULTILINE)}
-        edges = re.findall(r"^  w(\d+) -> w(\d+)( \[color=[^\n]*\])?;$", body, re.MULTILINE)
-        self.edges = [(int(before), int(after)) for before, after, _ in edges]
-        self.path = sorted((int(before), int(after)) for before, after, red in edges if "#c0392b" in red)
-        red_waves = re.findall(r'^    w(\d+) \[[^\n]*, color="#c0392b"', body, re.MULTILINE)
-        self.red_waves = {int(wave) for wave in red_waves}
+        svg = xml.etree.ElementTree.fromstring(text)
+        self.texts = [element.text or "" for element in svg.iter(f"{SVG}text")]
+        self.groups = [self.place(box) for box in svg.iter(f"{SVG}rect") if box.get("class") == "group"]
+        self.boxes: dict[str, tuple[float, ...]] = {}  # by the label of the first wave
+        self.red_waves = set()
+        for element in svg.iter(f"{SVG}g"):
+            title, box = element.find(f"{SVG}title"), element.find(f"{SVG}rect")
+            if title is not None and title.text and box is not None:
+                name = title.text.split(": ")[0].split(", ")[0]
+                self.boxes[name] = self.place(box)
+                if box.get("class") == "box critical":
+                    self.red_waves.add(name)
+        bottoms = {name: (x + width / 2, y + height) for name, (x, y, width, height) in self.boxes.items()}
+        tops = {name: (x + width / 2, y) for name, (x, y, width, height) in self.boxes.items()}
+        self.edges, self.path = [], []
+        for line in svg.iter(f"{SVG}path"):
+            if line.get("class", "").startswith("edge"):
+                numbers = [float(number) for number in re.findall(r"-?[\d.]+", line.attrib["d"])]
+                edge = self.nearest(bottoms, numbers[:2]), self.nearest(tops, numbers[-2:])
+                self.edges.append(edge)
+                if line.get("class") == "edge critical":
+                    self.path.append(edge)
+
+    @staticmethod
+    def place(box: xml.etree.ElementTree.Element) -> tuple[float, ...]:
+        return tuple(float(box.attrib[key]) for key in ("x", "y", "width", "height"))
+
+    @staticmethod
+    def nearest(places: dict[str, tuple[float, float]], point: list[float]) -> str:
+        return next(name for name, (x, y) in places.items() if abs(x - point[0]) <= 1 and abs(y - point[1]) <= 1)
+
+    def clusters(self) -> list[list[str]]:
+        """The boxes that lie in each group; all lie in one."""
+        inside = [[name for name, (x, y, width, height) in self.boxes.items()
+                   if gx <= x and gy <= y and x + width <= gx + gw and y + height <= gy + gh] for gx, gy, gw, gh in self.groups]
+        assert sorted(sum(inside, [])) == sorted(self.boxes)
+        return [sorted(each) for each in inside]
 
 
 def not_implied(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
@@ -67,180 +91,83 @@ def longest_chain(given: Document) -> int:
     return max(length)
 
 
-class Dot(Planning):
+class Drawn(Planning):
+    def picture(self, given: Document, *options: str) -> Picture:
+        return Picture(self.answer("plan", given, *options, "--format", "svg"))
+
     def test_every_group_wave_and_dependency(self) -> None:
+        """Without names, a wave's label is its index."""
         rng = random.Random(SEED + 4)
         for options in STRATEGIES:
-            for given in (DIAMOND, *(random_dag(rng, 15) for _ in range(10))):
-                picture = Picture(self.answer("plan", given, *options, "--format", "dot", "--each-wave"))
-                groups = groups_of(self.answer("plan", given, *options))
-                self.assertEqual(picture.clusters, dict(enumerate(groups)))
+            for given in (random_dag(rng, 15) for _ in range(5)):
+                given["dependencies"] = [{"before": before, "after": after} for before, after in edges_of(given)]
+                for each in given["waves"]:
+                    each.pop("name", None)
+                picture = self.picture(given, *options, "--each-wave")
+                self.assertEqual(picture.clusters(), [sorted(map(str, group)) for group in groups_of(self.answer("plan", given, *options))])
                 direct = not_implied(set(edges_of(given)))
-                self.assertEqual(sorted(picture.edges), sorted(direct))
+                self.assertEqual(sorted(picture.edges), sorted((str(before), str(after)) for before, after in direct))
                 left_out = len(set(edges_of(given))) - len(direct)
                 self.assertEqual(f"{left_out} arrow{'s' if left_out > 1 else ''} that others imply left out" in
-                                 picture.title, left_out > 0)
-                self.assertNotIn("are drawn", picture.text)
+                                 picture.texts, left_out > 0)
+                length = longest_chain(given)
+                self.assertEqual((len(picture.red_waves), len(picture.path)), (length, length - 1))
+                befores, afters = ({edge[end] for edge in picture.path} for end in (0, 1))
+                self.assertEqual((len(befores), len(afters)), (length - 1, length - 1), "one way through its waves")
+                self.assertLessEqual(befores | afters, picture.red_waves)
 
     def test_waves_that_are_alike(self) -> None:
         """28 of a kind are one box, and each is counted in one box."""
         given = dag([wave(i + 1, name=f"part_{i}") for i in range(28)] + [wave(5), wave(5), wave(6), wave(1, name="join")],
                     [(i, 31) for i in range(31)])
-        text = self.answer("plan", given, "--format", "dot")
-        self.assertIn('label="part ×28\\n1 byte to 28 bytes", color=', text)
-        self.assertIn('label="waves ×2\\n5 bytes each"]', text)
-        self.assertIn('label="30\\n6 bytes"]', text)
-        self.assertEqual(len(re.findall(r"^  w", text, re.MULTILINE)), 3)
-
-    def test_no_limit_is_no_number(self) -> None:
-        text = self.answer("plan", dag([wave(3)]), "--format", "dot")
-        self.assertNotIn("EiB", text)
-        self.assertIn("no budget, critical path", text)
-        self.assertIn('label="group 0\\l3 bytes\\l"', text)
-
-    def test_critical_path(self) -> None:
-        rng = random.Random(SEED + 5)
-        for given in (DIAMOND, *(random_dag(rng, 15) for _ in range(20))):
-            picture = Picture(self.answer("plan", given, "--format", "dot", "--each-wave"))
-            length = longest_chain(given)
-            self.assertEqual(len(picture.red_waves), length)
-            self.assertEqual(len(picture.path), length - 1)
-            self.assertLessEqual(set(picture.path), set(edges_of(given)))
-            befores, afters = ({edge[end] for edge in picture.path} for end in (0, 1))
-            self.assertEqual((len(befores), len(afters)), (length - 1, length - 1), "one way through its waves")
-            self.assertLessEqual(befores | afters, picture.red_waves)
-            self.assertIn(f"critical path of {length} wave{'' if length == 1 else 's'} in red", picture.title[1])
+        picture = self.picture(given)
+        for text in ("part ×28", "1 byte to 28 bytes", "waves ×2", "5 bytes each", "30", "6 bytes"):
+            self.assertEqual(picture.texts.count(text), 1, text)
+        self.assertEqual(len(picture.boxes), 4)
 
     def test_text(self) -> None:
-        text = self.answer("plan", DIAMOND, "--format", "dot")
-        picture = Picture(text)
-        self.assertEqual(picture.title, ["layered: 4 waves in 3 groups, 2 barriers, proved to be the fewest",
-                                         "budget of a group 4 KiB, critical path of 3 waves in red",
-                                         "1 arrow that others imply left out", ""])
-        self.assertIn(', label="group 1\\l32 bytes, 0.7%\\l"];', text)
-        self.assertIn('    w0 [label="scan\\n16 bytes", color=', text)
-        self.assertIn('    w3 [label="3\\n2 KiB", color=', text)
-        self.assertIn("  w0 -> w2;\n", text)
-
-    def test_fuller_groups_are_darker(self) -> None:
-        given = dag([wave(0), wave(50), wave(100)], [(0, 1), (1, 2)], 100)
-        colours = [int(colour, 16) for colour in re.findall(r'fillcolor="#([0-9a-f]{6})";', self.answer(
-            "plan", given, "--format", "dot"))]
-        self.assertEqual(colours[0], 0xf4f8fc)
-        self.assertEqual(colours[2], 0x7fb2dd)
-        self.assertEqual(sorted(colours, reverse=True), colours)
+        texts = self.picture(DIAMOND).texts
+        for text in ("layered: 4 waves in 3 groups, 2 barriers, proved to be the fewest",
+                     "budget of a group 4 KiB, critical path of 3 waves in red", "1 arrow that others imply left out",
+                     "group 1", "32 bytes, 0.7%", "scan", "2 KiB"):
+            self.assertIn(text, texts)
+        texts = self.picture(dag([wave(3)])).texts
+        self.assertIn("no budget, critical path of 1 wave in red", texts)
+        self.assertFalse([text for text in texts if "EiB" in text])
 
     def test_most_waves(self) -> None:
         given = dag([wave(1)] * 10, [(i, i + 1) for i in range(4)], 3)
         groups = groups_of(self.answer("plan", given))
-        self.assertEqual([len(group) for group in groups], [3, 3, 1, 1, 1, 1])
-        for most in range(1, 11):
-            picture = Picture(self.answer("plan", given, "--format", "dot", "--each-wave", "--most-waves", str(most)))
+        for most in (1, 4, 6, 9, 10):
+            picture = self.picture(given, "--each-wave", "--most-waves", str(most))
             drawn = sum(groups, [])[:most]
-            self.assertEqual(sum(picture.clusters.values(), []), drawn)
-            self.assertEqual(sorted(picture.edges), [edge for edge in edges_of(given) if set(edge) <= set(drawn)])
-            notice = f"{most} of 10 waves are drawn; --most-waves draws more"
-            self.assertEqual(notice in picture.title, most < 10)
-            left = len(groups) - len(picture.clusters)
-            self.assertEqual(f'label="{left} group{"s" if left > 1 else ""} more"' in picture.text, left > 0)
-            cut = sum(map(len, groups[:len(picture.clusters)])) - most
-            self.assertEqual(f'label="{cut} wave{"s" if cut > 1 else ""} more"' in picture.text, cut > 0)
-
-    def test_most_waves_unless_told(self) -> None:
-        given = dag([wave(1)] * 301)
-        text = self.answer("plan", given, "--format", "dot", "--each-wave")
-        self.assertIn("300 of 301 waves are drawn", text)
-        self.assertEqual(len(Picture(text).clusters[0]), 300)
-        for most in ("0", "301", "1000000"):
-            text = self.answer("plan", given, "--format", "dot", "--each-wave", "--most-waves", most)
-            self.assertEqual(len(Picture(text).clusters[0]), 301)
-            self.assertNotIn("are drawn", text)
+            self.assertEqual(sorted(picture.boxes), sorted(map(str, drawn)))
+            self.assertEqual(len(picture.edges), len([edge for edge in edges_of(given) if set(edge) <= set(drawn)]))
+            self.assertEqual(f"{most} of 10 waves are drawn; --most-waves draws more" in picture.texts, most < 10)
+            left = len(groups) - len(picture.groups)
+            self.assertEqual(f"{left} group{'s' if left > 1 else ''} more" in picture.texts, left > 0)
+            cut = sum(map(len, groups[:len(picture.groups)])) - most
+            self.assertEqual(f"{cut} wave{'s' if cut > 1 else ''} more" in picture.texts, cut > 0)
 
     def test_ends_of_the_range(self) -> None:
-        self.assertEqual(Picture(self.answer("plan", dag([], (), 0), "--format", "dot")).clusters, {})
-        self.assertEqual(Picture(self.answer("plan", dag([wave(0)], (), 0), "--format", "dot")).clusters, {0: [0]})
-        text = self.answer("plan", dag([wave(U64 - 1)], (), U64 - 1), "--format", "dot")
-        self.assertIn('label="group 0\\l15.9 EiB, 100.0%\\l"', text)
-        self.assertIn('fillcolor="#7fb2dd";', text)
-
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-class Drawn(Planning):
-    """The SVG, which is drawn without Graphviz, and what Graphviz makes of the text for it."""
-
-    def texts(self, given: Document, *options: str) -> list[str]:
-        svg = self.answer("plan", given, *options, "--format", "svg")
-        return [element.text or "" for element in xml.etree.ElementTree.fromstring(svg).iter(f"{SVG}text")]
-
-    def texts_of_dot(self, given: Document, *options: str) -> list[str]:
-        dot = self.answer("plan", given, *options, "--format", "dot")
-        drawn = subprocess.run(["dot", "-Tsvg"], input=dot.encode(), capture_output=True, check=True)
-        self.assertEqual(drawn.stderr, b"", "dot complains")
-        return [(element.text or "").replace("\u00a0", " ")
-                for element in xml.etree.ElementTree.fromstring(drawn.stdout.decode()).iter(f"{SVG}text")]
-
-    def both(self) -> list[Callable[..., list[str]]]:
-        return [self.texts, self.texts_of_dot] if shutil.which("dot") else [self.texts]
-
-    def test_groups_and_waves(self) -> None:
-        for options in (LAYERED, COMPACT):
-            for texts_of in self.both():
-                texts = texts_of(DIAMOND, *options)
-                for text in ("group 0", "group 1", "group 2", "scan", "sort", "merge", "3", "2 KiB"):
-                    self.assertGreaterEqual(texts.count(text), 1, text)
+        self.assertEqual(self.picture(dag([], (), 0)).groups, [])
+        self.assertEqual(self.picture(dag([wave(0)], (), 0)).clusters(), [["0"]])
+        self.assertIn("15.9 EiB, 100.0%", self.picture(dag([wave(U64 - 1)], (), U64 - 1)).texts)
 
     def test_names(self) -> None:
         """Names show as they are; what no picture can hold shows as its bytes."""
-        shown = {'"': '"', "\\": "\\", "a\\nb": "a\\nb", 'end\\"': 'end\\"', "two\nlines": "two\\x0alines",
-                 "\\N \\G \\l": "\\N \\G \\l", "größe": "größe", "波 😀": "波 😀", "a;b}{c]": "a;b}{c]", "<b>": "<b>",
-                 "a -> b": "a -> b", "\t\u0000\u001b[31m": "\\x09\\x00\\x1b[31m", "%s {}": "%s {}", "node": "node",
-                 "x" * 20 + "y" * 20: "x" * 16 + "…" + "y" * 15}
-        given = dag([wave(i, name=name) for i, name in enumerate(shown)], (), 1000)
-        for texts_of in self.both():
-            texts = texts_of(given)
-            for text in shown.values():
-                self.assertEqual(texts.count(text), 1, f"{text!r} in {texts}")
-
-    def test_names_like_entities(self) -> None:
-        names = ["a&lt;b", "&amp;", "R&D"]
-        for texts_of in self.both():
-            texts = texts_of(dag([wave(i, name=name) for i, name in enumerate(names)], (), 1000))
-            for name in names:
-                self.assertEqual(texts.count(name), 1, f"{name!r} in {texts}")
-
-    def test_names_that_xml_forbids(self) -> None:
-        for texts_of in self.both():
-            texts_of(dag([wave(1, name="&#1;"), wave(1, name="\uffff")], (), 1000))
-
-    def test_random_dags(self) -> None:
-        """Every group; a path for each arrow, and as many in red as in the text for Graphviz."""
-        rng = random.Random(SEED + 6)
-        for _ in range(10):
-            given = random_dag(rng, 15)
-            svg = xml.etree.ElementTree.fromstring(self.answer("plan", given, "--format", "svg", "--each-wave"))
-            picture = Picture(self.answer("plan", given, "--format", "dot", "--each-wave"))
-            texts = [element.text or "" for element in svg.iter(f"{SVG}text")]
-            self.assertEqual(sum(text.startswith("group ") for text in texts), len(picture.clusters))
-            paths = [path.get("class", "") for path in svg.iter(f"{SVG}path")]
-            self.assertEqual((paths.count("edge"), paths.count("edge critical")),
-                             (len(picture.edges) - len(picture.path), len(picture.path)))
-            boxes = [box.get("class", "") for box in svg.iter(f"{SVG}rect")]
-            self.assertEqual(boxes.count("box critical"), len(picture.red_waves))
+        shown = {'"': '"', "\\": "\\", "two\nlines": "two\\x0alines", "größe": "größe", "波 😀": "波 😀", "<b>": "<b>",
+                 "\t\u0000\u001b[31m": "\\x09\\x00\\x1b[31m", "%s {}": "%s {}", "a&lt;b": "a&lt;b", "&amp;": "&amp;", "&#1;": "&#1;",
+                 "\uffff": "\ufffd", "x" * 20 + "y" * 20: "x" * 16 + "…" + "y" * 15}
+        texts = self.picture(dag([wave(i, name=name) for i, name in enumerate(shown)], (), 1000)).texts
+        for text in shown.values():
+            self.assertEqual(texts.count(text), 1, f"{text!r} in {texts}")
 
     def test_boxes_lie_in_their_group_and_apart(self) -> None:
         given = dag([wave(i + 1, name=f"a longer name of wave {chr(97 + i)}") for i in range(20)], [(i, 19) for i in range(19)])
-        svg = xml.etree.ElementTree.fromstring(self.answer("plan", given, "--format", "svg", "--each-wave"))
-
-        def places(kind: str) -> list[tuple[float, ...]]:
-            return [tuple(float(box.attrib[key]) for key in ("x", "y", "width", "height"))
-                    for box in svg.iter(f"{SVG}rect") if box.get("class", "").split(" ")[0] == kind]
-        groups, boxes = places("group"), places("box")
-        self.assertEqual((len(groups), len(boxes)), (2, 20))
-        for x, y, width, height in boxes:
-            self.assertTrue(any(gx <= x and gy <= y and x + width <= gx + gw and y + height <= gy + gh for gx, gy, gw, gh in groups))
-        for (x1, y1, w1, h1), (x2, y2, w2, h2) in itertools.combinations(boxes, 2):
+        picture = self.picture(given, "--each-wave")
+        self.assertEqual([len(names) for names in picture.clusters()], [19, 1])
+        for (x1, y1, w1, h1), (x2, y2, w2, h2) in itertools.combinations(picture.boxes.values(), 2):
             self.assertTrue(x1 + w1 <= x2 or x2 + w2 <= x1 or y1 + h1 <= y2 or y2 + h2 <= y1)
 
     def test_overview(self) -> None:
@@ -259,7 +186,7 @@ class Drawn(Planning):
         self.assertIn(">500 iterations</text>", svg)
 
     def test_name_of_the_output_means_its_format(self) -> None:
-        for name, format in (("plan.svg", "svg"), ("plan.dot", "dot"), ("plan.json", "json"), ("svg", "json")):
+        for name, format in (("plan.svg", "svg"), ("plan.json", "json"), ("svg", "json")):
             path = self.folder / name
             self.assertEqual(run("plan", "-o", str(path), input=json.dumps(DIAMOND)), (0, "", ""))
             self.assertEqual(path.read_text(encoding="utf-8"),
@@ -269,7 +196,7 @@ class Drawn(Planning):
         self.assertTrue(path.read_text(encoding="utf-8").startswith("layered: "), "what is said counts")
 
     def test_a_refused_dag_is_not_drawn(self) -> None:
-        for format in ("table", "dot", "svg"):
+        for format in ("table", "svg"):
             error = self.error("plan", dag([wave(1)] * 2, [(0, 1), (1, 0)]), "--format", format)
             self.assertEqual(error["code"], "cycle")
 
