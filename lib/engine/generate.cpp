@@ -337,8 +337,7 @@ private:
 
   void one_case(const Case& served) {
     const opencl_c::OutlinedKernel& kernel = ops_.kernels[served.op];
-    source_ += fmt::format("{{ // {}\n    const tg_range range = {};\n",
-                           in_quotes(program_.ops[served.op].name), range_text(served));
+    source_ += fmt::format("{{ // op {}\n    const tg_range range = {};\n", served.op, range_text(served));
     const bool listed = has_list(served);
     const auto tile = [listed](std::string_view place) {
       return listed ? fmt::format("tg_listed(list, {})", place) : std::string(place);
@@ -562,10 +561,10 @@ private:
     const bool zero_half = buffer.type == ElementType::f16 && value[0] == std::byte{0} &&
                            (value[1] & std::byte{0x7f}) == std::byte{0}; // 0 and -0 are one number
     source_ += fmt::format(
-        "// True once {} has the value that ends the repetition.\n"
+        "// True once buffer {} has the value that ends the repetition.\n"
         "static uint tg_until_met(global const uchar* arena, global const ulong* words, uint phase) {{\n"
         "  return (*(global const {}*)(arena + words[{}u + phase]){}) == {};\n}}\n",
-        in_quotes(buffer.name), type, tables_.until_word, zero_half ? " & 0x7fff" : "",
+        program_.until->buffer, type, tables_.until_word, zero_half ? " & 0x7fff" : "",
         zero_half ? "0" : literal(type, value));
   }
 

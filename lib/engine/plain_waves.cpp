@@ -6,6 +6,7 @@
 #include "engine/dispatch.hpp"
 #include "engine/generate.hpp"
 #include "engine/source_errors.hpp"
+#include "opencl_c/outline.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -28,18 +29,36 @@ device::LaunchRange launch_range(const NdRange& range) {
   return launched;
 }
 
-// Returns the program's options plus include folders for the driver's preprocessor, which does not know them.
-std::string driver_options(const ProgramUnit& unit, const std::string& folder) {
-  std::string options = unit.options;
+// A text of a program's own that a driver compiles, and its options.
+struct DriverSource {
+  std::string text;
+  std::string options;
+};
+
+// The user's file with the program's options plus include folders, for the driver's preprocessor, which does not know
+// them; if drivers would take the name of a folder apart, the text after tidegate's preprocessor.
+DriverSource users_source(const ProgramUnit& unit, const std::string& folder, const std::string& text) {
+  DriverSource source{.text = unit.frame.before + opencl_c::line_directive(1, unit.path) + text + "\n" +
+                              unit.frame.after,
+                      .options = unit.options};
   std::vector<std::string> folders{std::filesystem::path(unit.path).parent_path().string()};
   for (const std::string& include : unit.parsed_options.include_folders) {
     folders.push_back((std::filesystem::path(folder) / include).string());
   }
   for (const std::string& include : folders) {
-    const bool spaces = include.find(' ') != std::string::npos;
-    options += fmt::format(" -I {0}{1}{0}", spaces ? "\"" : "", include.empty() ? "." : include);
+    if (include.find_first_of(" \"\\") != std::string::npos) {
+      source = {.text = opencl_c::preprocessed_text(unit.unit), .options = ""};
+      if (!unit.parsed_options.language_standard.empty()) {
+        source.options = "-cl-std=" + unit.parsed_options.language_standard;
+      }
+      for (const std::string& option : unit.parsed_options.others) {
+        source.options += " " + option;
+      }
+      break;
+    }
+    source.options += fmt::format(" -I {}", include.empty() ? "." : include);
   }
-  return options;
+  return source;
 }
 
 // Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
@@ -75,20 +94,21 @@ PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
     const auto given = instead.find(unit);
     const std::string& built_in = program.units[unit].built_in;
     const std::string& rewritten = program.units[unit].rewritten;
-    auto source = given != instead.end() ? Result<std::string>(given->second)
-                  : !built_in.empty()    ? Result<std::string>(built_in)
-                  : !rewritten.empty()   ? Result<std::string>(rewritten)
-                                         : read_all(program.units[unit].path, most);
-    if (!source) {
-      throw device::Refused{source.error()};
+    DriverSource source{.text = given != instead.end() ? given->second
+                                : built_in.empty()     ? rewritten
+                                                       : built_in,
+                        .options = program.units[unit].options};
+    if (source.text.empty()) {
+      auto text = read_all(program.units[unit].path, most);
+      if (!text) {
+        throw device::Refused{text.error()};
+      }
+      source = users_source(program.units[unit], program.folder, std::string(without_byte_order_mark(*text)));
+    } else {
+      source.text = opencl_c::line_directive(1, program.units[unit].path) + source.text;
     }
-    // A #line directive precedes the source, so that logs name the file as the user does.
-    const auto& [before, after] =
-        given != instead.end() || !rewritten.empty() ? SourceFrame{} : program.units[unit].frame;
-    auto built = session.build(fmt::format("{}{}#line 1 \"{}\"\n{}\n{}{}", contraction_pragma(program),
-                                           before, program.units[unit].path, without_byte_order_mark(*source),
-                                           after, size_checks(program, waves, unit)),
-                               driver_options(program.units[unit], program.folder));
+    auto built = session.build(contraction_pragma(program) + source.text + size_checks(program, waves, unit),
+                               source.options);
     if (!built) {
       throw device::Refused{at_source(program, unit, std::move(built.error()))};
     }

@@ -685,9 +685,9 @@ private:
     if (!kernel.locals.empty()) {
       text += fmt::format("typedef union {{\n{}}} {};\n", unions, kernel.locals);
     }
-    text += fmt::format("// {}: a tile from the first to the last.\n"
+    text += fmt::format("// A tile from the first wave to the last.\n"
                         "__attribute__((always_inline)) static void {}(tg_item tg_self{}{}) {{\n",
-                        in_quotes(op.name), function.name, parameters,
+                        function.name, parameters,
                         kernel.locals.empty() ? "" : fmt::format(", local {}* tg_locals", kernel.locals));
     for (const auto& [number, type] : registers) {
       text += fmt::format("  {0} tg_register{1} = ({0})(0);\n", type, number);

@@ -25,16 +25,15 @@ bool is_word(char c) {
   return std::isalnum(byte) != 0 || c == '_' || c == '.' || c == '$' || byte >= 0x80;
 }
 
-// Escapes a path for the quotes of a #line directive.
-std::string escaped(const std::string& path) {
-  std::string text;
-  for (const char c : path) {
-    text += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  }
-  return text;
-}
-
 } // namespace
+
+std::string line_directive(std::uint32_t line, std::string_view path) {
+  std::string escaped;
+  for (const char c : path) {
+    escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c < ' ' && c >= 0 ? '?' : c);
+  }
+  return fmt::format("#line {} \"{}\"\n", line, escaped);
+}
 
 void TokenWriter::go_to(const Token& token) {
   const bool near =
@@ -42,7 +41,7 @@ void TokenWriter::go_to(const Token& token) {
   if (near) {
     out_.append(token.line - line_, '\n');
   } else {
-    out_ += fmt::format("\n#line {} \"{}\"\n", token.line, escaped(unit_.source.files[token.file]));
+    out_ += "\n" + line_directive(token.line, unit_.source.files[token.file]);
   }
   started_ = true;
   file_ = token.file;
@@ -136,7 +135,13 @@ public:
         kernels.insert(function.name);
       }
     }
-    TIDEGATE_TRY(versions_, global_versions(unit_, kernels));
+    for (const std::string& kernel : kernels) {
+      TIDEGATE_CHECK(refuse_spaces_told_apart(kernel));
+      failed_ = kernel;
+      TIDEGATE_TRY(auto versions, global_versions(unit_, {kernel}));
+      versions_.merge(versions);
+    }
+    failed_.clear();
     std::size_t at = 0;
     for (const Function& function : unit_.functions) {
       declarations({.begin = at, .end = function.begin});
@@ -161,17 +166,65 @@ public:
 private:
   Result<void> refuse_unsupported() {
     for (const Function& function : unit_.functions) {
-      if (!reachable_.contains(function.name)) {
+      for (std::size_t i = function.begin; i < function.end && reachable_.contains(function.name); ++i) {
+        const std::string& word = tokens_[i].text;
+        const Name* const name = unit_.meaning(i);
+        if (tokens_[i].kind != TokenKind::identifier || unit_.is_member(i)) {
+          continue;
+        }
+        if (name == nullptr && is_unsupported(word)) {
+          return tl::unexpected(
+              error_at(unit_, i, ErrorCode::unsupported_kernel,
+                       fmt::format("{} cannot be carried into a persistent kernel", in_quotes(word)),
+                       fmt::format("write it without: {}", see_unsupported)));
+        }
+        // Calls are found by a name and a bracket. "atomic_int value" and "atomic_int* values" only begin like a function.
+        const bool is_function = name != nullptr ? name->kind == NameKind::function
+                                                 : is_built_in_function(word) && !unit_.is(i + 1, "*") &&
+                                                       tokens_[i + 1].kind != TokenKind::identifier;
+        if (is_function && function.body && i > function.body->begin && !unit_.is(i + 1, "(")) {
+          failed_ = function.name;
+          return tl::unexpected(
+              error_at(unit_, i, ErrorCode::unsupported_kernel,
+                       fmt::format("the function {} is used without a call by its name", in_quotes(word)),
+                       fmt::format("write {}(…)", word)));
+        }
+      }
+    }
+    return {};
+  }
+
+  // Keeps out a kernel with constant arguments, which are in global memory here, if it may tell the spaces apart.
+  Result<void> refuse_spaces_told_apart(const std::string& kernel) {
+    const Function* const definition = unit_.definition(kernel);
+    if (definition == nullptr || std::ranges::none_of(definition->parameters, is_constant_pointer)) {
+      return {};
+    }
+    const std::set<std::string> called = graph_.reachable({kernel});
+    for (const Function& function : unit_.functions) {
+      if (!called.contains(function.name)) {
         continue;
       }
-      for (std::size_t i = function.begin; i < function.end; ++i) {
-        if (tokens_[i].kind == TokenKind::identifier && is_unsupported(tokens_[i].text) &&
-            unit_.meaning(i) == nullptr && !unit_.is_member(i)) {
-          return tl::unexpected(error_at(
-              unit_, i, ErrorCode::unsupported_kernel,
-              fmt::format("{} cannot be carried into a persistent kernel", in_quotes(tokens_[i].text)),
-              fmt::format("write it without: {}", see_unsupported)));
-        }
+      const auto word = function.body ? first_unknown_word(unit_, *function.body) : std::nullopt;
+      const bool differs =
+          function.is_overloadable && std::ranges::any_of(unit_.functions, [&](const Function& other) {
+            bool found = false;
+            for (std::size_t i = 0; other.name == function.name &&
+                                    i < std::min(other.parameters.size(), function.parameters.size());
+                 ++i) {
+              found |= is_constant_pointer(function.parameters[i]) && other.parameters[i].is_pointer &&
+                       !is_constant_pointer(other.parameters[i]);
+            }
+            return found;
+          });
+      if (word || differs) {
+        failed_ = function.name;
+        return tl::unexpected(error_at(
+            unit_, word.value_or(function.name_token), ErrorCode::unsupported_kernel,
+            fmt::format(
+                "{} may tell constant memory from global memory, where a persistent kernel has its constant arguments",
+                in_quotes(tokens_[word.value_or(function.name_token)].text)),
+            "write it without, or make the arguments pointers to global const"));
       }
     }
     return {};
@@ -572,6 +625,12 @@ private:
 };
 
 } // namespace
+
+std::string preprocessed_text(const TranslationUnit& unit) {
+  std::string text;
+  TokenWriter(unit, text).write({.begin = 0, .end = unit.source.tokens.size()}, {});
+  return text + '\n';
+}
 
 bool may_be_register(const TranslationUnit& unit, const Parameter& parameter) {
   std::size_t stars = 0;

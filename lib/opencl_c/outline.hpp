@@ -23,6 +23,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tidegate::opencl_c {
@@ -82,5 +83,11 @@ Result<OutlinedUnit> outline(const TranslationUnit& unit, const std::set<std::st
                              const std::set<std::string>& distinct = {},
                              const std::vector<RegisterCopy>& copies = {},
                              const SteadyParameters& steady = {}, const std::set<std::string>& idling = {});
+
+// A #line directive, with its end of line.
+std::string line_directive(std::uint32_t line, std::string_view path);
+
+// All of the file after its preprocessor, each token on its line.
+std::string preprocessed_text(const TranslationUnit& unit);
 
 } // namespace tidegate::opencl_c

@@ -136,6 +136,13 @@ private:
     }
     const std::size_t close = unit_.counterpart(open);
     found.parameter_list = {.begin = open + 1, .end = close};
+    const std::size_t next = unit_.after_attributes(close + 1);
+    if (next < tokens_.size() && tokens_[next].kind == TokenKind::identifier && !unit_.is(next + 1, "(")) {
+      return tl::unexpected(
+          error_at(unit_, next, ErrorCode::unsupported_kernel,
+                   fmt::format("the types of the parameters of {} follow their list", in_quotes(found.name)),
+                   "write them in the list: void k(global float* a, int n)"));
+    }
     at_ = unit_.find({.begin = close + 1, .end = tokens_.size()}, ";{");
     if (at_ >= tokens_.size()) {
       return tl::unexpected(error_at(unit_, begin, ErrorCode::kernel_source, "this declaration does not end",

@@ -155,6 +155,10 @@ PragmaScope pragma_scope(const TranslationUnit& unit);
 // Fills in the tree, and with it names, meanings and file_scope_names. The brackets of the unit must match.
 void parse_tree(TranslationUnit& unit);
 
+// The first word of a body that is neither declared nor one of those that only compute: __typeof__, _Generic, asm and
+// statements in parentheses, for example, make pointers of types that this front end does not see.
+std::optional<std::size_t> first_unknown_word(const TranslationUnit& unit, TokenRange body);
+
 // Clears is_const of parameters that become pointers through which the function could write: by a cast, or by a
 // conversion of which compilers only warn; and where an expression has a form that this function does not know.
 void clear_lost_const(TranslationUnit& unit);

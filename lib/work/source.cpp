@@ -92,6 +92,11 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
     return failure(ErrorCode::invalid_program, "the name of the source is empty",
                    "name the OpenCL C file, relative to the program's folder", pointer + "/source");
   }
+  if (std::ranges::any_of(spec.source, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; })) {
+    return failure(ErrorCode::invalid_program,
+                   "the name of the source has a quote, a backslash or a control character",
+                   "rename the file: compilers read its name between quotes", pointer + "/source");
+  }
   // A virtual file in the same folder includes the user's file between the frame's texts.
   const bool framed = !frame.before.empty() || !frame.after.empty();
   const std::string whole = framed ? path + ": framed" : path;

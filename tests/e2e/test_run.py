@@ -986,7 +986,8 @@ class Places(Small):
     def test_a_folder_with_spaces(self) -> None:
         folder = self.folder / "my programs"
         folder.mkdir()
-        (folder / "ops.cl").write_text(OPS)
+        (folder / "ops.cl").write_text('#include "inner.h"\n')
+        (folder / "inner.h").write_text(OPS)
         (folder / "program.json").write_text(json.dumps(CHAIN))
         result = run("run", str(folder / "program.json"), "--strategy", "launch", "--verify", env=environment())
         self.assertEqual((result.rc, result.stderr), (0, ""))

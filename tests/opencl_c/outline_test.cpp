@@ -1160,3 +1160,39 @@ TEST_CASE("bodies that allow no idle items") {
     CHECK(idle_body("const int v = " + value + "; barrier(1);").find("const int v =") != std::string::npos);
   }
 }
+
+TEST_CASE("functions in parentheses keep their kernel out") {
+  const auto refused_for = [](const std::string& body) {
+    return refused("float of(float x) { return x + get_global_id(0); }\nkernel void k(global float* a) { " +
+                   body + " }");
+  };
+  for (const std::string name :
+       {"get_global_id", "get_local_size", "barrier", "work_group_any", "of", "sqrt", "atomic_add"}) {
+    for (const std::string& call : {"(" + name + ")(0)", "((" + name + "))(0)", "(0, " + name + ")(0)"}) {
+      CAPTURE(call);
+      CHECK(refused_for("a[0] = " + call + ";")
+                .ends_with("unsupported_kernel: the function \"" + name +
+                           "\" is used without a call by its name"));
+    }
+  }
+  CHECK(refused_for("volatile global atomic_int* p = (volatile global atomic_int*)a; atomic_int x;") ==
+        "none");
+}
+
+TEST_CASE("kernels that may tell constant from global memory stay out") {
+  CHECK(
+      refused(
+          "kernel void k(constant int* a, global int* b) { b[0] = _Generic(a, constant int*: 5, default: 900); }")
+          .ends_with(
+              "\"_Generic\" may tell constant memory from global memory, where a persistent kernel has its "
+              "constant arguments"));
+  const std::string both = "__attribute__((overloadable)) int of(constant int* a) { return 1; }"
+                           "__attribute__((overloadable)) int of(global int* a) { return 2; }";
+  CHECK(refused(both + "kernel void k(constant int* a, global int* b) { b[0] = of(a); }")
+            .find("\"of\" may tell") != std::string::npos);
+  CHECK(
+      refused(
+          "int of(int x) { return __builtin_constant_p(x); } kernel void k(constant int* a, global int* b) { b[0] = of(a[0]); }")
+          .find("\"__builtin_constant_p\" may tell") != std::string::npos);
+  CHECK(refused(both + "kernel void k(global const int* a, global int* b) { b[0] = of(b); }") == "none");
+}
