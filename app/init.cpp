@@ -50,15 +50,14 @@ void keep_files(std::optional<std::string>& output, const std::string& folder) {
 
 // Returns the program of engine::draft_program(), with paths relative to the folder of -o and with names of outputs that do not
 // exist yet.
-Result<engine::Draft> draft(const InitSettings& settings) {
+Result<engine::WaveProgram> draft(const InitSettings& settings) {
   engine::DraftRequest request{
       .sources = {}, .folder = program_folder(settings.output), .options = settings.options};
   for (const std::string& source : settings.sources) {
     request.sources.push_back(relative_path(source, request.folder));
   }
   std::set<std::string> assumed;
-  TIDEGATE_TRY(engine::Draft draft, engine::draft_program(request, engine::assume_macros(assumed)));
-  engine::WaveProgram& program = draft.program;
+  TIDEGATE_TRY(engine::WaveProgram program, engine::draft_program(request, engine::assume_macros(assumed)));
   for (auto& [name, buffer] : program.buffers) {
     keep_files(buffer.output, request.folder);
   }
@@ -73,7 +72,7 @@ Result<engine::Draft> draft(const InitSettings& settings) {
       op.note = "lies outside of the program's folder: run with --allow-outside, or move the program there";
     }
   }
-  return draft;
+  return program;
 }
 
 // Refuses to replace an existing file unless --force is given: someone may have filled it in.
@@ -89,12 +88,10 @@ Result<void> keep_program(const InitSettings& settings) {
 }
 
 // Prints the placeholders to standard error.
-void print_notes(const engine::Draft& draft, const std::string& output) {
-  std::string text = fmt::format(
-      "tidegate: {} {}; to fill in:\n", output == standard_stream ? "the program" : display_name(output),
-      draft.runs ? "runs as it is"
-                 : "is a draft, and `tidegate run --check-bounds` says if its buffers are too small");
-  for (const engine::DraftNote& note : engine::notes_of(draft.program)) {
+void print_notes(const engine::WaveProgram& draft, const std::string& output) {
+  std::string text = fmt::format("tidegate: {} is a draft; to fill in:\n",
+                                 output == standard_stream ? "the program" : display_name(output));
+  for (const engine::DraftNote& note : engine::notes_of(draft)) {
     text += fmt::format("  {}: {}\n", printable(note.pointer), printable(note.text));
   }
   std::fputs(text.c_str(), stderr);
@@ -112,9 +109,8 @@ Result<ExitCode> run_init(const InitSettings& settings) {
   }
   TIDEGATE_CHECK(refuse_overwriting(files));
   TIDEGATE_CHECK(keep_program(settings));
-  TIDEGATE_TRY(const engine::Draft drafted, draft(settings));
-  auto written =
-      write_text(settings.output, documents::encode(drafted.program, documents::Style::brief) + '\n');
+  TIDEGATE_TRY(const engine::WaveProgram drafted, draft(settings));
+  auto written = write_text(settings.output, documents::encode(drafted, documents::Style::brief) + '\n');
   if (written && !settings.quiet) {
     print_notes(drafted, settings.output);
   }

@@ -175,31 +175,4 @@ using MovedPointers = std::map<std::string, std::set<std::size_t>>; // parameter
 // Returns the source with one more parameter for each of these, after all others and in their order.
 std::string move_pointers(const TranslationUnit& unit, const MovedPointers& moved);
 
-// Facts about a kernel's parameters and NDRange that its tokens prove, for `tidegate init` (work/draft.hpp), which
-// guesses a program from a kernel. Anything unproven is left open.
-
-// Uses of a parameter. A pointer that the analysis cannot follow (its address is taken, or an unknown
-// function receives it) counts as read and written.
-struct ParameterUse {
-  bool read = false;
-  bool written = false;
-  bool atomic = false; // through atomic functions
-  bool factor = false; // a scalar: a factor, such as the width of rows
-  bool bound = false;  // a scalar: compared with something, such as an index with a count
-};
-
-// Extents of a local array, outermost first.
-using LocalArray = std::vector<std::uint64_t>;
-
-struct KernelUses {
-  std::vector<ParameterUse> parameters;
-  std::uint32_t dimensions = 1;     // highest dimension whose id the kernel queries
-  std::uint64_t largest_factor = 1; // largest literal that something is multiplied by
-  bool in_groups = false;         // work-items meet at barriers, share local memory or know their work-group
-  std::vector<LocalArray> arrays; // local arrays of known size
-};
-
-// Includes functions that the kernel calls, directly or indirectly.
-KernelUses uses_of(const TranslationUnit& unit, const Function& kernel);
-
 } // namespace tidegate::opencl_c
