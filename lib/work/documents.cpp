@@ -118,7 +118,9 @@ constexpr Field op_fields[] = {
 TIDEGATE_RECORD(OpSpec, op_fields);
 
 constexpr Field iteration_fields[] = {
-    optional<&IterationSpec::add>("added in every step"),
+    optional<&IterationSpec::add>(
+        "added in every step; a float is first + steps * add with one rounding, not a sum of "
+        "rounded steps"),
     optional<&IterationSpec::multiply>("multiplied by in every step"),
     optional<&IterationSpec::shift_left>("bits that every step shifts to the left"),
     optional<&IterationSpec::shift_right>("bits that every step shifts to the right"),

@@ -402,8 +402,25 @@ private:
     ErrorList errors;
     std::vector<std::uint32_t> handles; // of the macro that is being read
     std::uint32_t priority_words = 0;
+    std::set<std::string> functions;
+    for (const QueueOp* const op : listed_) {
+      functions.insert(op->function);
+    }
+    functions = opencl_c::CallGraph(unit).reachable(functions);
+    auto function = unit.functions.begin();
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const std::string& text = tokens[i].text;
+      while (function != unit.functions.end() && function->end <= i) {
+        ++function;
+      }
+      // Another op of the file, which this queue does not list, publishes for another queue.
+      if (function != unit.functions.end() && function->begin <= i && function->body &&
+          !functions.contains(function->name)) {
+        if (text.starts_with(op_prefix) || text.starts_with(buffer_prefix)) {
+          unlisted_.insert(text);
+        }
+        continue;
+      }
       const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
         errors.add(
             with_line_of(read.files, opencl_c::error_at(unit, i, code, std::move(message), std::move(fix))));
@@ -472,6 +489,9 @@ private:
     }
     for (std::size_t handle = 0; handle < buffers_.size(); ++handle) {
       enumerate(buffer_prefix, buffers_[handle].name, handle);
+    }
+    for (const std::string& word : unlisted_) {
+      drain_.definitions += defined.insert(word).second ? fmt::format("enum {{ {} = 0 }};\n", word) : "";
     }
   }
 
@@ -561,6 +581,7 @@ private:
   std::uint32_t last_ring_ = 0;
   std::uint32_t tables_ = 0; // combinations of pure ops and buffers
   bool states_priorities_ = false;
+  std::set<std::string> unlisted_; // enumerators that functions use which no listed op calls
 };
 
 // Reads the items of the program or its file and publishes them, with the drain kernel for their ops. `ops` and
