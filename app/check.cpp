@@ -148,7 +148,16 @@ Result<void> find_faults(std::string_view json, const std::optional<std::string>
                name ? documents::find_document(*name) : documents::recognise(json));
   entry.document = document->kind;
   TIDEGATE_CHECK(refuse_idle_reference(*document, context));
-  return judge_document(*document, json, context, entry);
+  TIDEGATE_CHECK(judge_document(*document, json, context, entry));
+  ErrorList errors;
+  for (const engine::Warning& warning : context.strict&& entry.warnings ? *std::exchange(entry.warnings, {})
+                                                                        : std::vector<engine::Warning>()) {
+    errors.add({.code = ErrorCode::invalid_program,
+                .message = warning.message,
+                .fix = warning.fix,
+                .pointer = warning.pointer});
+  }
+  return errors.result();
 }
 
 } // namespace
@@ -190,6 +199,7 @@ struct CheckSettings {
   std::string output = "-";
   std::string_view format{};
   bool quiet = false;
+  bool strict = false;
 };
 
 // Reads a reference from a file.
@@ -220,7 +230,7 @@ Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
 }
 
 Result<CheckContext> read_context(const CheckSettings& request) {
-  CheckContext context{.scope = request.scope};
+  CheckContext context{.scope = request.scope, .strict = request.strict};
   if (request.dag) {
     TIDEGATE_TRY(context.dag, read_reference(*request.dag, request, [&](const std::string& json) {
                    return read_sound_dag(json, request);
@@ -505,6 +515,7 @@ CommandModel check_command() {
                needing("--lifetimes", bytes_option("--capacity", request.capacity_bytes,
                                                    "Capacity instead of the lifetimes'")),
                parameter_option(request.parameters), path_scope_option(request.scope),
+               flag("--strict", request.strict, "Count warnings as errors"),
                short_flag("-q", "--quiet", settings->quiet, "Print errors only, no warnings"),
                format_option(settings->format), output_option(settings->output)},
           .positionals = {std::move(files)},

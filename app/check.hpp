@@ -23,6 +23,7 @@ struct CheckContext {
   std::optional<planning::WaveDag> dag;                // reference of every frontier_memory_plan
   std::optional<documents::BufferLifetimes> lifetimes; // reference of every arena_plan
   PathScope scope = PathScope::folder;                 // folders that a program's paths may reach
+  bool strict = false;                                 // warnings are errors
 };
 
 // Returns the verdict on one document. `document` names its type; without it the document's own "kind" does, or

@@ -36,7 +36,8 @@ constexpr std::string_view run_kernels = "Run kernels", plan_ahead = "Plan launc
                            read_documents = "Look at documents", policy_parts = "Parts of the launch policy",
                            set_up = "Set up and report";
 constexpr std::array subcommands{
-    Subcommand{run_kernels, "init", "Write a first wave program for OpenCL kernels, with a note at each placeholder",
+    Subcommand{run_kernels, "init",
+               "Write a first wave program for OpenCL kernels, with a note at each placeholder",
                init_command},
     Subcommand{run_kernels, "run",
                "Run a program of OpenCL kernels as one persistent launch, checked and timed", run_command},

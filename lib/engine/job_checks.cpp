@@ -1,5 +1,6 @@
 #include "engine/job_checks.hpp"
 
+#include "opencl_c/early_returns.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -7,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -265,8 +268,9 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
     const auto& arguments = program.waves[wave].arguments;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const ProgramArgument& argument = arguments[i];
-      if (!argument.is_memory() || argument.access != Access::read ||
-          !program.buffers[argument.buffer].transient() || written[argument.buffer]) {
+      const bool reads = argument.access == Access::read || argument.combine; // an atomic sum reads, too
+      if (!argument.is_memory() || !reads || !program.buffers[argument.buffer].transient() ||
+          written[argument.buffer]) {
         continue;
       }
       warnings.push_back(
@@ -306,6 +310,160 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
+// What the rows that each work-item touches say of an argument. Rows are upper bounds: an access in them may depend on a
+// condition. A work-item that assigns its element first always does.
+class Footprints {
+public:
+  Footprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
+
+  void look() {
+    for (std::uint32_t wave = 0; wave < program_.waves.size(); ++wave) {
+      const ProgramWave& spec = program_.waves[wave];
+      for (std::size_t i = 0; i < spec.arguments.size() && spec.users_kernel; ++i) {
+        const ProgramArgument& argument = spec.arguments[i];
+        if (argument.kind == ProgramArgument::Kind::buffer && argument.rows &&
+            argument.rows->row_bytes != 0) {
+          pointer_ = fmt::format("{}/args/{}", program_.wave_pointer(wave), i);
+          out_of_bounds(wave, argument);
+          read_while_written(wave, argument);
+          transposed(wave, argument);
+        }
+      }
+    }
+    for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
+      partly_written(buffer);
+    }
+  }
+
+private:
+  // Rows that work-items of the wave may touch end here.
+  static std::uint64_t end_of(const ProgramWave& wave, const RowReach& rows) {
+    const std::size_t outermost = wave.range.dimensions - 1;
+    return (wave.range.offset[outermost] + wave.range.global[outermost] + rows.reach) * rows.row_bytes +
+           rows.beyond;
+  }
+
+  [[nodiscard]] std::string elements(const ProgramBuffer& buffer, std::uint64_t bytes) const {
+    return fmt::format("{}", bytes / element_bytes(buffer.type));
+  }
+
+  void out_of_bounds(std::uint32_t wave, const ProgramArgument& argument) {
+    const ProgramWave& spec = program_.waves[wave];
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    const std::uint64_t end = end_of(spec, *argument.rows);
+    if (!argument.assigned_first || argument.rows->reach != 0 || spec.active || spec.prepared ||
+        end <= buffer.bytes) {
+      return;
+    }
+    warnings_.push_back({.message = fmt::format("{} writes {} elements from the start of {}, which has {}",
+                                                program_.wave_text(wave), elements(buffer, end),
+                                                in_quotes(buffer.name), elements(buffer, buffer.bytes)),
+                         .fix = "give the buffer more elements, or the wave a smaller global_size",
+                         .pointer = pointer_});
+  }
+
+  void read_while_written(std::uint32_t wave, const ProgramArgument& argument) {
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    const bool writes =
+        std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
+          return other.kind == ProgramArgument::Kind::buffer && other.buffer == argument.buffer &&
+                 other.access != Access::read && other.rows && other.rows->reach == 0;
+        });
+    if (argument.access == Access::read && argument.rows->reach != 0 && writes) {
+      warnings_.push_back(
+          {.message = fmt::format(
+               "{} reads elements of {} that its other work-items write: the buffer is an input and an output",
+               program_.wave_text(wave), in_quotes(buffer.name)),
+           .fix = "write another buffer, and swap both if the wave repeats",
+           .pointer = pointer_});
+    }
+  }
+
+  void transposed(std::uint32_t wave, const ProgramArgument& argument) {
+    const ProgramBuffer& buffer = program_.buffers[argument.buffer];
+    const std::uint64_t taken = argument.rows->row_bytes;
+    const std::size_t element = element_bytes(buffer.type);
+    if (buffer.row_bytes > element && program_.waves[wave].range.dimensions == 2 &&
+        taken != buffer.row_bytes && taken == buffer.bytes / buffer.row_bytes * element) {
+      warnings_.push_back(
+          {.message = fmt::format("{} takes {} for rows of {} elements, and its shape has {} rows of {}",
+                                  program_.wave_text(wave), in_quotes(buffer.name), taken / element,
+                                  buffer.bytes / buffer.row_bytes, buffer.row_bytes / element),
+           .fix =
+               "width and height look transposed: exchange them in the arguments, the global_size or the shape",
+           .pointer = pointer_});
+    }
+  }
+
+  // Of a result that starts without contents.
+  void partly_written(std::uint32_t index) {
+    const ProgramBuffer& buffer = program_.buffers[index];
+    if (!buffer.output || buffer.first || buffer.swapped || buffer.is_unordered() || buffer.is_object()) {
+      return;
+    }
+    std::uint64_t end = 0;
+    for (const ProgramWave& wave : program_.waves) {
+      for (const ProgramArgument& argument : wave.arguments) {
+        if (!argument.is_memory() || argument.buffer != index || argument.access == Access::read) {
+          continue;
+        }
+        const bool known =
+            wave.users_kernel && argument.rows && argument.rows->row_bytes != 0 && argument.rows->wraps == 0;
+        end = known ? std::max(end, end_of(wave, *argument.rows)) : buffer.bytes;
+      }
+    }
+    if (end != 0 && end < buffer.bytes) {
+      warnings_.push_back({.message = fmt::format(
+                               "no wave writes more than the first {} of {} elements of {}",
+                               elements(buffer, end), elements(buffer, buffer.bytes), in_quotes(buffer.name)),
+                           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
+                           .pointer = buffer.pointer});
+    }
+  }
+
+  const Job& program_;
+  std::vector<Warning>& warnings_;
+  std::string pointer_; // of the argument
+};
+
+// Returns the number of an integer argument of 32 or 64 bits that does not change.
+std::optional<std::int64_t> number_of(const ProgramArgument& argument) {
+  std::int64_t number = 0;
+  if (argument.kind != ProgramArgument::Kind::value || !argument.changes.empty() ||
+      (argument.value.size() != sizeof(std::int32_t) && argument.value.size() != sizeof number)) {
+    return {};
+  }
+  std::memcpy(&number, argument.value.data(), argument.value.size());
+  return number;
+}
+
+// Work-items that return where others of their work-group wait at a barrier.
+void early_returns(const Job& program, std::vector<Warning>& warnings) {
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const ProgramWave& spec = program.waves[wave];
+    if (!spec.users_kernel) {
+      continue;
+    }
+    const opencl_c::TranslationUnit& unit = program.units[program.ops[spec.op].unit].unit;
+    for (const opencl_c::EarlyReturn& found :
+         opencl_c::returns_before_barrier(unit, program.function(spec.op))) {
+      const auto bound = found.parameter ? number_of(spec.arguments[*found.parameter]) : found.number;
+      const std::uint32_t local = spec.range.local[found.dimension];
+      if (bound && *bound > 0 && *bound < spec.range.global[found.dimension] &&
+          spec.range.offset[found.dimension] == 0 && *bound % local != 0) {
+        const Error place = opencl_c::error_at(unit, found.token, ErrorCode::unsupported_kernel, "", "");
+        warnings.push_back(
+            {.message = fmt::format(
+                 "{}: work-items from {} on return in line {} of the kernel's file, and others of their "
+                 "work-group of {} wait at a barrier after it",
+                 program.wave_text(wave), *bound, place.line.value_or(0), local),
+             .fix = "let all work-items of a group come to the barrier: put what follows the test into an if",
+             .pointer = program.wave_pointer(wave)});
+      }
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Warning> find_hazards(const Job& program) {
@@ -315,6 +473,8 @@ std::vector<Warning> find_hazards(const Job& program) {
   }
   undefined_reads(program, warnings);
   reinterpreted_buffers(program, warnings);
+  Footprints(program, warnings).look();
+  early_returns(program, warnings);
   if (std::ranges::none_of(program.buffers, &ProgramBuffer::is_result)) {
     warnings.push_back({.message = "the program keeps none of its results",
                         .fix = "give a buffer an output, such as \"output\": \"result.npy\"",
