@@ -3,6 +3,7 @@
 #include "opencl_c/constant_expression.hpp"
 
 #include "opencl_c/lexer.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -429,54 +430,35 @@ std::optional<Constant> evaluate_constant(std::span<const Token> tokens, const C
 
 // Evaluates the lists of enumerators in source order: later values may use earlier ones.
 
-namespace {
-
-// Index of the opening brace of the enumerators at "enum", past its attributes and tag; the number of
-// tokens if there is none.
-std::size_t brace_of(const TranslationUnit& unit, std::size_t keyword) {
-  const std::vector<Token>& tokens = unit.source.tokens;
-  std::size_t i = unit.after_attributes(keyword + 1);
-  i += i < tokens.size() && tokens[i].kind == TokenKind::identifier ? 1U : 0U;
-  return unit.is(i, "{") ? i : tokens.size();
-}
-
-} // namespace
-
 ConstantValues::ConstantValues(const TranslationUnit& unit) : unit_(unit) {
-  const std::vector<Token>& tokens = unit.source.tokens;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i].is("enum")) {
-      enumerators(brace_of(unit, i));
+  for (const Record& record : unit.tree->records) {
+    if (record.kind == Record::Kind::enumeration && record.body.end != 0) {
+      enumerators(record);
     }
   }
 }
 
-void ConstantValues::enumerators(std::size_t brace) {
-  const std::vector<Token>& tokens = unit_.source.tokens;
-  if (brace == tokens.size()) {
-    return;
-  }
-  const std::size_t end = unit_.counterpart(brace);
+void ConstantValues::enumerators(const Record& record) {
   std::optional<Constant> next = Constant{};
-  for (const TokenRange part : unit_.split({.begin = brace + 1, .end = end})) {
-    const std::size_t assignment = unit_.find(part, "=");
-    if (assignment != part.end) {
-      next = constant({.begin = assignment + 1, .end = part.end});
+  for (const Decl* const enumerator : record.members) {
+    if (enumerator->value != nullptr) {
+      next = constant(enumerator->value->tokens);
     }
     if (!next || !next->number()) {
       return;
     }
-    values_[part.begin] = *next;
+    values_[enumerator->tokens.begin] = *next;
     const Constant greater{.bits = next->bits + 1, .type = next->type};
     next = converted(greater, greater.type).bits == greater.bits ? std::optional(greater) : std::nullopt;
   }
   // After the list all enumerators are int, or have the enumeration's type if int cannot hold them.
-  const auto type = type_of(brace);
-  for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
-    const Constant as_int = converted(entry->second, {});
-    entry->second = as_int.number() == entry->second.number() ? as_int : converted(entry->second, type);
+  complete_.insert(&record);
+  const auto type = type_of(record);
+  for (const Decl* const enumerator : record.members) {
+    Constant& value = values_[enumerator->tokens.begin];
+    const Constant as_int = converted(value, {});
+    value = as_int.number() == value.number() ? as_int : converted(value, type);
   }
-  complete_.insert(brace);
 }
 
 std::optional<Constant> ConstantValues::constant(TokenRange expression) const {
@@ -527,27 +509,26 @@ std::optional<std::int64_t> ConstantValues::value(TokenRange expression) const {
 }
 
 std::optional<std::vector<std::pair<std::string, std::int64_t>>>
-ConstantValues::enumerators_of(std::size_t brace) const {
-  if (!complete_.contains(brace)) {
+ConstantValues::enumerators_of(const Record& record) const {
+  if (!complete_.contains(&record)) {
     return {};
   }
   std::vector<std::pair<std::string, std::int64_t>> found;
-  const std::size_t end = unit_.counterpart(brace);
-  for (auto entry = values_.upper_bound(brace); entry != values_.end() && entry->first < end; ++entry) {
-    found.emplace_back(unit_.source.tokens[entry->first].text, *entry->second.number());
+  for (const Decl* const enumerator : record.members) {
+    const std::size_t token = enumerator->tokens.begin;
+    found.emplace_back(unit_.source.tokens[token].text, *values_.at(token).number());
   }
   return found;
 }
 
 // Compilers take the first of uint, int, ulong and long that holds every enumerator.
-IntegerType ConstantValues::type_of(std::size_t brace) const {
-  const auto first = values_.upper_bound(brace);
-  const auto last = values_.lower_bound(unit_.counterpart(brace));
+IntegerType ConstantValues::type_of(const Record& record) const {
   std::int64_t least = 0;
   std::int64_t most = 0;
-  for (auto entry = first; entry != last; ++entry) {
-    least = std::min(least, *entry->second.number());
-    most = std::max(most, *entry->second.number());
+  for (const Decl* const enumerator : record.members) {
+    const std::int64_t value = *values_.at(enumerator->tokens.begin).number();
+    least = std::min(least, value);
+    most = std::max(most, value);
   }
   const bool is_long = least < std::numeric_limits<std::int32_t>::min() ||
                        most > (least < 0 ? std::int64_t{std::numeric_limits<std::int32_t>::max()}
@@ -555,37 +536,15 @@ IntegerType ConstantValues::type_of(std::size_t brace) const {
   return {.bits = is_long ? 64U : 32U, .is_unsigned = least >= 0};
 }
 
-std::map<std::string, std::string> ConstantValues::enumeration_types() const {
-  const std::vector<Token>& tokens = unit_.source.tokens;
-  std::map<std::string, std::string> types;
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::size_t brace = tokens[i].is("enum") ? brace_of(unit_, i) : tokens.size();
-    if (!complete_.contains(brace)) {
-      continue;
-    }
-    const IntegerType type = type_of(brace);
-    const std::string name_of_type =
-        std::string(type.is_unsigned ? "u" : "") + (type.bits == 64 ? "long" : "int");
-    const std::size_t end = unit_.counterpart(brace);
-    // Skips enumerations with attributes: packed ones may be smaller.
-    const bool has_attribute = (i + 1 < tokens.size() && is_attribute(tokens[i + 1].text)) ||
-                               (end + 1 < tokens.size() && is_attribute(tokens[end + 1].text));
-    if (has_attribute) {
-      continue;
-    }
-    if (tokens[brace - 1].kind == TokenKind::identifier && brace - 1 > i) {
-      types["enum " + tokens[brace - 1].text] = name_of_type;
-    }
-    for (const Name& name : unit_.names) { // "typedef enum {…} mode", not an enumeration in a structure
-      const bool own = name.kind == NameKind::type && name.specifiers.begin <= i &&
-                       end < name.specifiers.end && name.declarator.begin == name.token &&
-                       !unit_.contains({.begin = name.specifiers.begin, .end = i}, "{");
-      if (own) {
-        types[tokens[name.token].text] = name_of_type;
-      }
-    }
+std::string ConstantValues::integer_of(const Type& type) const {
+  const bool known = type.is(Type::Kind::number) && type.record != nullptr && !type.has_attributes &&
+                     complete_.contains(type.record) && !type.record->attributes.packed &&
+                     !type.record->attributes.other && type.record->attributes.aligned.empty();
+  if (!known) {
+    return "";
   }
-  return types;
+  const IntegerType integer = type_of(*type.record);
+  return std::string(integer.is_unsigned ? "u" : "") + (integer.bits == 64 ? "long" : "int");
 }
 
 } // namespace tidegate::opencl_c

@@ -19,6 +19,8 @@
 
 namespace tidegate::opencl_c {
 
+struct Record; // tree.hpp
+
 struct IntegerType {
   std::uint32_t bits = 32;
   bool is_unsigned = false;
@@ -75,23 +77,23 @@ public:
   // for any other.
   [[nodiscard]] std::optional<std::int64_t> value(TokenRange expression) const;
 
-  // Enumerators of the list in these braces; empty if the value of one is unknown.
+  // Enumerators of a complete enumeration; empty if the value of one is unknown.
   [[nodiscard]] std::optional<std::vector<std::pair<std::string, std::int64_t>>>
-  enumerators_of(std::size_t brace) const;
+  enumerators_of(const Record& record) const;
 
-  // Integer type of the enumeration with these braces.
-  [[nodiscard]] IntegerType type_of(std::size_t brace) const;
+  // Integer type of an enumeration whose enumerators are known.
+  [[nodiscard]] IntegerType type_of(const Record& record) const;
 
-  // Integer type of each enumeration, by "enum TAG" and by the names of its typedefs.
-  [[nodiscard]] std::map<std::string, std::string> enumeration_types() const;
+  // The integer type of an enumeration, such as "uint"; empty for another type. Those with attributes may be smaller.
+  [[nodiscard]] std::string integer_of(const Type& type) const;
 
 private:
-  void enumerators(std::size_t brace);
+  void enumerators(const Record& record);
   [[nodiscard]] std::optional<Constant> constant(TokenRange expression) const;
 
   const TranslationUnit& unit_;
   std::map<std::size_t, Constant> values_; // by token of the enumerator
-  std::set<std::size_t> complete_;         // opening braces of the lists whose values are all known
+  std::set<const Record*> complete_;       // enumerations whose values are all known
 };
 
 } // namespace tidegate::opencl_c

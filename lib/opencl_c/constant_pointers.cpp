@@ -2,7 +2,7 @@
 // come from a constant argument.
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/rewriting.hpp"
-#include "opencl_c/translation_unit.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -20,7 +20,24 @@
 namespace tidegate::opencl_c {
 namespace {
 
-// Queries about the constant address space in the declarations of a unit.
+// True for a type in constant memory, or one that points there.
+bool in_constant(const Type& type) {
+  return type.space == AddressSpace::constant ||
+         ((type.is(Type::Kind::pointer) || type.is(Type::Kind::array)) && in_constant(*type.inner));
+}
+
+// The type of an element of an array, of another type itself.
+const Type& element_of(const Type& type) {
+  return type.is(Type::Kind::array) ? element_of(*type.inner) : type;
+}
+
+// True for a pointer into constant memory, and an array of such.
+bool points_to_constant(const Type& type) {
+  const Type& element = element_of(type);
+  return element.is(Type::Kind::pointer) && in_constant(*element.inner);
+}
+
+// Queries about tokens of declarations.
 class ConstantTypes {
 public:
   explicit ConstantTypes(const TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {}
@@ -29,58 +46,13 @@ public:
   [[nodiscard]] bool is_constant(std::size_t i) const {
     const Name* const type = used_type(i);
     return address_space(tokens_[i].text) == AddressSpace::constant ||
-           (type != nullptr && in_constant(*type));
-  }
-
-  [[nodiscard]] bool in_constant(const Name& name) const {
-    return any_specifier(name.specifiers, [this](std::size_t i) { return is_constant(i); });
-  }
-
-  [[nodiscard]] bool is_pointer(const Name& name) const {
-    const bool star = unit_.contains({.begin = name.declarator.begin, .end = name.token}, "*");
-    return star || any_specifier(name.specifiers, [this](std::size_t i) {
-             const Name* const type = used_type(i);
-             return type != nullptr && is_pointer(*type);
-           });
-  }
-
-  [[nodiscard]] bool is_array(const Name& name) const {
-    return tokens_[name.token + 1].is("[") || any_specifier(name.specifiers, [this](std::size_t i) {
-             const Name* const type = used_type(i);
-             return type != nullptr && is_array(*type);
-           });
-  }
-
-  // True for a variable that is a pointer into constant memory.
-  [[nodiscard]] bool points_to_constant(const Name& name) const {
-    return name.kind == NameKind::variable && in_constant(name) && is_pointer(name);
-  }
-
-  // True if any structure has a member of this name that points into constant memory.
-  [[nodiscard]] bool is_member_to_constant(const std::string& text) const {
-    return std::ranges::any_of(unit_.names, [&text, this](const Name& name) {
-      return name.kind == NameKind::member && tokens_[name.token].text == text && in_constant(name) &&
-             is_pointer(name);
-    });
+           (type != nullptr && in_constant(*type->type));
   }
 
   // True for a function that returns a pointer into constant memory.
   [[nodiscard]] bool returns_constant(const Function& function) const {
-    return any_specifier({.begin = function.begin, .end = function.name_token},
-                         [this](std::size_t i) { return is_constant(i); });
-  }
-
-  // True if any of the specifiers has this property, members of structures excepted.
-  template <class Property>
-  [[nodiscard]] bool any_specifier(TokenRange specifiers, const Property& property) const {
-    for (std::size_t i = specifiers.begin; i < specifiers.end; ++i) {
-      if (tokens_[i].is("{")) {
-        i = unit_.counterpart(i);
-      } else if (property(i)) {
-        return true;
-      }
-    }
-    return false;
+    const Decl* const decl = unit_.tree->declaration(function.name_token);
+    return decl != nullptr && decl->type->is(Type::Kind::function) && in_constant(*decl->type->inner);
   }
 
   // True for a structure that has members but no tag: it cannot be named again.
@@ -98,13 +70,6 @@ public:
   [[nodiscard]] const Name* used_type(std::size_t i) const {
     const Name* const name = unit_.meaning(i);
     return name != nullptr && name->kind == NameKind::type && name->token != i ? name : nullptr;
-  }
-
-  // True if the parenthesis at `close` ends a cast.
-  [[nodiscard]] bool is_cast(std::size_t close) const {
-    const std::size_t first = unit_.counterpart(close) + 1;
-    return is_qualifier(tokens_[first].text) || is_type_word(tokens_[first].text) ||
-           used_type(first) != nullptr;
   }
 
 private:
@@ -158,14 +123,14 @@ public:
         }
       }
     }
-    if (function.body) {
-      find_assignments();
+    if (const Stmt* const body = unit.tree->body(function)) {
+      each_statement(*body, [this](const Stmt& stmt) { find_assignments(stmt); });
       for (bool changed = true; changed;) {
         changed = false;
         for (const Assignment& assignment : assignments_) {
           Target& target = targets_[assignment.declaration];
           const Target before = target;
-          target |= target_of(assignment.value);
+          target |= target_of(*assignment.value);
           changed |= !(target == before);
         }
       }
@@ -179,23 +144,23 @@ public:
 
   // Adds which parameters of other functions get addresses in global memory.
   Result<void> find_calls(std::set<std::pair<std::string, ParameterSet>>& calls) const {
-    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
-      const Function* const called = unit_.is_call(i) ? with_constants(i) : nullptr;
+    for (const Expr* const call : calls_) {
+      const Function* const called = with_constants(*call);
       if (called == nullptr) {
         continue;
       }
-      const std::vector<TokenRange> values = arguments(i);
+      const auto values = call->operands.subspan(1);
       for (std::size_t p = 0; p < std::min(values.size(), called->parameters.size()); ++p) {
-        const Target target = is_constant_pointer(called->parameters[p]) ? target_of(values[p]) : Target{};
+        const Target target = is_constant_pointer(called->parameters[p]) ? target_of(*values[p]) : Target{};
         if (target.global && target.constant) {
           return tl::unexpected(error_at(
-              unit_, values[p].begin, ErrorCode::unsupported_kernel,
+              unit_, values[p]->tokens.begin, ErrorCode::unsupported_kernel,
               "this argument may point into constant memory or to a constant argument, which is in global "
               "memory in a persistent kernel",
               "use a separate call for each"));
         }
       }
-      calls.emplace(called->name, global_arguments(*called, i));
+      calls.emplace(called->name, global_arguments(*called, *call));
     }
     return {};
   }
@@ -203,18 +168,18 @@ public:
   Result<void> edit(Edits& edits) const {
     for (const Assignment& assignment : assignments_) {
       const Target target = targets_.at(assignment.declaration);
-      if (target.global && target.constant && target_of(assignment.value).constant) {
+      if (target.global && target.constant && target_of(*assignment.value).constant) {
         return tl::unexpected(error_at(
-            unit_, assignment.value.begin, ErrorCode::unsupported_kernel,
+            unit_, assignment.value->tokens.begin, ErrorCode::unsupported_kernel,
             "this pointer gets addresses of constant memory here and those of a constant argument elsewhere, "
             "which is in global memory in a persistent kernel",
             "use a separate pointer for each"));
       }
     }
-    for (const TokenRange& value : member_values_) {
-      if (target_of(value).global) {
+    for (const Expr* const value : member_values_) {
+      if (target_of(*value).global) {
         return tl::unexpected(
-            error_at(unit_, value.begin, ErrorCode::unsupported_kernel,
+            error_at(unit_, value->tokens.begin, ErrorCode::unsupported_kernel,
                      "this member points into constant memory and gets an address from a constant argument, "
                      "which is in global memory in a persistent kernel",
                      "keep such pointers in variables"));
@@ -233,7 +198,11 @@ public:
         changed.push_back(function_.parameters[i].tokens); // its name may be missing
       }
     }
-    casts(changed);
+    for (const Expr* const cast : casts_) {
+      if (target_of(*cast->operands[0]).global) {
+        changed.push_back({.begin = cast->token + 1, .end = unit_.counterpart(cast->token)});
+      }
+    }
     for (const TokenRange& range : changed) {
       TIDEGATE_CHECK(replace(range, edits));
     }
@@ -270,206 +239,139 @@ private:
 
   struct Assignment {
     std::size_t declaration = 0; // first token of the specifiers
-    TokenRange value;
+    const Expr* value = nullptr;
   };
 
-  void find_assignments() {
-    for (const Name* const name : names_) {
-      if (!types_.points_to_constant(*name)) {
-        continue;
-      }
-      const std::size_t end = name->declarator.end;
-      const std::size_t equals = unit_.find({.begin = name->token, .end = end}, "=");
-      if (equals != end) {
-        add(*name, {.begin = equals + 1, .end = end});
+  // Notes what the statement assigns to pointers into constant memory, its casts and its calls.
+  void find_assignments(const Stmt& stmt) {
+    for (const Decl* const decl : stmt.declared) {
+      if (decl->value != nullptr && decl->name != no_name && points_to_constant(*decl->type)) {
+        add(unit_.names[decl->name], *decl->value);
       }
     }
-    const bool result = types_.returns_constant(function_);
-    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
-      const Name* const name = is(i, "return") ? nullptr : unit_.meaning(i);
-      if (unit_.is_member(i) && is(i + 1, "=") && types_.is_member_to_constant(tokens_[i].text)) {
-        member_values_.push_back(value_at(i + 2));
-      } else if (is(i, "return") && result) {
-        assignments_.push_back({.declaration = function_.begin, .value = value_at(i + 1)});
-      } else if (name != nullptr && name->token != i && types_.points_to_constant(*name)) {
-        std::size_t next = i + 1;
-        while (is(next, "[")) { // an array of pointers
-          next = unit_.counterpart(next) + 1;
-        }
-        if (is(next, "=")) {
-          add(*name, value_at(next + 1));
-        }
+    if (stmt.kind == Stmt::Kind::return_value && !stmt.values.empty() && types_.returns_constant(function_)) {
+      assignments_.push_back({.declaration = function_.begin, .value = stmt.values[0]});
+    }
+    each_value(stmt, [this](const Expr& value) {
+      each_expression(value, [this](const Expr& expr) { find_assignments(expr); });
+    });
+  }
+
+  void find_assignments(const Expr& expr) {
+    if (expr.kind == Expr::Kind::call) {
+      calls_.push_back(&expr);
+    } else if (expr.kind == Expr::Kind::cast && points_to_constant(*expr.type)) {
+      casts_.push_back(&expr);
+    } else if (expr.kind == Expr::Kind::assignment && unit_.is(expr.token, "=") &&
+               points_to_constant(*expr.type)) {
+      const Expr* target = expr.operands[0];
+      while (target->kind == Expr::Kind::subscript || target->kind == Expr::Kind::unary) {
+        target = target->operands[0]; // an array of pointers
       }
-    }
-  }
-
-  void add(const Name& name, TokenRange value) {
-    assignments_.push_back({.declaration = name.specifiers.begin, .value = value});
-  }
-
-  // The expression from token `begin` to a comma, a semicolon or the end of the enclosing brackets.
-  [[nodiscard]] TokenRange value_at(std::size_t begin) const {
-    return {.begin = begin, .end = unit_.find({.begin = begin, .end = tokens_.size()}, ",;)]}")};
-  }
-
-  // Adds the tokens between the parentheses of each cast whose pointer type changes.
-  void casts(std::vector<TokenRange>& changed) const {
-    if (!function_.body) {
-      return;
-    }
-    std::vector<std::size_t> open; // brackets
-    for (std::size_t i = function_.body->begin; i < function_.body->end; ++i) {
-      if (tokens_[i].opens()) {
-        open.push_back(i);
-      } else if (tokens_[i].closes()) {
-        open.pop_back();
-      } else if (types_.is_constant(i) && is(open.back(), "(") && !is_specifier(i)) {
-        const std::size_t close = unit_.counterpart(open.back());
-        if (target_of(operand(close + 1)).global) {
-          changed.push_back({.begin = open.back() + 1, .end = close});
-        }
+      const Name* const name = target->kind == Expr::Kind::name ? unit_.meaning(target->token) : nullptr;
+      if (target->kind == Expr::Kind::member) {
+        member_values_.push_back(expr.operands[1]);
+      } else if (name != nullptr) {
+        add(*name, *expr.operands[1]);
       }
     }
   }
 
-  [[nodiscard]] bool is_specifier(std::size_t i) const {
-    return std::ranges::any_of(
-        names_, [i](const Name* name) { return name->specifiers.begin <= i && i < name->specifiers.end; });
+  void add(const Name& name, const Expr& value) {
+    assignments_.push_back({.declaration = name.specifiers.begin, .value = &value});
   }
 
-  // The operand of a cast that ends before token `begin`.
-  [[nodiscard]] TokenRange operand(std::size_t begin) const {
-    std::size_t i = begin;
-    while (is(i, "&") || is(i, "*") || is(i, "++") || is(i, "--")) {
-      ++i;
-    }
-    for (std::size_t first = i;;) {
-      if (is(i, "(") || is(i, "[")) {
-        i = unit_.counterpart(i) + 1;
-      } else if (is(i, ".") || is(i, "->")) {
-        i += 2;
-      } else if (i < tokens_.size() && tokens_[i].kind != TokenKind::punctuator &&
-                 (i == first || is(i - 1, ")"))) {
-        ++i; // the first token, or one after another cast
-      } else {
-        return {.begin = begin, .end = i};
-      }
-    }
-  }
-
-  // Address spaces of a value, by the addresses that it is computed from. Without any, it was read from
-  // memory and points where that memory is: a member that is an array looks like a read.
-  [[nodiscard]] Target target_of(TokenRange value) const {
-    const Target target = target_of(value, false);
-    return target == Target{} ? target_of(value, true) : target;
-  }
-
-  // Values read from memory, and operands of brackets and other functions, are not addresses; with `reads`,
-  // the values read are.
-  [[nodiscard]] Target target_of(TokenRange value, bool reads) const {
+  // Address spaces of a value, by the addresses that it is computed from. What was read from memory points where that
+  // memory is.
+  [[nodiscard]] Target target_of(const Expr& expr) const {
     Target target;
-    for (std::size_t i = value.begin; i < value.end; ++i) {
-      const bool in_parentheses = !reads && is(i, "(") && is_read(i, unit_.counterpart(i));
-      if (is(i, "[") || in_parentheses) {
-        i = unit_.counterpart(i);
-      } else if (is(i, "sizeof")) {
-        i = is(i + 1, "(") ? unit_.counterpart(i + 1) : i + 1;
-      } else if (tokens_[i].kind == TokenKind::string) {
-        target.constant = true;
-      } else if (unit_.is_call(i)) {
-        target |= target_of_call(i);
-        i = unit_.counterpart(i + 1);
-      } else {
-        target |= target_of_name(i, reads);
+    switch (expr.kind) {
+    case Expr::Kind::text: return {.constant = expr.type->is(Type::Kind::pointer)};
+    case Expr::Kind::call: return target_of_call(expr);
+    case Expr::Kind::name:
+    case Expr::Kind::subscript:
+    case Expr::Kind::member: return memory_of(expr);
+    case Expr::Kind::unary:
+      return unit_.is(expr.token, "&")   ? memory_of(*expr.operands[0])
+             : unit_.is(expr.token, "*") ? memory_of(expr)
+                                         : target_of(*expr.operands[0]);
+    case Expr::Kind::cast:
+    case Expr::Kind::postfix: return target_of(*expr.operands[0]);
+    case Expr::Kind::assignment:
+    case Expr::Kind::comma: return target_of(*expr.operands[1]);
+    case Expr::Kind::conditional:
+      target = target_of(*expr.operands[1]);
+      target |= target_of(*expr.operands[2]);
+      return target;
+    case Expr::Kind::binary:
+      if (!expr.type->is(Type::Kind::pointer)) {
+        return {};
       }
+      [[fallthrough]];
+    case Expr::Kind::list:
+    case Expr::Kind::designated:
+    case Expr::Kind::compound:
+      for (const Expr* const part : expr.operands) {
+        target |= part->type->is_arithmetic() ? Target{} : target_of(*part);
+      }
+      return target;
+    default: return {};
     }
-    return target;
+  }
+
+  // Address spaces of the memory where an object is; of a pointer, those that it points into.
+  [[nodiscard]] Target memory_of(const Expr& expr) const {
+    if (expr.kind != Expr::Kind::name) {
+      const bool reads = expr.kind == Expr::Kind::subscript || expr.kind == Expr::Kind::member ||
+                         (expr.kind == Expr::Kind::unary && unit_.is(expr.token, "*"));
+      return !reads ? target_of(expr)
+             : expr.operands[0]->type->is_arithmetic() && expr.operands.size() > 1
+                 ? memory_of(*expr.operands[expr.operands[1]->type->is_arithmetic() ? 0 : 1])
+                 : memory_of(*expr.operands[0]);
+    }
+    const Name* const name = unit_.meaning(expr.token);
+    if (name == nullptr || name->kind != NameKind::variable || !in_constant(*name->type)) {
+      return {};
+    }
+    if (!element_of(*name->type).is(Type::Kind::pointer)) { // a table or a single value
+      return {.constant = true};
+    }
+    const auto found = targets_.find(name->specifiers.begin);
+    return found == targets_.end() ? Target{.constant = name->is_file_scope} : found->second;
   }
 
   // A function that returns such a pointer has versions, chosen by its arguments.
-  [[nodiscard]] Target target_of_call(std::size_t i) const {
-    const Function* called = with_constants(i);
+  [[nodiscard]] Target target_of_call(const Expr& call) const {
+    const Function* called = with_constants(call);
     if (called == nullptr || !types_.returns_constant(*called)) {
-      return {.constant = called == nullptr && returns_constant(i)};
+      return {.constant = called == nullptr && in_constant(*call.type)};
     }
     called = unit_.definition(called->name) == nullptr ? called : unit_.definition(called->name);
-    const ParameterSet moved = global_arguments(*called, i);
+    const ParameterSet moved = global_arguments(*called, call);
     constexpr int most_calls = 8; // a function might call itself
     const bool global = moved != 0 && (depth_ == most_calls || !called->body ||
                                        ConstantPointers(unit_, *called, moved, depth_ + 1).returns_global());
     return {.global = global, .constant = !global};
   }
 
-  // The function with pointers into constant memory that is called at token `i`, or nullptr.
-  [[nodiscard]] const Function* with_constants(std::size_t i) const {
+  // The function with pointers into constant memory that is called, or nullptr.
+  [[nodiscard]] const Function* with_constants(const Expr& call) const {
     const auto called = std::ranges::find_if(unit_.functions, [&](const Function& function) {
-      return function.name == tokens_[i].text &&
+      return function.name == tokens_[call.operands[0]->token].text &&
              std::ranges::any_of(function.parameters, is_constant_pointer);
     });
-    return called == unit_.functions.end() ? nullptr : &*called;
-  }
-
-  [[nodiscard]] bool returns_constant(std::size_t i) const {
-    return std::ranges::any_of(unit_.functions, [&](const Function& function) {
-      return function.name == tokens_[i].text && types_.returns_constant(function);
-    });
-  }
-
-  [[nodiscard]] std::vector<TokenRange> arguments(std::size_t call) const {
-    std::vector<TokenRange> found;
-    for (std::size_t begin = call + 2; !is(begin - 1, ")") && !is(begin, ")"); begin = found.back().end + 1) {
-      found.push_back(value_at(begin));
-    }
-    return found;
+    return called == unit_.functions.end() || call.operands[0]->kind != Expr::Kind::name ? nullptr : &*called;
   }
 
   // The parameters that get addresses in global memory from a call.
-  [[nodiscard]] ParameterSet global_arguments(const Function& called, std::size_t call) const {
+  [[nodiscard]] ParameterSet global_arguments(const Function& called, const Expr& call) const {
     ParameterSet moved = 0;
-    const std::vector<TokenRange> values = arguments(call);
+    const auto values = call.operands.subspan(1);
     for (std::size_t i = 0; i < std::min<std::size_t>({values.size(), called.parameters.size(), 64}); ++i) {
-      const bool moves = is_constant_pointer(called.parameters[i]) && target_of(values[i]).global;
+      const bool moves = is_constant_pointer(called.parameters[i]) && target_of(*values[i]).global;
       moved |= ParameterSet{moves} << i;
     }
     return moved;
-  }
-
-  [[nodiscard]] Target target_of_name(std::size_t i, bool reads) const {
-    const Name* const name = unit_.meaning(i);
-    if (name == nullptr || name->kind != NameKind::variable || !types_.in_constant(*name)) {
-      return {};
-    }
-    const bool array = types_.is_array(*name);
-    const bool parameter = !name->is_file_scope && name->token < function_.parameter_list.end;
-    if (!types_.is_pointer(*name) && !parameter) { // a table or a single value
-      return {.constant = reads || (array ? !is_read(i, i) : has_address(i))};
-    }
-    if (is_read(i, i) && !reads && (!array || parameter)) {
-      return {};
-    }
-    const auto found = targets_.find(name->specifiers.begin);
-    return found == targets_.end() ? Target{.constant = name->is_file_scope} : found->second;
-  }
-
-  // True if the program dereferences the tokens from `first` to `last`.
-  [[nodiscard]] bool is_read(std::size_t first, std::size_t last) const {
-    const bool reads =
-        is(last + 1, "[") || is(last + 1, ".") || is(last + 1, "->") || is_unary(first - 1, "*");
-    return reads && !has_address(first);
-  }
-
-  [[nodiscard]] bool has_address(std::size_t i) const {
-    while (is(i - 1, "(")) {
-      --i;
-    }
-    return is_unary(i - 1, "&");
-  }
-
-  [[nodiscard]] bool is_unary(std::size_t i, const char* text) const {
-    const Token& before = tokens_[i - 1];
-    const bool operand = (before.is(")") && !types_.is_cast(i - 1)) || before.is("]") ||
-                         (before.kind != TokenKind::punctuator && !before.is("return"));
-    return is(i, text) && !operand;
   }
 
   const TranslationUnit& unit_;
@@ -477,10 +379,12 @@ private:
   const ConstantTypes types_;
   const Function& function_;
   const ParameterSet moved_;
-  const int depth_;                       // of calls that are looked into
-  std::vector<const Name*> names_;        // declared by the function
-  std::vector<Assignment> assignments_;   // to pointers into constant memory, and returned ones
-  std::vector<TokenRange> member_values_; // values assigned to members that are such pointers
+  const int depth_;                        // of calls that are looked into
+  std::vector<const Name*> names_;         // declared by the function
+  std::vector<Assignment> assignments_;    // to pointers into constant memory, and returned ones
+  std::vector<const Expr*> member_values_; // values assigned to members that are such pointers
+  std::vector<const Expr*> casts_;         // to such pointers
+  std::vector<const Expr*> calls_;
   std::map<std::size_t, Target> targets_; // by first token of the specifiers
 };
 
@@ -532,7 +436,7 @@ void add_global_typedefs(const TranslationUnit& unit, TokenRange range, Edits& e
   const ConstantTypes types(unit);
   for (const Name& name : unit.names) {
     if (name.kind != NameKind::type || name.token < range.begin || name.token >= range.end ||
-        !types.in_constant(name) || types.has_unnamed_members(name)) {
+        !in_constant(*name.type) || types.has_unnamed_members(name)) {
       continue;
     }
     std::string text;

@@ -226,6 +226,12 @@ private:
     return more == *of ? of : type(more);
   }
 
+  const Type* attributed(const Type* of) {
+    Type more = *of;
+    more.has_attributes = true;
+    return type(more);
+  }
+
   Expr* opaque(std::size_t begin) {
     return make(Expr{.token = begin, .tokens = since(begin), .type = opaque_, .operands = {}});
   }
@@ -508,6 +514,9 @@ private:
     }
     found.type = found.attributes.other && found.is_typedef ? opaque_ : found.type; // such as vector_size
     found.type = qualified(found.type, is_const, is_volatile, space);
+    if (found.attributes.packed || !found.attributes.aligned.empty() || found.attributes.other) {
+      found.type = attributed(found.type);
+    }
     return found;
   }
 
@@ -534,7 +543,6 @@ private:
     Attributes attributes;
     std::vector<const Decl*> parameters; // of a function
     Scopes::Closed scope;                // that of its parameters
-    TokenRange list;                     // between their parentheses
   };
 
   Declarator declarator(const Type* base) {
@@ -604,13 +612,11 @@ private:
       return type({.kind = Type::Kind::array, .inner = element, .extent = extent});
     }
     if (is("(")) {
-      const std::size_t open = at_;
       std::vector<const Decl*> list;
       Scopes::Closed scope = parameters(list);
       const Type* const result = suffixes(base, found);
       found.parameters = std::move(list);
       found.scope = std::move(scope);
-      found.list = {.begin = open + 1, .end = unit_.counterpart(open)};
       return type({.kind = Type::Kind::function, .inner = result});
     }
     attributes(found.attributes);
@@ -671,6 +677,9 @@ private:
         look_up_until(",;={");
       }
       const Type* of = made.understood && !made.attributes.other ? made.type : opaque_;
+      const bool has_attributes =
+          made.attributes.packed || made.attributes.other || !made.attributes.aligned.empty();
+      of = has_attributes && common.is_typedef ? attributed(of) : of;
       const bool is_function = of->is(Type::Kind::function) && !common.is_typedef && !of_members;
       std::size_t name = no_name;
       if (made.name != no_name) {
@@ -687,8 +696,7 @@ private:
       Decl decl{.name = name,
                 .type = of,
                 .is_typedef = common.is_typedef,
-                .has_attributes =
-                    made.attributes.packed || made.attributes.other || !made.attributes.aligned.empty(),
+                .has_attributes = has_attributes,
                 .parameters = kept(made.parameters)};
       if (is("{") && first && is_function && name != no_name) {
         decl.tokens = since(made.begin);

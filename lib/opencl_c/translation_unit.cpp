@@ -3,6 +3,7 @@
 
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/lexer.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -314,13 +315,13 @@ Result<void> match_brackets(TranslationUnit& unit) {
 // Fills in the properties that depend on the values of enumerators.
 void evaluate_constants(TranslationUnit& unit) {
   const ConstantValues values(unit);
-  const auto enumerations = values.enumeration_types();
   for (Function& function : unit.functions) {
-    for (Parameter& parameter : function.parameters) {
-      if (const auto found = enumerations.find(parameter.type);
-          !parameter.is_pointer && found != enumerations.end()) {
-        parameter.is_enumeration = true;
-        parameter.type = found->second;
+    const Decl* const decl = unit.tree->declaration(function.name_token);
+    const bool known_parameters = decl != nullptr && decl->parameters.size() == function.parameters.size();
+    for (std::size_t i = 0; known_parameters && i < function.parameters.size(); ++i) {
+      if (std::string integer = values.integer_of(*decl->parameters[i]->type); !integer.empty()) {
+        function.parameters[i].is_enumeration = true;
+        function.parameters[i].type = std::move(integer);
       }
     }
     std::array<std::uint64_t, 3> size{1, 1, 1};

@@ -41,6 +41,7 @@ struct Type {
   Kind kind = Kind::opaque;
   bool is_const = false;
   bool is_volatile = false;
+  bool has_attributes = false;             // which may change its layout
   AddressSpace space = AddressSpace::none; // of a variable of this type
   std::string name;                        // of numbers, vectors and handles: "uint", "float4"
   const Type* inner = nullptr;             // pointee, element or result
