@@ -1,8 +1,10 @@
 #include "opencl_c/early_returns.hpp"
 
+#include "opencl_c/tree.hpp"
+
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <set>
 #include <string_view>
 
 namespace tidegate::opencl_c {
@@ -10,74 +12,74 @@ namespace {
 
 class Returns {
 public:
-  Returns(const TranslationUnit& unit, const Function& kernel) : unit_(unit), kernel_(kernel) {}
+  Returns(const TranslationUnit& unit, const Function& kernel, const Stmt& body)
+      : unit_(unit), kernel_(kernel), body_(body) {
+    each_statement(body, [this](const Stmt& stmt) {
+      each_value(stmt, [this](const Expr& value) {
+        each_expression(value, [this](const Expr& expr) {
+          each_changed(unit_, expr, [this](std::size_t token) { changed_.insert(unit_.meaning(token)); });
+          const bool is_barrier =
+              expr.kind == Expr::Kind::name && unit_.meaning(expr.token) == nullptr &&
+              (unit_.is(expr.token, "barrier") || unit_.is(expr.token, "work_group_barrier"));
+          last_ = is_barrier ? std::max(last_, expr.token) : last_;
+        });
+      });
+    });
+  }
 
-  std::vector<EarlyReturn> find() const {
-    std::vector<EarlyReturn> found;
-    const TokenRange body = *kernel_.body;
-    std::size_t last = body.begin; // barrier
-    for (std::size_t i = body.begin; i < body.end; ++i) {
-      const bool is_barrier = unit_.is(i, "barrier") || unit_.is(i, "work_group_barrier");
-      last = is_barrier && unit_.is_call(i) && unit_.meaning(i) == nullptr ? i : last;
-    }
-    for (std::size_t i = body.begin + 1; i < last; ++i) {
-      if (unit_.is(i, "{")) {
-        i = unit_.counterpart(i); // statements of the outermost block alone
-      } else if (unit_.is(i, "if") && unit_.is(i + 1, "(")) {
-        const std::size_t close = unit_.counterpart(i + 1);
-        const std::size_t statement = close + (unit_.is(close + 1, "{") ? 2 : 1);
-        if (unit_.is(statement, "return") && unit_.is(statement + 1, ";")) {
-          parts({.begin = i + 2, .end = close}, statement, found);
-        }
-        i = close;
+  std::vector<EarlyReturn> find() {
+    for (const Stmt* const stmt : body_.parts) { // statements of the outermost block alone
+      if (stmt->kind != Stmt::Kind::if_else || stmt->tokens.begin > last_) {
+        continue;
+      }
+      const Stmt* then = stmt->parts[0];
+      then = then->kind == Stmt::Kind::block && !then->parts.empty() ? then->parts[0] : then;
+      if (then->kind == Stmt::Kind::return_value && then->values.empty()) {
+        parts(*stmt->values[0], then->tokens.begin);
       }
     }
-    return found;
+    return std::move(found_);
   }
 
 private:
-  void parts(TokenRange condition, std::size_t statement, std::vector<EarlyReturn>& found) const {
-    for (std::size_t begin = condition.begin; begin < condition.end;) {
-      std::size_t end = begin;
-      while (end < condition.end && !unit_.is(end, "||")) {
-        end = (unit_.source.tokens[end].opens() ? unit_.counterpart(end) : end) + 1;
-      }
-      if (auto part = comparison({.begin = begin, .end = end})) {
-        part->token = statement;
-        found.push_back(*part);
-      }
-      begin = end + 1;
+  void parts(const Expr& condition, std::size_t token) {
+    if (condition.kind == Expr::Kind::binary && unit_.is(condition.token, "||")) {
+      parts(*condition.operands[0], token);
+      parts(*condition.operands[1], token);
+    } else if (auto part = comparison(condition)) {
+      part->token = token;
+      found_.push_back(*part);
     }
   }
 
   // "i >= n" or "get_global_id(0) >= 64".
-  [[nodiscard]] std::optional<EarlyReturn> comparison(TokenRange part) const {
-    if (part.end < part.begin + 3 || !unit_.is(part.end - 2, ">=")) {
+  [[nodiscard]] std::optional<EarlyReturn> comparison(const Expr& part) const {
+    if (part.kind != Expr::Kind::binary || !unit_.is(part.token, ">=")) {
       return {};
     }
     EarlyReturn found;
-    const TokenRange left{.begin = part.begin, .end = part.end - 2};
-    const Name* const name = left.end == left.begin + 1 ? unit_.meaning(left.begin) : nullptr;
-    auto dimension = id_in(left);
-    if (name != nullptr && name->kind == NameKind::variable && unit_.is(name->token + 1, "=") &&
-        is_constant(*name)) {
-      dimension = id_in({.begin = name->token + 2, .end = name->declarator.end});
+    const Expr* left = part.operands[0];
+    const Name* const name = left->kind == Expr::Kind::name ? unit_.meaning(left->token) : nullptr;
+    if (name != nullptr && name->kind == NameKind::variable && !changed_.contains(name)) {
+      const Decl* const decl = unit_.tree->declaration(name->token);
+      left = decl == nullptr || decl->value == nullptr ? left : decl->value;
     }
-    const Token& right = unit_.source.tokens[part.end - 1];
-    if (const Name* const bound = unit_.meaning(part.end - 1); bound != nullptr) {
-      for (std::size_t i = 0; i < kernel_.parameters.size(); ++i) {
-        const Parameter& parameter = kernel_.parameters[i];
-        if (bound->token >= parameter.tokens.begin && bound->token < parameter.tokens.end &&
-            !parameter.is_pointer && is_constant(*bound)) {
-          found.parameter = i;
-        }
+    const auto dimension = id_in(*left);
+    const Expr& right = *part.operands[1];
+    const std::string& text = unit_.source.tokens[right.token].text;
+    const Name* const bound = right.kind == Expr::Kind::name ? unit_.meaning(right.token) : nullptr;
+    for (std::size_t i = 0; bound != nullptr && i < kernel_.parameters.size(); ++i) {
+      const Parameter& parameter = kernel_.parameters[i];
+      if (bound->token >= parameter.tokens.begin && bound->token < parameter.tokens.end &&
+          !parameter.is_pointer && !changed_.contains(bound)) {
+        found.parameter = i;
       }
-    } else {
-      const char* const end = right.text.data() + right.text.size();
-      const auto [stop, error] = std::from_chars(right.text.data(), end, found.number);
-      dimension = error == std::errc() && stop == end ? dimension : std::nullopt;
     }
-    if (!dimension || (!found.parameter && found.number == 0)) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, found.number);
+    const bool is_number =
+        right.kind == Expr::Kind::number && error == std::errc() && stop == end && found.number != 0;
+    if (!dimension || !(found.parameter || is_number)) {
       return {};
     }
     found.dimension = *dimension;
@@ -85,40 +87,31 @@ private:
   }
 
   // "get_global_id(0)", also as "(int)get_global_id(0)".
-  [[nodiscard]] std::optional<std::uint32_t> id_in(TokenRange range) const {
-    const bool cast = unit_.is(range.begin, "(") && unit_.is(range.begin + 2, ")");
-    range.begin += cast ? 3 : 0;
-    if (range.end != range.begin + 4 || !unit_.is(range.begin, "get_global_id")) {
+  [[nodiscard]] std::optional<std::uint32_t> id_in(const Expr& expr) const {
+    const Expr& call = expr.kind == Expr::Kind::cast ? *expr.operands[0] : expr;
+    if (call.kind != Expr::Kind::call || call.operands.size() != 2 ||
+        !unit_.is(call.operands[0]->token, "get_global_id")) {
       return {};
     }
-    static constexpr std::array<std::string_view, 3> dimensions{"0", "1", "2"};
-    const auto* const found = std::ranges::find(dimensions, unit_.source.tokens[range.begin + 2].text);
-    return found == dimensions.end() ? std::nullopt
-                                     : std::optional(static_cast<std::uint32_t>(found - dimensions.begin()));
-  }
-
-  // True if the body only reads the variable, as far as its neighbours show.
-  [[nodiscard]] bool is_constant(const Name& name) const {
-    static constexpr std::array<std::string_view, 14> changes{
-        "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "<<=", ">>=", "&"};
-    for (std::size_t i = kernel_.body->begin; i < kernel_.body->end; ++i) {
-      const bool used = unit_.meaning(i) == &name && i != name.token;
-      if (used && (std::ranges::find(changes, unit_.source.tokens[i + 1].text) != changes.end() ||
-                   unit_.is(i - 1, "++") || unit_.is(i - 1, "--") || unit_.is(i - 1, "&"))) {
-        return false;
-      }
-    }
-    return true;
+    constexpr std::string_view dimensions = "012";
+    const std::string& text = unit_.source.tokens[call.operands[1]->token].text;
+    const std::size_t found = text.size() == 1 ? dimensions.find(text) : std::string_view::npos;
+    return found == std::string_view::npos ? std::nullopt : std::optional(static_cast<std::uint32_t>(found));
   }
 
   const TranslationUnit& unit_;
   const Function& kernel_;
+  const Stmt& body_;
+  std::size_t last_ = 0; // barrier
+  std::set<const Name*> changed_;
+  std::vector<EarlyReturn> found_;
 };
 
 } // namespace
 
 std::vector<EarlyReturn> returns_before_barrier(const TranslationUnit& unit, const Function& kernel) {
-  return kernel.body ? Returns(unit, kernel).find() : std::vector<EarlyReturn>();
+  const Stmt* const body = unit.tree->body(kernel);
+  return body != nullptr ? Returns(unit, kernel, *body).find() : std::vector<EarlyReturn>();
 }
 
 } // namespace tidegate::opencl_c

@@ -70,17 +70,7 @@ private:
 
   // Notes calls at which work-items meet, and variables that change. Returns false for what is opaque.
   bool look_at(const Expr& expr) {
-    const bool changes =
-        expr.kind == Expr::Kind::assignment || expr.kind == Expr::Kind::postfix ||
-        (expr.kind == Expr::Kind::unary &&
-         (unit_.is(expr.token, "++") || unit_.is(expr.token, "--") || unit_.is(expr.token, "&")));
-    if (changes) {
-      const Expr* target = expr.operands[0];
-      while (target->kind == Expr::Kind::member || target->kind == Expr::Kind::subscript) {
-        target = target->operands[0];
-      }
-      each_expression(*target, [this](const Expr& name) { changed_.insert(name.token); });
-    }
+    each_changed(unit_, expr, [this](std::size_t token) { changed_.insert(token); });
     if (expr.kind == Expr::Kind::name &&
         (unit_.meaning(expr.token) == nullptr ? is_collective(text(expr.token))
                                               : graph_.needs(text(expr.token)).whole_group)) {

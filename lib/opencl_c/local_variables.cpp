@@ -1,5 +1,6 @@
 // Finds the declarations by their address space, and the types and values that they need outside the kernel.
 #include "opencl_c/rewriting.hpp"
+#include "opencl_c/tree.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 
@@ -52,24 +53,14 @@ private:
     if (name.kind != NameKind::variable || name.token < body_.begin || name.token >= body_.end) {
       return AddressSpace::none;
     }
-    TokenRange qualifiers = name.specifiers;
-    for (std::size_t i = name.declarator.begin; i < name.token; ++i) {
-      if (tokens_[i].is("*") || tokens_[i].is("(")) { // a pointer: what follows the star is its own
-        qualifiers = {.begin = i + 1, .end = name.token};
-      }
+    const Type* type = name.type;
+    while (type->is(Type::Kind::array)) {
+      type = type->inner;
     }
-    bool is_sampler = false;
-    bool is_const = false;
-    for (std::size_t i = qualifiers.begin; i < qualifiers.end; ++i) {
-      const AddressSpace space = address_space(tokens_[i].text);
-      if (space == AddressSpace::local || space == AddressSpace::constant) {
-        return space;
-      }
-      is_sampler |= tokens_[i].is("sampler_t");
-      is_const |= tokens_[i].is("const");
-      i = tokens_[i].is("{") ? unit_.counterpart(i) : i;
-    }
-    return is_sampler && is_const ? AddressSpace::constant : AddressSpace::none;
+    const bool is_sampler = type->is(Type::Kind::handle) && type->name == "sampler_t";
+    return type->space == AddressSpace::local || type->space == AddressSpace::constant ? type->space
+           : is_sampler && type->is_const ? AddressSpace::constant
+                                          : AddressSpace::none;
   }
 
   // A variable that leaves the kernel takes along its types and the values of constants.

@@ -226,6 +226,14 @@ private:
     return more == *of ? of : type(more);
   }
 
+  // A type of which only the qualifiers are known.
+  const Type* opaque_like(const Type* of) {
+    while (of->is(Type::Kind::array)) {
+      of = of->inner;
+    }
+    return type({.is_const = of->is_const, .is_volatile = of->is_volatile, .space = of->space});
+  }
+
   const Type* attributed(const Type* of) {
     Type more = *of;
     more.has_attributes = true;
@@ -676,7 +684,9 @@ private:
         look_up();
         look_up_until(",;={");
       }
-      const Type* of = made.understood && !made.attributes.other ? made.type : opaque_;
+      const Type* of = !made.understood        ? opaque_
+                       : made.attributes.other ? opaque_like(made.type)
+                                               : made.type;
       const bool has_attributes =
           made.attributes.packed || made.attributes.other || !made.attributes.aligned.empty();
       of = has_attributes && common.is_typedef ? attributed(of) : of;
