@@ -369,7 +369,7 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
     auto result =
         parse(arguments)
             .map_error([](Error usage) {
-              return ranks::launched().size == 1 ? usage : after_first_rank(std::move(usage), without_mpi);
+              return !ranks::launched().several() ? usage : after_first_rank(std::move(usage), without_mpi);
             })
             .and_then([&](const Run& run) { return run(); });
     if (result) {
@@ -383,7 +383,7 @@ ExitCode run_tidegate(const std::vector<std::string>& arguments) {
   } catch (const std::exception& exception) {
     error = uncaught_error(exception, "this is a bug in tidegate: please report the command and its input");
   }
-  if (InterruptWatch::interrupted() && ranks::launched().size > 1) { // mpirun says why
+  if (InterruptWatch::interrupted() && ranks::launched().several()) { // mpirun says why
     return ExitCode::interrupted;
   }
   const InterruptWatch interrupts;

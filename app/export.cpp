@@ -73,7 +73,7 @@ CommandModel export_command() {
           .examples = {{"A C program that gives the same bytes:",
                         "tidegate export examples/programs/heat/program.json -o heat && make -C heat run"}},
           .run = [settings, force]() -> Result<ExitCode> {
-            if (ranks::launched().size > 1) {
+            if (ranks::launched().several()) {
               return failure(ErrorCode::invalid_usage,
                              "export writes one folder, and several processes were started",
                              "run it without mpirun");

@@ -85,7 +85,9 @@ Error after_first_rank(Error error, std::chrono::milliseconds first) {
   if (!is_first && error.code != ErrorCode::driver_crash) { // another rank has an error, and ends all of them
     std::this_thread::sleep_for(std::chrono::seconds(2));
   }
-  error.message = fmt::format("rank {} of {}: {}", launched.rank, launched.size, error.message);
+  error.message = launched.size == 0
+                      ? fmt::format("rank {}: {}", launched.rank, error.message)
+                      : fmt::format("rank {} of {}: {}", launched.rank, launched.size, error.message);
   return error;
 }
 

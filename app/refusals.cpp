@@ -49,7 +49,6 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"--baseline", !settings.baseline.empty(), needs_times | one_run},
       {"--export-markdown", !settings.export_markdown.empty(), needs_times | one_run},
       {"--export-csv", !settings.export_csv.empty(), needs_times | one_run},
-      {"--halo-depth", options.halo_depth != 0, 0, no_halos},
       {"export", !options.export_folder.empty(), one_process,
        "the kernel needs a graph that tidegate lays out on the device"},
       {"--mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
@@ -64,9 +63,6 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"an algorithm with a graph", !settings.graph.empty(), one_run},
       {"--stream", settings.stream, one_process},
       {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
-      {"--set halo-overlap", options.halo_overlap.has_value(), 0, no_halos},
-      {"--set rank-weights", options.rank_weights.source.has_value(), 0,
-       "ranks have vertices with as many edges as any other's"},
       {"--set promote", compile.promote.has_value(), 0, "they have one op"},
       {"--set side-by-side", settings.side_by_side != 0, 0, no_tiles},
       {"--set order", compile.mapping.has_value(), 0, no_tiles},
@@ -135,15 +131,6 @@ Result<void> check_options(const RunSettings& settings) {
                      "leave --stream or the other out");
     }
   }
-  for (const auto& [option, given] :
-       {std::pair("--halo-depth", settings.options.halo_depth != 0),
-        std::pair("--set halo-overlap", settings.options.halo_overlap.has_value()),
-        std::pair("--set rank-weights", settings.options.rank_weights.source.has_value())}) {
-    if (given && !ranks::launched().by_launcher) {
-      return failure(ErrorCode::invalid_usage, fmt::format("{} is for several ranks", option),
-                     "start them with mpirun, or leave it out");
-    }
-  }
   if (settings.fail_slower && settings.baseline.empty()) {
     return failure(ErrorCode::invalid_usage, "--fail-slower needs a run to compare with",
                    "give --baseline REPORT, too");
@@ -153,10 +140,10 @@ Result<void> check_options(const RunSettings& settings) {
 }
 
 Result<void> check_options_for(const RunSettings& settings, bool frontier) {
-  const bool launch = settings.options.compile.strategy == engine::Strategy::launch;
+  const engine::Strategy of_ranks = frontier ? engine::Strategy::launch : engine::Strategy::plain;
   std::vector<Rule> all = rules(settings);
-  all.push_back({frontier ? "a --strategy other than launch" : "--strategy launch",
-                 frontier ? settings.options.compile.strategy && !launch : launch, one_process});
+  all.push_back({frontier ? "a --strategy other than launch" : "a --strategy other than plain",
+                 settings.options.compile.strategy.value_or(of_ranks) != of_ranks, one_process});
   for (const Rule& rule : all) {
     const std::string_view why = frontier ? rule.not_for_graphs : rule.not_for_waves;
     if (rule.given && !why.empty()) {

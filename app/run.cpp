@@ -465,9 +465,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.compile.tuning.slice_ns;
   TIDEGATE_TRY(engine::RunReport report, engine::run_program(lowering, options, monitor).map_error(at));
   if (settings.ranks) {
-    report.strategy_reason = report.ranks && report.ranks->strategy && is_persistent(*report.ranks->strategy)
-                                 ? "several ranks run plain launches, and persistent ones between exchanges"
-                                 : "several ranks run plain launches";
+    report.strategy_reason = "several ranks run plain launches";
   }
   report.wall_time_ns = elapsed_ns(start); // with the self-test of the device and a first run
   report.profile_file = taken.profile_file;
@@ -615,7 +613,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   const bool frontier = is_frontier_program(settings.text);
   TIDEGATE_CHECK(check_options_for(settings, frontier));
   if (settings.ranks) {
-    options.rank_strategy = std::exchange(options.compile.strategy, engine::Strategy::plain);
+    options.compile.strategy = engine::Strategy::plain;
     options.compile.promote = engine::Promotion::none;
   }
   const InterruptWatch interrupts; // until the report is written
@@ -636,7 +634,7 @@ Result<ExitCode> run_program(RunSettings& settings) {
   if (settings.ranks) {
     return end_together(std::move(result), *settings.ranks);
   }
-  return launched.size == 1
+  return !launched.several()
              ? result
              : result.map_error([](Error error) { return after_first_rank(std::move(error), without_mpi); });
 }

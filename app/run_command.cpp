@@ -23,7 +23,6 @@ constexpr std::array<std::string_view, 3> mode_choices{"auto", "interpreter", "j
 constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windows", "opcodes", "all"};
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
-constexpr std::array<std::string_view, 3> overlap_choices{"auto", "yes", "no"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
 
 // The first of the names is auto, which leaves the value empty.
@@ -46,31 +45,6 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
           .take = [&sources](const std::string& text) {
             return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
           }};
-}
-
-static Result<engine::AskedWeights> read_weights(const std::string& text) {
-  if (text == "auto") {
-    return engine::AskedWeights();
-  }
-  if (text == "equal" || text == "measured") {
-    return engine::AskedWeights{.source = text == "equal" ? engine::WeightSource::equal
-                                                          : engine::WeightSource::measured,
-                                .parts = {}};
-  }
-  engine::AskedWeights asked{.source = engine::WeightSource::stated, .parts = {}};
-  constexpr std::uint64_t most = 10000;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto weight = read_count(text.substr(begin, end - begin));
-    if (!weight || *weight == 0 || *weight > most) {
-      return tl::unexpected(
-          Error{.message = fmt::format("{} is not a list of weights from 1 to {}", in_quotes(text), most),
-                .fix = "give auto, equal, measured, or a weight for each rank, such as 2,1,1"});
-    }
-    asked.parts.push_back(static_cast<std::uint32_t>(*weight));
-    begin = end + 1;
-  }
-  return asked;
 }
 
 std::vector<OptionModel> run_settings(RunSettings& settings) {
@@ -124,24 +98,6 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
       count_option(
           "alone-up-to", settings.alone_up_to,
           "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
-      index_option(
-          "halo-overlap",
-          [&options](std::size_t index) {
-            options.halo_overlap = index == 0 ? std::nullopt : std::optional(index == 1);
-          },
-          overlap_choices,
-          "On ranks, whether work-groups that need no halo run while halos are under way; auto (default): on "
-          "GPUs; where the depth of halos is measured, this is, too"),
-      {.names = {"rank-weights"},
-       .value = "auto|equal|measured|N,N",
-       .meaning =
-           "How large a part of the cut work each rank gets; auto (default): equal parts where their devices are alike, "
-           "otherwise by the time of some iterations; measured: so in any case",
-       .take =
-           [&asked = options.rank_weights](const std::string& text) {
-             return read_weights(text).map(
-                 [&asked](engine::AskedWeights given) { asked = std::move(given); });
-           }},
       count_option("trace-spans", options.trace_spans,
                    "Spans that the trace and the page keep at most (default 200000)")};
 }
@@ -186,10 +142,6 @@ CommandModel run_command() {
                 "Only check for writes past buffers (with Oclgrind, all accesses)"),
            flag("--check-halos", options.check_halos,
                 "Only check accesses against the stated halos; no outputs"),
-           option(
-               "--halo-depth", "N", options.halo_depth,
-               [](const std::string& text) { return read_count(text, 1, 1024); },
-               "Under mpirun: exchange halos every N iterations, at most 1024 (default: measured)"),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Use no device; report plan, recommendation, evidence and memory"),

@@ -20,13 +20,11 @@
 
 namespace tidegate::app {
 
-// Returns whether to run the self-test now. The strategies `plain` and `launch` do not need it: their work-groups never
-// wait for each other.
-static SelfTest self_test_of(const engine::RunOptions& options, const device::DeviceInfo& device) {
-  const bool ranks = options.ranks != nullptr;
-  const auto& strategy = ranks ? options.rank_strategy : options.compile.strategy;
-  const bool may_wait =
-      strategy ? is_persistent(*strategy) : !ranks || device.type != device::DeviceType::cpu;
+// Returns whether to run the self-test now. The strategies `plain` and `launch`, and ranks, do not need it: their
+// work-groups never wait for each other.
+static SelfTest self_test_of(const engine::RunOptions& options) {
+  const auto& strategy = options.compile.strategy;
+  const bool may_wait = options.ranks == nullptr && (!strategy || is_persistent(*strategy));
   return may_wait || options.stress_runs != 0 ? SelfTest::kept_or_made : SelfTest::kept;
 }
 
@@ -57,14 +55,9 @@ static std::string replaced_drivers() {
   return {};
 }
 
-struct TakenDevice {
-  device::DeviceInfo device;
-  bool first = true; // of the ranks that share the device
-};
-
 // The device of this rank. Ranks of one host take different ones as long as there are enough.
-static Result<TakenDevice> device_of_rank(RunSettings& settings, const device::DeviceList& list,
-                                          std::string_view selectors) {
+static Result<device::DeviceInfo> device_of_rank(RunSettings& settings, const device::DeviceList& list,
+                                                 std::string_view selectors) {
   TIDEGATE_TRY(const auto devices, rank_devices(list, selectors));
   const auto& place = settings.ranks->place();
   const auto local = static_cast<std::size_t>(place.local_size);
@@ -83,8 +76,7 @@ static Result<TakenDevice> device_of_rank(RunSettings& settings, const device::D
                            place.size, drivers),
         .pointer = {}};
   }
-  return TakenDevice{.device = device_of(devices, place),
-                     .first = static_cast<std::size_t>(place.local_rank) < devices.size()};
+  return device_of(devices, place);
 }
 
 Result<device::DeviceInfo> find_device(RunSettings& settings) {
@@ -92,35 +84,23 @@ Result<device::DeviceInfo> find_device(RunSettings& settings) {
   const char* const usual = std::getenv("TIDEGATE_DEVICE");
   const bool by_environment = settings.selector.empty() && usual != nullptr;
   const std::string selector = by_environment ? usual : settings.selector;
-  const auto found = settings.ranks ? device_of_rank(settings, list, selector)
-                                    : device::select_device(list, selector).map([](const auto* one) {
-                                        return TakenDevice{.device = *one};
-                                      });
+  auto found = settings.ranks
+                   ? device_of_rank(settings, list, selector)
+                   : device::select_device(list, selector).map([](const auto* one) { return *one; });
   if (!found) {
     Error error = found.error();
     error.message += by_environment ? ", as TIDEGATE_DEVICE says" : "";
     return tl::unexpected(std::move(error));
   }
-  device::DeviceInfo device = found->device;
-  if (settings.options.compile.dry_run) {
-    return device;
+  if (!settings.options.compile.dry_run) {
+    TIDEGATE_CHECK(add_profile(*found, TIDEGATE_VERSION, self_test_of(settings.options), [&] {
+      if (progress_style(settings) != ProgressStyle::none) {
+        fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
+                   printable(found->name));
+      }
+    }));
   }
-  // Self-tests of several ranks on a device would take the cores from each other, and their work-groups wait for each
-  // other: its first rank runs one, and then the others take the result.
-  for (const bool turn : {true, false}) {
-    if (found->first == turn) {
-      TIDEGATE_CHECK(add_profile(device, TIDEGATE_VERSION, self_test_of(settings.options, device), [&] {
-        if (progress_style(settings) != ProgressStyle::none) {
-          fmt::print(stderr, "tidegate: a first run here tests {}, once; later runs take the result\n",
-                     printable(device.name));
-        }
-      }));
-    }
-    if (turn && settings.ranks) {
-      TIDEGATE_CHECK(settings.ranks->barrier());
-    }
-  }
-  return device;
+  return found;
 }
 
 } // namespace tidegate::app

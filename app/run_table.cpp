@@ -322,29 +322,19 @@ void add_ranks(const engine::ReportHead& report, Rows& rows) {
                                                            report.ranks->ranks.size(), report.ranks->slowest),
                                          bytes_text(report.ranks->bytes_sent),
                                          plural(report.ranks->messages, "message"))});
-  if (report.ranks->strategy) {
-    rows.push_back(
-        {"  strategy", fmt::format("{} between exchanges: {}",
-                                   engine::strategy_names[static_cast<std::size_t>(*report.ranks->strategy)],
-                                   report.ranks->strategy_reason)});
-  }
   for (const engine::RankReport& rank : report.ranks->ranks) {
     rows.push_back(
         {fmt::format("  rank {}", rank.rank),
          fmt::format("{} on {}: {}, {} of it waiting", rank.device, rank.host,
                      short_time_text(static_cast<double>(rank.dispatch_ns)),
                      short_time_text(static_cast<double>(rank.waiting_ns))) +
-             (rank.weight && report.ranks->weights != engine::WeightSource::equal
-                  ? fmt::format("; {} % of what is cut", *rank.weight / 100)
-                  : "") +
              (rank.edges ? fmt::format("; {} edges", *rank.edges) : "") +
              (rank.device_bytes ? fmt::format("; {} on the device", bytes_text(*rank.device_bytes)) : "")});
   }
   for (const engine::RankWaveReport& wave : report.ranks->waves) {
     if (wave.runs_on != engine::RunsOn::parts) {
-      rows.push_back(
-          {wave.runs_on == engine::RunsOn::one ? "  on one rank" : "  not cut",
-           fmt::format("{}, as {}{}{}", wave.wave, wave.reason, wave.fix.empty() ? "" : ": ", wave.fix)});
+      rows.push_back({"  on one rank", fmt::format("{}, as {}{}{}", wave.wave, wave.reason,
+                                                   wave.fix.empty() ? "" : ": ", wave.fix)});
     }
   }
   for (const engine::RankBufferReport& buffer : report.ranks->buffers) {

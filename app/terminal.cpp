@@ -93,7 +93,7 @@ void explain_interrupts(bool json) {
   std::string message = error_text(error);
   error.message = "interrupted again";
   const bool alone =
-      ranks::launched().size == 1; // mpirun ends all ranks after an error that one of them has reported
+      !ranks::launched().several(); // mpirun ends all ranks after an error that one of them has reported
   handle_interrupts(alone ? std::move(message) : "", alone ? error_text(error) : "");
 }
 

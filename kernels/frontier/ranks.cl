@@ -6,7 +6,7 @@
 // so that it sends no worse one; of sums, what it has not sent yet.
 //
 //   begin  first values, the first frontier
-//   push   along the edges of own vertices in the frontier, which are counted; improved vertices of others are listed
+//   push   along the edges of own vertices in the frontier; improved vertices of others are listed
 //   fill   puts values next to the listed vertices, for the host to send
 //   adopt  merges what other ranks have sent; cc: the forest of another rank
 //   pull   own vertices without a level look for a neighbour in the frontier of all ranks
@@ -149,7 +149,7 @@ void tg_count(const tg_job* job, const tg_part* part, global uint* frontier, glo
 
 #if TG_ALGORITHM != TG_PAGERANK
 void tg_push_part(const tg_job* job, const tg_part* part, global const uint* frontier, global uint* next,
-                  volatile global uint* tail, global uint* list, global const uint* distances, tg_found* found) {
+                  volatile global uint* tail, global uint* list) {
   const uint lane = (uint)get_local_id(0) % TG_WIDTH;
   TG_EACH_ITEM(job, i, tg_own_words(part), TG_WIDTH) {
     const uint word = part->first / 32 + i;
@@ -168,13 +168,6 @@ void tg_push_part(const tg_job* job, const tg_part* part, global const uint* fro
       }
 #else
       const tg_bits value = job->values[u];
-      if (part->far_from_others != 0) {
-        found->least = max(found->least, ~distances[u - part->first]);
-      }
-      if (TG_ALGORITHM != TG_SSSP && lane == 0) { // else `count` has counted
-        found->vertices += 1;
-        found->edges += tg_own_degree(job, part, u);
-      }
       if (tg_is_far(part, value)) {
         if (lane == 0) {
           atomic_or(&next[word], 1u << (u & 31u));
@@ -242,9 +235,6 @@ void tg_add_up(volatile global uint* counters, tg_found found) {
     atomic_add(&counters[TG_VERTICES * TG_SUM_LINE], found.vertices);
     TG_ADD_WIDE(counters + TG_EDGES * TG_SUM_LINE, found.edges);
   }
-  if (found.least != 0) {
-    atomic_max(&counters[TG_LEAST * TG_SUM_LINE], found.least);
-  }
   if (found.scanned != 0) {
     TG_ADD_WIDE(counters + TG_SCANNED * TG_SUM_LINE, found.scanned);
   }
@@ -258,7 +248,7 @@ void tg_add_up(volatile global uint* counters, tg_found found) {
   }
 }
 
-// `list` follows the counters of all slots in one buffer.
+// `list` follows the counters in one buffer.
 kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_ranks(
     global const tg_offset* offsets, global const uint* neighbours, global const uint* weights,
     global const tg_offset* in_offsets, global const uint* in_neighbours, global const uint* in_weights,
@@ -266,8 +256,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     global uint* heard, volatile global uint* counters, global const uint* sources, tg_setting setting, tg_part part) {
   const tg_job job = {offsets, neighbours, weights, in_offsets, in_neighbours, in_weights, values, others, 0, 0, 0, 0, 0, 0, 0,
                       setting.vertices, setting.words, 0, (uint)get_group_id(0), (uint)get_num_groups(0), TG_LANE, setting.vertices, 0};
-  global uint* const list = (global uint*)counters + TG_RANK_WAVES * TG_SUMS;
-  counters += part.slot * TG_SUMS;
+  global uint* const list = (global uint*)counters + TG_SUMS;
 #if TG_ALGORITHM == TG_PAGERANK
   tg_job own = job; // its rows are those of own vertices
   own.values += part.first;
@@ -297,7 +286,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
     break;
 #if TG_FROM_ALL
 #if TG_ALGORITHM == TG_CC
-  case TG_PART_PUSH: tg_push_part(&job, &part, 0, 0, 0, 0, 0, &found); break;
+  case TG_PART_PUSH: tg_push_part(&job, &part, 0, 0, 0, 0); break;
   case TG_PART_FINISH: tg_finish(&job); break;
   case TG_PART_ADOPT: {
     TG_EACH_ITEM(&job, v, job.vertices, 1) {
@@ -327,7 +316,7 @@ kernel __attribute__((reqd_work_group_size(TG_GROUP_SIZE, 1, 1))) void tidegate_
       tg_seed(&job, &part, &setting, sources, next);
     }
     break;
-  case TG_PART_PUSH: tg_push_part(&job, &part, frontier, next, &counters[TG_TAIL], list, all, &found); break;
+  case TG_PART_PUSH: tg_push_part(&job, &part, frontier, next, &counters[TG_TAIL], list); break;
   case TG_PART_FILL: tg_fill(&job, &part, next, &counters[TG_TAIL], list); break;
   case TG_PART_ADOPT: tg_adopt(&job, &part, heard, next); break;
   case TG_PART_COUNT: tg_count(&job, &part, frontier, next, &found); break;

@@ -154,9 +154,6 @@ typedef struct {
   tg_u32 wave;
   tg_u32 near;  // sssp: process distances below this, as bits
   tg_u32 count; // vertices that others have sent
-  tg_u32 slot;  // counters of this launch: of TG_RANK_WAVES
-  tg_u32 far_from_others; // 1: `all` has each own vertex's distance to another rank, in edges
 } tg_part;
-#define TG_RANK_WAVES 64u // most waves between two exchanges
 
 #endif

@@ -338,51 +338,6 @@ Result<void> Output::write(std::string_view text) {
   return {};
 }
 
-std::string Output::shared_name() const {
-  struct stat status {};
-  if (state_->final_path.empty() || ::fstat(descriptor(), &status) != 0) {
-    return {};
-  }
-  const std::string path =
-      state_->temporary.empty() ? fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor()) : state_->temporary;
-  return fmt::format("{} {} {}", status.st_dev, status.st_ino, path);
-}
-
-// Another process may see another folder under the same name, so device and inode decide.
-std::optional<Output> Output::join(const std::string& path, const std::string& shared_name) {
-  struct stat status {};
-  const std::size_t name = shared_name.find('/');
-  const std::string opened = name == std::string::npos ? "" : shared_name.substr(name);
-  const auto same = [&] {
-    return S_ISREG(status.st_mode) &&
-           shared_name.substr(0, name) == fmt::format("{} {} ", status.st_dev, status.st_ino);
-  };
-  if (::stat(opened.c_str(), &status) != 0 || !same()) {
-    return {};
-  }
-  const int fd = ::open(opened.c_str(), O_WRONLY | O_CLOEXEC);
-  if (fd < 0) {
-    return {};
-  }
-  auto state = std::make_unique<State>();
-  state->path = path;
-  state->file.emplace(fd);
-  return ::fstat(fd, &status) == 0 && same() ? std::optional(Output(std::move(state))) : std::nullopt;
-}
-
-Result<void> Output::write_at(std::uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(descriptor(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put >= 0) {
-      offset += static_cast<std::uint64_t>(put);
-      bytes.remove_prefix(static_cast<std::size_t>(put));
-    } else if (errno != EINTR) {
-      return tl::unexpected(cannot_write(state_->path, errno));
-    }
-  }
-  return {};
-}
-
 bool Output::closed() const {
   return state_->closed;
 }

@@ -64,18 +64,8 @@ public:
   Output& operator=(Output&&) noexcept;
   ~Output();
 
-  // Names a file for join() before it has its name; empty for what is written directly.
-  [[nodiscard]] std::string shared_name() const;
-
-  // Opens the file that another process of this host has under shared_name(), to write parts of it with write_at();
-  // returns nothing if that is not possible. `path` is for messages; the other process commits.
-  static std::optional<Output> join(const std::string& path, const std::string& shared_name);
-
   // Errors: cannot_write; but writing to a pipe without a reader succeeds, see closed().
   Result<void> write(std::string_view text);
-
-  // Writes bytes of a file that has a shared name, or was joined. Errors: cannot_write.
-  Result<void> write_at(std::uint64_t offset, std::string_view bytes);
 
   // Returns true if the reader of the pipe has closed it; further output is dropped.
   [[nodiscard]] bool closed() const;

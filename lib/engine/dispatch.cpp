@@ -109,8 +109,8 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
                        const DispatchLimits& limits, Monitor& monitor)
     : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
       mapping_(mapping), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), budget_(limits.first_turns), iterations_(program.iterations),
-      times_(limits.trace_spans, Clock::now()), loop_(session, monitor, outcome_) {
+      monitor_(monitor), budget_(limits.first_turns), times_(limits.trace_spans, Clock::now()),
+      loop_(session, monitor, outcome_) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -132,12 +132,6 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
   require(session_.fill(progress_, span_room_word * sizeof(std::uint32_t), sizeof(std::uint32_t),
                         std::as_bytes(std::span(&span_room_, 1)), nullptr),
           "clearing counters");
-}
-
-Dispatcher::~Dispatcher() {
-  if (block_) {
-    std::ignore = session_.finish();
-  }
 }
 
 DispatchOutcome Dispatcher::run() {
@@ -167,61 +161,6 @@ Dispatcher::Rows Dispatcher::all_rows() const {
   return {.stage_end = static_cast<std::uint32_t>(tables_.stages.size()),
           .repeat_begin = row_of(schedule_.repeat_begin),
           .repeat_end = row_of(schedule_.repeat_end)};
-}
-
-void Dispatcher::begin_block(std::uint32_t begin, std::uint32_t end) {
-  iterations_ = end;
-  // Groups wait for steps of the iteration before, which other launches may have run.
-  if (strategy_ == Strategy::counters) {
-    counters_->pass(begin * tables_.steps);
-  }
-}
-
-bool Dispatcher::run_block(std::uint32_t begin, std::uint32_t end) {
-  begin_block(begin, end);
-  return persistent({.iteration = begin}, all_rows());
-}
-
-bool Dispatcher::start_block(std::uint32_t begin, std::uint32_t end) {
-  std::uint64_t turns = 0;
-  for (const StageRow& stage : tables_.stages) {
-    turns += stage.tiles / limits_.workers + 1;
-  }
-  const std::uint64_t most = most_budget / limits_.workers;
-  if (turns * (end - begin) > most) {
-    return false;
-  }
-  constexpr std::size_t head_bytes = head_words * sizeof(std::uint32_t);
-  head_ = head_ || session_.on_host ? head_ : session_.pin(head_bytes);
-  head_ = head_ ? head_
-                : std::shared_ptr<std::byte>(new std::byte[head_bytes], std::default_delete<std::byte[]>());
-  begin_block(begin, end);
-  block_ = Position{.iteration = begin};
-  monitor_.in_flight = 1;
-  launch(*block_, all_rows(), most);
-  download(session_, progress_, 0, std::span(head_.get(), head_bytes), device::Transferred::later);
-  require(session_.mark(head_read_), "running the waves");
-  require(session_.flush(), "running the waves");
-  return true;
-}
-
-bool Dispatcher::end_block() {
-  if (!block_) {
-    return true;
-  }
-  Position position = *std::exchange(block_, std::nullopt);
-  require(session_.wait(head_read_), "running the waves");
-  std::array<std::uint32_t, head_words> head{};
-  std::memcpy(head.data(), head_.get(), sizeof head);
-  const Rows rows = all_rows();
-  if (!judge(head, position, rows)) {
-    return false;
-  }
-  if (position.stage != rows.stage_end) { // its turns are enough
-    outcome_.status = RunStatus::hang;
-    return false;
-  }
-  return true;
 }
 
 // Slices from `position` on, until the last stage is done or time is up: false.
@@ -257,7 +196,7 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
       .phase_count = schedule_.phases(),
       .entries_per_phase = tables_.entries_per_phase,
       .mapping = static_cast<std::uint32_t>(mapping_),
-      .iterations = iterations_,
+      .iterations = program_.iterations,
       .iteration = position.iteration,
       .stage = position.stage,
       .turn = position.turn,

@@ -35,19 +35,9 @@ public:
              Monitor& monitor);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
-  ~Dispatcher(); // waits for a block that was started
 
   // Runs the schedule from its first wave to its last. Throws device::Refused.
   DispatchOutcome run();
-
-  // For a program that only repeats, in one launch: other launches may work before these iterations and after them.
-  // run_block() ends with them; start_block() enqueues them, and end_block() waits for that, or returns at once if
-  // there is none. All return false if they did not run to their end; outcome() says why, but of iterations that
-  // start_block() may not take.
-  bool run_block(std::uint32_t begin, std::uint32_t end);
-  bool start_block(std::uint32_t begin, std::uint32_t end);
-  bool end_block();
-  [[nodiscard]] const DispatchOutcome& outcome() const { return outcome_; }
 
 private:
   using Clock = SliceLoop::Clock;
@@ -65,7 +55,6 @@ private:
   void launch(const Position& position, const Rows& rows, std::uint64_t budget);
   bool judge(std::span<const std::uint32_t> head, Position& position, const Rows& rows);
   [[nodiscard]] Rows all_rows() const;
-  void begin_block(std::uint32_t begin, std::uint32_t end);
   void stage_by_stage();
   bool run_iterations(std::uint32_t& iteration);
   bool run_iteration(std::uint32_t iteration);
@@ -108,10 +97,6 @@ private:
   std::uint64_t batch_ = 64;              // launches between two waits of the host
   device::Event end_of_batch_;            // of the last one, if it was not waited for
   Position end_of_batch_at_;
-  std::uint32_t iterations_;        // of the program, or the end of a block
-  std::shared_ptr<std::byte> head_; // of a block that was started
-  std::optional<Position> block_;   // where it began
-  device::Event head_read_;
   std::uint64_t in_batches_before_ = 0;     // of the launches under way
   std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be
   Clock::time_point settled_at_;

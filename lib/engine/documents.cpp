@@ -328,15 +328,13 @@ constexpr Field rank_fields[] = {
     optional<&RankReport::edges>("of a graph program: edges of its vertices"),
     optional<&RankReport::device_bytes>(
         "device memory: of a graph program of its part, of a wave program of its buffers"),
-    optional<&RankReport::weight>("of a wave program: its part of the waves that are cut, of 10000"),
 };
 TIDEGATE_RECORD(RankReport, rank_fields);
 
 constexpr Field rank_wave_fields[] = {
     required<&RankWaveReport::wave>("the wave"),
     required<&RankWaveReport::runs_on>(
-        "parts: each rank runs a part of its range, items or bytes; every: every rank runs all of it; one: rank "
-        "0 runs it and sends the others what it may have written, as results may depend on an order"),
+        "parts: each rank runs a part of its range or bytes; one: rank 0 runs it and sends the others what it may have written"),
     required<&RankWaveReport::reason>("why it is not cut into parts"),
     required<&RankWaveReport::fix>("what to change in the program so that it is; empty if nothing helps"),
 };
@@ -359,15 +357,6 @@ constexpr Field ranks_fields[] = {
     required<&RanksReport::slowest>("the rank that worked longest, without waiting"),
     required<&RanksReport::bytes_sent>("by all ranks"),
     required<&RanksReport::messages>("of all ranks"),
-    optional<&RanksReport::halo_depth>(
-        "iterations of a wave program that one exchange of halos serves, stated or measured"),
-    optional<&RanksReport::halo_overlap>(
-        "of a wave program: whether work-groups that await nothing ran while halos were under way, stated or measured"),
-    optional<&RanksReport::halo_reason>("why it is 1 though --halo-depth asks for more"),
-    optional<&RanksReport::strategy>(
-        "of a wave program: plain, or barrier or counters where a persistent launch runs iterations between two exchanges"),
-    optional<&RanksReport::strategy_reason>("why"),
-    optional<&RanksReport::weights>("of a wave program: where the weights of its ranks come from"),
     required<&RanksReport::waves>("how each wave of a wave program runs"),
     required<&RanksReport::buffers>("where each buffer of a wave program is written"),
 };

@@ -47,7 +47,6 @@ TIDEGATE_CHOICES(policy::TopologyRule, policy::topology_rule_names);
 TIDEGATE_CHOICES(engine::ActiveWalk, engine::active_walk_names);
 TIDEGATE_CHOICES(engine::HitOverflow, engine::hit_overflow_names);
 TIDEGATE_CHOICES(engine::Side, engine::side_names);
-TIDEGATE_CHOICES(engine::WeightSource, engine::weight_source_names);
 TIDEGATE_CHOICES(engine::RunsOn, engine::runs_on_names);
 TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 

@@ -456,14 +456,6 @@ private:
     });
   }
 
-  // A pointer to a whole buffer of which the memory has a part may point outside of it, so it is computed as a number.
-  [[nodiscard]] bool may_be_part(std::uint32_t op, std::size_t index) const {
-    return std::ranges::any_of(program_.waves, [&](const ProgramWave& wave) {
-      return wave.op == op && wave.arguments[index].kind == ProgramArgument::Kind::buffer &&
-             program_.buffers[wave.arguments[index].buffer].begin != 0;
-    });
-  }
-
   // Passes pointers as void pointers, which C converts to the parameter's type.
   [[nodiscard]] std::string argument(std::size_t index, std::uint32_t word, const std::string& type,
                                      const Case& served, const opencl_c::OutlinedKernel& kernel) const {
@@ -480,8 +472,7 @@ private:
     case ProgramArgument::Kind::buffer:
       return constant && argument.kind == ProgramArgument::Kind::null ? "0"
              : !constant && may_be_null(served.op, index) ? fmt::format("tg_buffer(arena, {})", offset)
-             : may_be_part(served.op, index) ? fmt::format("(global void*)((ulong)arena + {})", offset)
-                                             : fmt::format("(global void*)(arena + {})", offset);
+                                                          : fmt::format("(global void*)(arena + {})", offset);
     case ProgramArgument::Kind::local:
       return served.side_by_side > 1
                  ? fmt::format("(local void*)(dynamic + (uint){} + item.side * (uint)w[{}])", offset,

@@ -67,7 +67,6 @@ struct ProgramBuffer {
   ElementType type = ElementType::f32;
   std::uint64_t count = 0; // elements
   std::uint64_t bytes = 0;
-  std::uint64_t begin = 0; // of a rank that has a part: the first byte of the buffer that its memory holds
   std::uint64_t row_bytes = 0; // along the first dimension of its shape; 0 if the program states none
   bool swapped = false;
   std::optional<ImageShape> image{};

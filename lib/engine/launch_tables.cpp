@@ -74,8 +74,7 @@ std::vector<std::uint64_t> descriptor(const Job& program, const Schedule& schedu
     const ProgramArgument& argument = spec.arguments[i];
     words.resize(indices[i].word + word_count(argument));
     if (argument.kind == ProgramArgument::Kind::buffer) {
-      const std::uint32_t owner = schedule.storage[phase][argument.buffer];
-      words[indices[i].word] = memory.offsets[owner] - program.buffers[owner].begin;
+      words[indices[i].word] = memory.offsets[schedule.storage[phase][argument.buffer]];
     } else if (argument.kind == ProgramArgument::Kind::null) {
       words[indices[i].word] = null_word;
     } else if (argument.is_object()) {

@@ -23,12 +23,7 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
     return {};
   }
   if (!split.waves[wave].cut()) {
-    return {fmt::format("{} all of {}, which uses {}",
-                        split.waves[wave].on_one_rank ? "one rank runs" : "every rank runs", text, name),
-            split.waves[wave].fix};
-  }
-  if (spec.listed_items) {
-    return {fmt::format("items of {} use {}", text, name), ""};
+    return {fmt::format("rank 0 runs all of {}, which uses {}", text, name), split.waves[wave].fix};
   }
   if (!given.rows || given.rows->row_bytes == 0) {
     return {fmt::format("which rows of {} {} reads is not known", name, text),
@@ -42,10 +37,37 @@ JobSplit::Obstacle obstacle(const Job& program, const JobSplit& split, std::uint
           ""};
 }
 
+ByteRange hull(const ByteRange& a, const ByteRange& b) {
+  return a.size() == 0   ? b
+         : b.size() == 0 ? a
+                         : ByteRange{std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+// The bytes that a rank owns, and those that its tiles touch; buffers that exchange their memory have the same.
+std::vector<std::vector<ByteRange>> hulls(const Job& program, const JobSplit& split) {
+  std::vector<std::vector<ByteRange>> of_set = split.owned;
+  for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
+    const ProgramWave& spec = program.waves[wave];
+    for (const ProgramArgument& argument : spec.arguments) {
+      const bool parts = argument.is_memory() && split.split(argument.buffer) && split.waves[wave].cut();
+      for (std::uint32_t rank = 0; parts && rank < split.ranks; ++rank) {
+        ByteRange& all = of_set[split.swap_set[argument.buffer]][rank];
+        const TileRows rows = own_rows(split.waves[wave], rank);
+        all = rows.empty() ? all
+                           : hull(all, touched(spec, argument, rows, program.buffers[argument.buffer].bytes));
+      }
+    }
+  }
+  std::vector<std::vector<ByteRange>> of_buffer;
+  for (std::size_t buffer = 0; buffer < of_set.size(); ++buffer) {
+    of_buffer.push_back(of_set[split.swap_set[buffer]]);
+  }
+  return of_buffer;
+}
+
 } // namespace
 
-void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_t>> storage,
-                    std::uint32_t halo_depth, JobSplit& split) {
+void store_in_parts(const Job& program, JobSplit& split) {
   // All types are aligned to 128 bytes or fewer, and so is memory: what the buffer has aligned, its part has aligned.
   constexpr std::uint64_t granule = 128;
   std::vector<JobSplit::Obstacle> of_set(program.buffers.size());
@@ -58,7 +80,7 @@ void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_
       }
     }
   }
-  split.parts = DeepHalos(program, split, storage, halo_depth).hulls();
+  split.parts = hulls(program, split);
   split.whole.resize(program.buffers.size());
   for (std::uint32_t buffer = 0; buffer < program.buffers.size(); ++buffer) {
     split.whole[buffer] = of_set[split.swap_set[buffer]];

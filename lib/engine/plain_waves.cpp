@@ -204,12 +204,6 @@ bool PlainWaves::repeats(std::uint32_t wave) const {
                               [](const ProgramArgument& argument) { return !argument.changes.empty(); });
 }
 
-void PlainWaves::take_items(std::uint32_t wave, const QueuePart& part) {
-  for (std::uint32_t phase = 0; phase < phases_; ++phase) {
-    queues_.at({wave, phase}).take(part);
-  }
-}
-
 void PlainWaves::set_range(std::uint32_t wave, const NdRange& range) {
   for (std::uint32_t phase = 0; phase < phases_; ++phase) {
     if (const auto found = prepared_.find({wave, phase}); found != prepared_.end()) {

@@ -65,9 +65,6 @@ public:
   // Returns the launch of a repeating wave in a swap phase.
   [[nodiscard]] device::Launch repeated_launch(std::uint32_t wave, std::uint32_t phase) const;
 
-  // Runs only these items of a queue.
-  void take_items(std::uint32_t wave, const QueuePart& part);
-
   // Changes the range of the launches of a wave.
   void set_range(std::uint32_t wave, const NdRange& range);
 

@@ -47,11 +47,10 @@ struct QueueTile {
 // The items of a wave that runs one in each lane (kernels/wave/queue.cl). The wave's op is the drain kernel; the
 // next two ops start the next round and check the result.
 struct ProgramQueue {
-  std::vector<QueueItem> items;         // as given
-  std::vector<std::uint32_t> published; // by position on the device: the item; empty if equal
-  std::uint64_t deduped_items = 0;      // removed duplicates of pure ops
-  std::vector<QueueTile> tiles = {};    // unless ops publish
-  std::uint32_t ids = 0; // if ranks may cut it: the largest param and 1, which are ids of rows (RowReach)
+  std::vector<QueueItem> items;          // as given
+  std::vector<std::uint32_t> published;  // by position on the device: the item; empty if equal
+  std::uint64_t deduped_items = 0;       // removed duplicates of pure ops
+  std::vector<QueueTile> tiles = {};     // unless ops publish
   std::vector<std::string> op_names;     // by handle
   bool requeues = false;                 // some op can requeue: the wave runs in rounds
   bool publishes = false;                // some op can publish items: likewise

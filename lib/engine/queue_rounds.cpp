@@ -281,7 +281,6 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     return;
   }
   state_ = memory[*spec.state];
-  drained_lanes_ = spec.range.global[0];
   drain_ = programs.kernel(spec.op);
   for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
     set(drain_, i, memory[storage[spec.arguments[i].buffer]]);
@@ -324,104 +323,10 @@ bool QueueRounds::run(Clock::time_point deadline, device::Event* event) {
                                                   : check(deadline, event);
 }
 
-// Puts the items of the part into separate tiles, with all params listed.
-void QueueRounds::take(const QueuePart& part) {
-  const ProgramQueue& queue = *program_.waves[wave_].queue;
-  const std::uint32_t most = std::ranges::max(queue.tiles, {}, &QueueTile::count).count;
-  std::vector<QueueTile> tiles;
-  std::vector<std::uint32_t> params;
-  for (const QueueTile& all : queue.tiles) {
-    for (std::uint32_t place = all.first; place < all.first + all.count; ++place) {
-      const std::uint32_t param = queue.items[queue.item_at(place)].param;
-      if (param < part.begin || param >= part.end) {
-        continue;
-      }
-      if (tiles.empty() || tiles.back().count == most || tiles.back().op != all.op ||
-          tiles.back().input != all.input || tiles.back().output != all.output) {
-        const auto next = static_cast<std::uint32_t>(params.size());
-        tiles.push_back(all);
-        tiles.back().first = tiles.back().param = next;
-        tiles.back().count = 0;
-        tiles.back().listed = 1;
-      }
-      ++tiles.back().count;
-      params.push_back(param);
-      places_.push_back(place);
-    }
-  }
-  part_ = part;
-  drained_lanes_ = tiles.size() * program_.waves[wave_].range.local[0];
-  if (tiles.empty()) {
-    return;
-  }
-  const auto own = [&](std::uint32_t argument, std::uint64_t bytes) {
-    own_.push_back(allocate(session_, bytes));
-    set(drain_, argument, own_.back());
-    return own_.back();
-  };
-  // Arguments of the kernel: tiles, params, state, bits of items that are left.
-  upload(session_, own(0, tiles.size() * sizeof(QueueTile)), 0, std::as_bytes(std::span(tiles)));
-  upload(session_, own(1, params.size() * sizeof(std::uint32_t)), 0, std::as_bytes(std::span(params)));
-  if (queue.requeues) {
-    own(3, drained_lanes_ * sizeof(std::uint32_t));
-  }
-}
-
-// Gives every rank what all have counted in a round: requeued items by priority and items that failed; an item that
-// failed, and one that was requeued, are those of the first rank that has one.
-bool QueueRounds::sum_round() {
-  if (!part_.sum) {
-    return true;
-  }
-  std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
-  download(session_, state_, 0, std::as_writable_bytes(std::span(state)));
-  const auto requeued = std::span(state).subspan(TG_QUEUE_REQUEUED, TG_QUEUE_PRIORITIES);
-  std::vector<std::uint64_t> numbers(requeued.begin(), requeued.end());
-  numbers.push_back(state[TG_QUEUE_FAULTS]);
-  constexpr std::size_t counts = TG_QUEUE_PRIORITIES + 1;
-  constexpr std::size_t of_rank = 3; // item that failed and its result, item that was requeued; places from 1
-  numbers.resize(counts + of_rank * part_.ranks);
-  const auto own = std::span(numbers).subspan(counts + of_rank * part_.rank, of_rank);
-  if (state[TG_QUEUE_FAULT] != 0) {
-    own[0] = std::uint64_t{1} +
-             places_[checked_index(state[TG_QUEUE_FAULT_PLACE], places_.size(), "an item of a queue")];
-    own[1] = state[TG_QUEUE_FAULT_RESULT];
-  }
-  if (std::ranges::any_of(requeued, [](std::uint32_t items) { return items != 0; })) {
-    own[2] = std::uint64_t{1} +
-             places_[checked_index(state[TG_QUEUE_LAST_REQUEUED], places_.size(), "an item of a queue")];
-  }
-  if (!part_.sum(numbers)) {
-    return false;
-  }
-  std::copy_n(numbers.begin(), requeued.size(), requeued.begin());
-  state[TG_QUEUE_FAULTS] = static_cast<std::uint32_t>(numbers[counts - 1]);
-  for (std::size_t rank = part_.ranks; rank-- > 0;) {
-    const auto of = std::span(numbers).subspan(counts + of_rank * rank, of_rank);
-    if (of[0] != 0) {
-      state[TG_QUEUE_FAULT] = 1;
-      state[TG_QUEUE_FAULT_PLACE] = static_cast<std::uint32_t>(of[0] - 1);
-      state[TG_QUEUE_FAULT_RESULT] = static_cast<std::uint32_t>(of[1]);
-    }
-    if (of[2] != 0) {
-      state[TG_QUEUE_LAST_REQUEUED] = static_cast<std::uint32_t>(of[2] - 1);
-    }
-  }
-  upload(session_, state_, 0, std::as_bytes(std::span(state)));
-  return true;
-}
-
 bool QueueRounds::drain(Clock::time_point deadline, device::Event* event) {
   while (true) {
-    if (drained_lanes_ != 0) {
-      launch(drain_, drained_lanes_, program_.waves[wave_].range.local[0], std::exchange(event, nullptr));
-    }
-    if (!sum_round()) {
-      return false;
-    }
-    if (!program_.waves[wave_].in_rounds()) {
-      return read_word(session_, state_, 0, TG_QUEUE_FAULT) == 0;
-    }
+    const NdRange& range = program_.waves[wave_].range;
+    launch(drain_, range.global[0], range.local[0], std::exchange(event, nullptr));
     launch(turn_, 1, 1, nullptr);
     std::vector<std::uint32_t> state(TG_QUEUE_WORDS);
     download(session_, state_, 0, std::as_writable_bytes(std::span(state)));

@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -26,7 +25,6 @@ class PlainPrograms;
 // Ways in which ordinary launches run a wave's items.
 enum class QueueWay : std::uint8_t {
   drain, // published, in rounds by priority
-  ranks, // the same on several ranks, which find out at once that items failed
   check, // as given, one per work-item, or one after another if ops publish: the reference for the other ways
   reversed, // likewise, with the items of each round in reverse
 };
@@ -89,17 +87,6 @@ private:
   std::vector<std::uint32_t> waves_; // with a queue
 };
 
-// The items that one of several ranks runs: those with params from `begin` to before `end`. All ranks run the same
-// rounds, decided by what they have counted together.
-struct QueuePart {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::size_t rank = 0;
-  std::size_t ranks = 1;
-  // Adds up the numbers of all ranks, element by element; returns false to end the run.
-  std::function<bool(std::span<std::uint64_t> numbers)> sum;
-};
-
 // One wave that is launched repeatedly until its queue is empty.
 class QueueRounds {
 public:
@@ -109,9 +96,6 @@ public:
   QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
               std::uint32_t wave, const std::vector<device::Buffer>& memory,
               const std::vector<std::uint32_t>& storage, QueueWay way);
-
-  // Runs only these items.
-  void take(const QueuePart& part);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; as a reference also queue_error().
@@ -124,7 +108,6 @@ private:
   void set(const device::Kernel& kernel, std::uint32_t index, const device::Buffer& memory);
   void launch(const device::Kernel& kernel, std::size_t items, std::size_t lanes, device::Event* event);
   bool drain(Clock::time_point deadline, device::Event* event);
-  bool sum_round();
   bool check(Clock::time_point deadline, device::Event* event);
   bool check_publishing(Clock::time_point deadline, device::Event* event);
   [[nodiscard]] bool out_of_time(Clock::time_point deadline) const;
@@ -136,11 +119,7 @@ private:
   const QueueWay way_;
   device::Kernel drain_, turn_, check_;
   device::Buffer state_, items_, closed_, seen_;
-  std::size_t drained_lanes_ = 0;     // of a round
-  QueuePart part_;                    // without `sum`: of all
-  std::vector<device::Buffer> own_;   // of a part: arguments of the kernel
-  std::vector<std::uint32_t> places_; // of a part, by position: the position among all published items
-  std::set<const void*> compiled_;    // kernels
+  std::set<const void*> compiled_; // kernels
   std::uint64_t compile_ns_ = 0;
   std::uint64_t compile_ns_before_ = 0; // before this run
 };

@@ -1,10 +1,8 @@
-// A wave program on this rank, from its weights to its files and the report of all ranks.
+// A wave program on this rank, from its parts to its files and the report of all ranks.
 #include "core/duration.hpp"
 #include "device/driver_output.hpp"
 #include "engine/proof.hpp"
-#include "engine/rank_block.hpp"
 #include "engine/rank_run.hpp"
-#include "engine/rank_weights.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -48,14 +46,12 @@ RankBufferReport buffer_report(const Job& program, const JobSplit& split, std::u
     const WaveCut& cut = split.waves[wave];
     for (const ProgramArgument& argument : program.waves[wave].arguments) {
       if (!argument.is_memory() || split.swap_set[argument.buffer] != split.swap_set[buffer] ||
-          argument.access == Access::read || (cut.cut() && whole)) {
+          argument.access == Access::read || (cut.cut() && whole) || cut.local) {
         continue;
       }
-      whole = !cut.cut();
+      whole = cut.on_one_rank();
       report.fix = cut.fix;
-      report.reason = fmt::format("{} {}{}",
-                                  whole ? cut.on_one_rank ? "rank 0 runs all of" : "every rank runs all of"
-                                        : "ranks combine theirs after",
+      report.reason = fmt::format("{} {}{}", whole ? "rank 0 runs all of" : "ranks combine theirs after",
                                   program.wave_text(wave), whole ? ", which writes it" : "");
       if (argument.buffer != buffer) {
         report.reason += " when it is swapped";
@@ -75,14 +71,9 @@ Result<RanksReport> ranks_report(const Job& program, const JobSplit& split, cons
                                                  .edges = {},
                                                  .device_bytes = run.device_bytes},
                                                 ranks));
-  report.halo_depth = run.halo_depth;
-  report.halo_overlap = run.halo_overlap;
-  report.halo_reason = run.halo_reason;
   for (std::uint32_t wave = 0; wave < program.waves.size(); ++wave) {
     report.waves.push_back({.wave = program.wave_text(wave),
-                            .runs_on = split.waves[wave].cut() || split.waves[wave].local ? RunsOn::parts
-                                       : split.waves[wave].on_one_rank                    ? RunsOn::one
-                                                                                          : RunsOn::every,
+                            .runs_on = split.waves[wave].on_one_rank() ? RunsOn::one : RunsOn::parts,
                             .reason = split.waves[wave].reason,
                             .fix = split.waves[wave].fix});
   }
@@ -182,16 +173,6 @@ Result<PlainRun> run_alone(const device::Session& session, const Job& program,
   }
 }
 
-// Returns why the iterations between two exchanges run as they do.
-std::string blocks_reason(const RankBlocks& blocks, const RankRun& run) {
-  if (blocks.use == BlockUse::never) {
-    return blocks.reason;
-  }
-  return !run.block_times.empty()    ? run.block_times
-         : run.block_iterations != 0 ? "requested"
-                                     : "ranks exchange bytes in each iteration";
-}
-
 } // namespace
 
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,
@@ -206,31 +187,18 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   const auto own = static_cast<std::uint32_t>(ranks.rank());
   const std::chrono::nanoseconds most(options.max_wall_time_ns);
   monitor.count(session->calls());
-  TIDEGATE_TRY(const RankWeights weights, weigh_ranks(*session, device, program, storage, options, monitor));
-  JobSplit split = split_job(program, weights.parts);
+  JobSplit split = split_job(program, static_cast<std::uint32_t>(ranks.size()));
   const bool compared =
       options.verify || std::ranges::any_of(program.buffers, [](const ProgramBuffer& buffer) {
         return buffer.expected.has_value();
       });
-  RankSettings settings{.outputs = compared ? Outputs::whole : Outputs::in_parts,
-                        .trace_spans = options.most_spans(),
-                        .halo_depth = static_cast<std::uint32_t>(
-                            std::min<std::uint64_t>(options.halo_depth, program.iterations)),
-                        .halo_overlap = options.halo_overlap};
-  store_in_parts(program, storage, deepest_halo(program, settings), split);
+  const RankSettings settings{.whole_outputs = compared, .trace_spans = options.most_spans(), .most = most};
+  store_in_parts(program, split);
   TIDEGATE_CHECK(check_room(program, split, own, device));
   TIDEGATE_TRY(const HostContents first, first_contents_of(*session, program, split, own));
-  monitor.begin(Activity::building);
-  TIDEGATE_TRY(RankBlocks blocks, make_blocks(*session, device, program, split, storage,
-                                              deepest_halo(program, settings), options));
-  settings.blocks = &blocks;
-  if (blocks.use == BlockUse::measured) {
-    TIDEGATE_CHECK(prove_blocks(*session, program, split, storage, first, settings, options, monitor));
-  }
   const device::CallCounts calls_before = session->calls()->now();
   TIDEGATE_TRY(const BufferContents references, root ? read_expected(program) : Result<BufferContents>());
-  TIDEGATE_TRY(RankRun run,
-               run_on_ranks(*session, program, split, storage, first, ranks, most, monitor, settings));
+  TIDEGATE_TRY(RankRun run, run_on_ranks(*session, compiled, split, first, ranks, monitor, settings));
 
   ExecutedProgram executed;
   executed.run.outcome = run.outcome;
@@ -240,12 +208,6 @@ Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const 
   executed.run.publish_ns = executed.run.upload_ns = run.times.upload_ns;
   executed.run.read_back_ns = run.times.read_back_ns;
   TIDEGATE_TRY(executed.ranks, ranks_report(program, split, run, device.name, ranks));
-  executed.ranks->weights = weights.source;
-  executed.ranks->strategy = run.block_iterations != 0 && run.blocks ? blocks.strategy : Strategy::plain;
-  executed.ranks->strategy_reason = blocks_reason(blocks, run);
-  for (RankReport& rank : executed.ranks->ranks) {
-    rank.weight = weights.parts[rank.rank];
-  }
   if (run.outcome.status != RunStatus::done) {
     return executed;
   }

@@ -3,8 +3,6 @@
 #include "core/duration.hpp"
 #include "engine/dispatch.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/rank_block.hpp"
-#include "engine/rank_exchange.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -26,46 +24,82 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::array<std::uint32_t, 4> depths{1, 2, 4, 8}; // that a run measures
-constexpr std::uint32_t warm_up = 8;                       // iterations before that, at least
-constexpr std::uint32_t stretch = 16;                      // of each way, at least
-
-// A way to run iterations.
-struct Way {
-  std::uint32_t depth = 1;
-  bool overlaps = false;
-  bool blocks = false;
+// Bytes of device memory that go to a rank, or come from it.
+struct Piece {
+  int rank = 0;
+  device::Buffer memory;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
 };
 
-// Rounds a number of iterations up to whole blocks.
-std::uint32_t whole_blocks(std::uint32_t iterations, std::uint32_t depth) {
-  return (iterations + depth - 1) / depth * depth;
-}
+// Bytes of buffers on their way between ranks, through host memory, which is pinned where that helps. Between begin()
+// and end() the device may run what needs none of them.
+//
+//   device   | reads | inner work-groups …           | writes | work-groups at the borders
+//   host             | sends, receives ----- waits - |
+class Exchange {
+public:
+  // References must outlive it.
+  Exchange(const device::Session& session, ranks::Ranks& ranks) : session_(session), ranks_(ranks) {}
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  ~Exchange() { std::ignore = session_.finish(); } // transfers may still use its memory
+
+  // Enqueues the reads.
+  void begin(std::vector<Piece> sent, std::vector<Piece> received) {
+    constexpr std::uint64_t most_pinned = std::uint64_t{64} << 20U; // bytes: halos are far smaller
+    sent_ = std::move(sent);
+    received_ = std::move(received);
+    std::vector<std::uint64_t> sizes;
+    for (const auto* pieces : {&sent_, &received_}) {
+      std::ranges::transform(*pieces, std::back_inserter(sizes), &Piece::bytes);
+    }
+    bytes_ = &blocks_.try_emplace(sizes, session_, sizes, most_pinned).first->second;
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      download(session_, sent_[i].memory, sent_[i].offset, (*bytes_)[i], device::Transferred::later);
+    }
+    device::require(session_.mark(read_), "reading halos");
+    device::require(session_.flush(), "reading halos");
+  }
+
+  // Waits for the reads, and starts the messages. What was written in the exchange before is done then, too.
+  void send() {
+    device::require(session_.wait(read_), "reading halos");
+    for (std::size_t i = 0; i < received_.size(); ++i) {
+      ranks_.receive(received_[i].rank, (*bytes_)[sent_.size() + i]);
+    }
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      ranks_.send(sent_[i].rank, (*bytes_)[i]);
+    }
+  }
+
+  // Enqueues the writes of the received bytes.
+  void end() {
+    for (std::size_t i = 0; i < received_.size(); ++i) {
+      upload(session_, received_[i].memory, received_[i].offset, (*bytes_)[sent_.size() + i],
+             device::Transferred::later);
+    }
+  }
+
+private:
+  const device::Session& session_;
+  ranks::Ranks& ranks_;
+  std::map<std::vector<std::uint64_t>, HostContents> blocks_; // by the sizes of their parts
+  HostContents* bytes_ = nullptr;                             // of what is sent, then of what is received
+  std::vector<Piece> sent_, received_;
+  device::Event read_;
+};
 
 // One rank's side of a run.
 class RankRunner {
 public:
-  RankRunner(const device::Session& session, const Job& program, const JobSplit& split,
-             const std::vector<std::vector<std::uint32_t>>& storage, ranks::Ranks& ranks,
-             std::chrono::nanoseconds most, Monitor& monitor, const RankSettings& settings)
-      : session_(session), program_(program), split_(split), storage_(storage), ranks_(ranks),
-        rank_(static_cast<std::uint32_t>(ranks.rank())), most_(most), outputs_(settings.outputs),
-        trace_spans_(settings.trace_spans), clock_from_(settings.clock_from), monitor_(monitor),
-        order_(program_order(program)),
-        halos_(program, split, storage, settings.halo_depth == 0 ? depths.back() : settings.halo_depth),
-        fresh_(program, split, storage), exchange_(session, ranks), clock_(ranks, monitor, run_.times),
-        asked_overlap_(settings.halo_overlap),
-        overlaps_(settings.halo_overlap.value_or(!session.on_host && settings.trace_spans == 0)),
-        blocks_(settings.blocks != nullptr && settings.blocks->use != BlockUse::never ? settings.blocks
-                                                                                      : nullptr),
-        in_blocks_(blocks_ != nullptr && blocks_->use == BlockUse::always) {
-    run_.buffer_bytes.resize(program.buffers.size());
-    for (const std::uint32_t wave : order_) {
-      if (program.waves[wave].section == Section::each) {
-        first_repeated_ = repeated_waves_++ == 0 ? wave : first_repeated_;
-      }
-    }
-    plan_measuring(settings);
+  RankRunner(const device::Session& session, const CompiledProgram& compiled, const JobSplit& split,
+             ranks::Ranks& ranks, Monitor& monitor, const RankSettings& settings)
+      : session_(session), program_(compiled.written), split_(split), storage_(compiled.schedule.storage),
+        ranks_(ranks), rank_(static_cast<std::uint32_t>(ranks.rank())), settings_(settings),
+        monitor_(monitor), order_(program_order(program_)), fresh_(program_, split, storage_),
+        exchange_(session, ranks), clock_(ranks, monitor, run_.times) {
+    run_.buffer_bytes.resize(program_.buffers.size());
   }
 
   Result<RankRun> run(const HostContents& first) {
@@ -75,23 +109,19 @@ public:
     TIDEGATE_CHECK(ranks_.barrier()); // time that one rank takes longer is not part of the dispatch
     monitor_.begin(Activity::filling);
     const auto filling = Clock::now();
-    if (blocks_ != nullptr && blocks_->block) {
-      const CompiledProgram& compiled = blocks_->block->compiled;
-      arena_.emplace(allocate_arena(session_, compiled.program, compiled.memory, ArenaUse::both));
-      memory_ = arena_->views;
-    }
     for (std::uint32_t buffer = 0; buffer < program_.buffers.size(); ++buffer) {
       const std::uint64_t bytes = room(buffer).size();
-      if (!arena_) {
-        memory_.push_back(allocate(session_, bytes));
-      }
+      memory_.push_back(allocate(session_, bytes));
       if (!first[buffer].empty()) {
         upload(session_, memory_[buffer], 0, first[buffer]);
       } else if (bytes != 0) {
         clear(session_, memory_[buffer], 0, bytes);
       }
     }
-    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::ranks);
+    for (const device::Buffer& memory : memory_) {
+      arena_.parts.push_back({.memory = memory});
+    }
+    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::drain);
     waves_ = &waves;
     for (std::uint32_t wave = 0; wave < moved.size(); ++wave) {
       hand_over_begins(wave, moved[wave]);
@@ -100,21 +130,12 @@ public:
       }
     }
     run_.device_bytes = session_.calls()->now().buffer_bytes;
-    for (const std::uint32_t wave : order_) {
-      if (program_.waves[wave].listed_items && split_.waves[wave].cut()) {
-        take_items(wave);
-      }
-    }
     device::require(session_.finish(), "filling the buffers");
     run_.times.upload_ns = elapsed_ns(filling);
 
-    TIDEGATE_CHECK(clock_.begin(most_, trace_spans_));
-    compile_ns_before_ = waves.compile_ns();
+    TIDEGATE_CHECK(clock_.begin(settings_.most, settings_.trace_spans));
+    const std::uint64_t compile_ns_before = waves.compile_ns();
     looked_ = Clock::now();
-    if (arena_) {
-      begin_blocks();
-      clock_.restart();
-    }
     const std::uint32_t iterations = run_wave_by_wave(
         program_, order_, storage_,
         {.run =
@@ -130,17 +151,14 @@ public:
     DispatchOutcome& outcome = run_.outcome;
     outcome.reached.iteration = run_.ended_before ? outcome.reached.iteration : iterations;
     outcome.iterations = outcome.reached.iteration;
-    finish_waves();
+    device::require(session_.finish(), "running the waves");
     monitor_.in_flight = 0;
-    clock_.end(outcome, waves.compile_ns() - compile_ns_before_);
-    run_.blocks = in_blocks_;
-    run_.halo_depth = halos_.depth();
-    run_.halo_overlap = overlapped_ && overlaps_;
+    clock_.end(outcome, waves.compile_ns() - compile_ns_before);
     if (failed_) {
       return tl::unexpected(std::move(*failed_));
     }
     monitor_.begin(Activity::reading);
-    run_.queues = queue_outcomes();
+    run_.queues = queues_.read();
     if (outcome.status == RunStatus::done) {
       TIDEGATE_CHECK(read_outputs());
     }
@@ -179,8 +197,8 @@ private:
     const ProgramWave& spec = program_.waves[wave];
     for (const ProgramArgument& argument : spec.arguments) {
       if (argument.is_memory() && split_.in_parts(argument.buffer)) {
-        std::ignore = place(argument.buffer, touched(argument, whole_tiles(spec, rows),
-                                                     program_.buffers[argument.buffer].bytes));
+        std::ignore =
+            place(argument.buffer, touched(spec, argument, rows, program_.buffers[argument.buffer].bytes));
       }
     }
   }
@@ -205,7 +223,7 @@ private:
   // returns what this rank awaits, or nothing if it takes no part.
   std::optional<std::vector<RankTransfer>> begin_exchange(const std::vector<RankTransfer>& transfers,
                                                           std::uint32_t phase) {
-    std::vector<RankExchange::Piece> sent, received;
+    std::vector<Piece> sent, received;
     std::vector<RankTransfer> awaited;
     for (const RankTransfer& transfer : transfers) {
       run_.buffer_bytes[transfer.buffer] += transfer.bytes.size();
@@ -231,10 +249,6 @@ private:
 
   // Launches that no halo is awaited for may still run meanwhile. Returns false to end the program.
   bool end_exchange(const device::Event& inner) {
-    exchange_.arrive();
-    if (!end_block()) {
-      return false;
-    }
     exchange_.send();
     monitor_.reach(
         {.iteration = static_cast<std::uint32_t>(monitor_.iterations)}); // what was launched is done
@@ -248,13 +262,13 @@ private:
   }
 
   // Launches these rows of a wave that is cut; returns false if it cannot.
-  bool launch_rows(std::uint32_t wave, std::uint32_t iteration, std::uint32_t begin, std::uint32_t end,
+  bool launch_rows(std::uint32_t wave, std::uint32_t iteration, const TileRows& rows,
                    device::Event* event = nullptr) {
-    if (begin == end) {
+    if (rows.empty()) {
       return true;
     }
-    check_rows(wave, {.begin = begin, .end = end});
-    waves_->set_range(wave, part_of(program_.waves[wave].range, {.begin = begin, .end = end}));
+    check_rows(wave, rows);
+    waves_->set_range(wave, part_of(program_.waves[wave].range, rows));
     monitor_.in_flight = 1;
     return waves_->launch(wave, iteration, limit(), event);
   }
@@ -302,20 +316,23 @@ private:
   bool combine(const std::vector<Shared>& all) {
     for (const Shared& shared : all) {
       const ElementType type = shared.buffer->type;
-      const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
       std::vector<std::uint64_t> values = elements(*shared.buffer, shared.memory);
       for (std::size_t i = 0; i < shared.before.size(); ++i) {
         values[i] -= shared.before[i];
       }
-      const auto less = [is_signed](std::uint64_t a, std::uint64_t b) {
-        return is_signed ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+      // Least and greatest signed elements are those of the numbers with another first bit.
+      const bool is_signed = type == ElementType::i32 || type == ElementType::i64;
+      const std::uint64_t flipped = is_signed && shared.how != Combine::sum ? std::uint64_t{1} << 63U : 0;
+      const auto flip = [&] {
+        for (std::uint64_t& value : values) {
+          value ^= flipped;
+        }
       };
-      const auto combined = [&](std::uint64_t a, std::uint64_t b) {
-        return shared.how == Combine::sum ? a + b : less(a, b) == (shared.how == Combine::min) ? a : b;
-      };
-      if (!meet([&] { return ranks_.reduce(values, combined); })) {
+      flip();
+      if (!meet([&] { return ranks_.reduce(values, static_cast<ranks::Reduction>(shared.how)); })) {
         return false;
       }
+      flip();
       std::vector<std::byte> bytes(shared.buffer->bytes);
       const std::size_t size = element_bytes(type);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -327,191 +344,14 @@ private:
     return true;
   }
 
-  // Decides what a run measures: the depth of halos, and blocks.
-  void plan_measuring(const RankSettings& settings) {
-    const bool splits = std::ranges::any_of(split_.owned, [](const auto& owned) { return !owned.empty(); });
-    measures_blocks_ = blocks_ != nullptr && blocks_->use == BlockUse::measured;
-    measures_ = (settings.halo_depth == 0 || measures_blocks_) && splits && halos_.depth() > 1 &&
-                repeated_waves_ != 0 && trace_spans_ == 0 &&
-                program_.iterations >= least_measured(settings.halo_depth);
-    deepest_ = halos_.depth();
-    depths_ = {settings.halo_depth == 0 ? 1 : deepest_};
-    if (measures_ && settings.halo_depth == 0) {
-      depths_.assign(depths.begin(), depths.end());
-    }
-    run_.halo_reason = settings.halo_depth == 0 ? "" : halos_.reason();
-    warm_up_ = whole_blocks(warm_up, deepest_);
-    stretch_ = whole_blocks(stretch, deepest_);
-    halos_.use(depths_.front());
-  }
-
-  static bool gains(std::uint64_t time, std::uint64_t over) {
-    constexpr std::uint64_t gain_percent = 5; // what differs less may be chance
-    return time * 100 < over * (100 - gain_percent);
-  }
-
-  // The way with which the slowest rank was fastest: the best depth, and then what gains over it.
-  [[nodiscard]] std::size_t fastest() const {
-    const auto end = times_.begin() + static_cast<std::ptrdiff_t>(depths_.size());
-    const auto best = std::min_element(times_.begin(), end);
-    std::size_t chosen = gains(*best, times_.front()) ? static_cast<std::size_t>(best - times_.begin()) : 0;
-    for (std::size_t i = depths_.size(); i < times_.size(); ++i) {
-      chosen = gains(times_[i], times_[chosen]) ? i : chosen;
-    }
-    return chosen;
-  }
-
-  [[nodiscard]] std::optional<Way> next_way() const {
-    if (ways_.size() < depths_.size()) {
-      return Way{.depth = depths_[ways_.size()], .overlaps = overlaps_, .blocks = in_blocks_};
-    }
-    const Way& best = ways_[fastest()];
-    std::vector<Way> further;
-    if (depths_.size() > 1 && !asked_overlap_) {
-      further.push_back({.depth = best.depth, .overlaps = !best.overlaps, .blocks = best.blocks});
-    }
-    if (measures_blocks_) {
-      further.push_back({.depth = deepest_, .overlaps = best.overlaps, .blocks = true});
-    }
-    const std::size_t tried = ways_.size() - depths_.size();
-    return tried < further.size() ? std::optional(further[tried]) : std::nullopt;
-  }
-
-  void take(const Way& way) {
-    halos_.use(way.depth);
-    overlaps_ = way.overlaps;
-    in_blocks_ = way.blocks;
-  }
-
-  // Runs a stretch of iterations in each way, and goes on with the fastest. Called before an iteration. Returns false
-  // to end the program.
-  bool measure(std::uint32_t iteration) {
-    if (iteration != warm_up_ + times_.size() * stretch_) {
-      return true;
-    }
-    finish_waves();
-    const auto end = Clock::now();
-    if (!times_.empty()) {
-      times_.back() = elapsed_ns(stretch_began_, end);
-      if (!meet([&] {
-            return ranks_.reduce(std::span(&times_.back(), 1),
-                                 [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-          })) {
-        return false;
-      }
-    }
-    const std::optional<Way> next = next_way();
-    if (!next) {
-      measures_ = false;
-      take(ways_[fastest()]);
-      if (measures_blocks_) {
-        const auto of_iteration = [this](std::uint64_t time) {
-          return short_time_text(static_cast<double>(time) / stretch_);
-        };
-        run_.block_times =
-            fmt::format("measured: {} an iteration, {} with plain launches", of_iteration(times_.back()),
-                        of_iteration(*std::min_element(times_.begin(), times_.end() - 1)));
-      }
-      return true;
-    }
-    take(*next);
-    ways_.push_back(*next);
-    times_.push_back(0);
-    const bool met = meet([&] { return ranks_.barrier(); });
-    stretch_began_ = Clock::now();
-    return met;
-  }
-
-  void begin_blocks() {
-    RankBlock& block = *blocks_->block;
-    block.limits.deadline = clock_.deadline();
-    queues_.emplace(session_, block.compiled.program, *arena_);
-    dispatcher_.emplace(session_, block.compiled.program, block.compiled.schedule, block.compiled.tables,
-                        block.compiled.strategy.strategy, block.compiled.synchronization.mapping,
-                        &*block.built.kernel, waves_, *queues_, *arena_, block.limits, monitor_);
-  }
-
-  // Returns the end of the iterations that a launch can run from this one on, or this one if none can.
-  std::uint32_t block_end(std::uint32_t iteration) {
-    const std::uint32_t end = std::min(halos_.end(), program_.iterations);
-    const bool several = (end - iteration) * repeated_waves_ > 1;
-    return several && fresh_.pass(iteration, end, order_, halos_) ? end : iteration;
-  }
-
-  // Runs iterations in a launch, and does not wait for it once such launches are known to be short. Returns false to
-  // end the program.
-  bool run_block(std::uint32_t begin, std::uint32_t end) {
-    ran_to_ = end;
-    run_.block_iterations += end - begin;
-    if (!end_block()) {
-      return false;
-    }
-    const auto start = Clock::now();
-    if (dispatcher_ && blocks_->block->is_short && dispatcher_->start_block(begin, end)) {
-      block_began_ = start;
-    } else if (dispatcher_) {
-      if (!dispatcher_->run_block(begin, end)) {
-        return block_failed();
-      }
-      block_took(start);
-    }
-    return !out_of_time();
-  }
-
-  // Waits for the launch of a block that was started, if there is one. Returns false to end the program.
-  bool end_block() {
-    if (!block_began_) {
-      return true;
-    }
-    const bool ended = dispatcher_->end_block();
-    block_took(*std::exchange(block_began_, std::nullopt));
-    return ended || block_failed();
-  }
-
-  void block_took(Clock::time_point since) {
-    constexpr std::uint64_t short_part = 4; // of a slice
-    blocks_->block->is_short = elapsed_ns(since) < blocks_->block->limits.slice_ns / short_part;
-  }
-
-  bool block_failed() {
-    run_.outcome.status = dispatcher_->outcome().status;
-    run_.outcome.stuck_groups = dispatcher_->outcome().stuck_groups;
-    return false;
-  }
-
-  void finish_waves() {
-    device::require(session_.finish(), "running the waves");
-    end_block();
-  }
-
-  void take_items(std::uint32_t wave) {
-    const auto rank = static_cast<std::size_t>(ranks_.rank());
-    const std::vector<std::uint32_t>& begin = split_.waves[wave].begin;
-    waves_->take_items(wave,
-                       {.begin = begin[rank],
-                        .end = begin[rank + 1],
-                        .rank = rank,
-                        .ranks = split_.ranks,
-                        .sum = [this, wave](std::span<std::uint64_t> numbers) {
-                          run_.times.trace.worked(wave, static_cast<std::uint32_t>(monitor_.iterations));
-                          return meet([&] { return ranks_.reduce(numbers, std::plus<std::uint64_t>()); });
-                        }});
-  }
-
-  // All ranks run the rounds of a queue that is cut.
-  [[nodiscard]] bool in_rows(std::uint32_t wave) const {
-    return split_.waves[wave].cut() && !program_.waves[wave].listed_items;
-  }
-
   // Launches what this rank runs of a wave, without the inner rows, which are launched already.
-  bool launch(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows,
-              const TileRows& inner) {
+  bool launch(std::uint32_t wave, std::uint32_t iteration, const TileRows& inner) {
+    const WaveCut& cut = split_.waves[wave];
     monitor_.in_flight = 1;
-    const bool done = !in_rows(wave) ? waves_->launch(wave, iteration, limit())
-                      : inner.begin == inner.end
-                          ? launch_rows(wave, iteration, rows[rank_].begin, rows[rank_].end)
-                          : launch_rows(wave, iteration, rows[rank_].begin, inner.begin) &&
-                                launch_rows(wave, iteration, inner.end, rows[rank_].end);
+    const bool done = cut.cut() ? launch_rows(wave, iteration, {own_rows(cut, rank_).begin, inner.begin}) &&
+                                      launch_rows(wave, iteration, {inner.end, own_rows(cut, rank_).end})
+                                : waves_->launch(wave, iteration, limit()) &&
+                                      !(program_.waves[wave].state && queues_.any_failed());
     monitor_.deadline = limit();
     if (done && run_.times.trace.on()) {
       device::require(session_.finish(), "running the waves");
@@ -563,54 +403,34 @@ private:
     if (failed_ || run_.outcome.status != RunStatus::done) {
       return false;
     }
-    if (clock_from_ != 0 && iteration == clock_from_) {
-      clock_from_ = 0;
-      finish_waves();
-      clock_.restart();
-      compile_ns_before_ = waves_->compile_ns();
-    }
-    if (measures_ && wave == first_repeated_ && !measure(iteration)) {
-      return false;
-    }
-    if (program_.waves[wave].section == Section::each && iteration < ran_to_) {
-      return true;
-    }
-    const std::vector<TileRows> rows = halos_.rows(wave, iteration);
     const WaveCut& cut = split_.waves[wave];
-    const auto awaited = begin_exchange(fresh_.before(wave, iteration, rows),
-                                        iteration % static_cast<std::uint32_t>(storage_.size()));
-    TileRows inner;
-    device::Event inner_ended;
-    if (awaited) {
-      if (in_rows(wave) && overlaps_ && !combines(program_.waves[wave])) {
-        inner = inner_rows(program_, wave, rows[rank_], *awaited);
-        overlapped_ = overlapped_ || inner.begin != inner.end;
-        launch_rows(wave, iteration, inner.begin, inner.end, &inner_ended);
+    const TileRows own = cut.cut() ? own_rows(cut, rank_) : TileRows();
+    TileRows inner{own.begin, own.begin}; // launched while halos are under way
+    if (const auto awaited = begin_exchange(fresh_.before(wave, iteration),
+                                            iteration % static_cast<std::uint32_t>(storage_.size()))) {
+      device::Event inner_ended;
+      if (!own.empty() && !combines(program_.waves[wave])) {
+        inner = inner_rows(program_, wave, own, *awaited);
+        launch_rows(wave, iteration, inner, &inner_ended);
         device::require(session_.flush(), "running the waves");
       }
       if (!end_exchange(inner_ended)) {
         return false;
       }
     }
-    if (in_blocks_ && wave == first_repeated_ && inner.begin == inner.end) {
-      if (const std::uint32_t end = block_end(iteration); end != iteration) {
-        return run_block(iteration, end);
-      }
-    }
     const std::vector<Shared> shared = cut.cut() ? shared_before(wave, iteration) : std::vector<Shared>();
-    const bool runs = cut.on_one_rank ? rank_ == 0 : !in_rows(wave) || rows[rank_].begin != rows[rank_].end;
-    if (runs && !launch(wave, iteration, rows, inner)) {
+    if ((!cut.on_one_rank() || rank_ == 0) && !launch(wave, iteration, inner)) {
       if (!failed_ && !out_of_time()) {
         run_.outcome.status = RunStatus::queue_failed;
       }
-      if (!cut.on_one_rank) {
+      if (!cut.on_one_rank()) {
         return false;
       }
     }
-    if (cut.on_one_rank && !share(wave, iteration)) {
+    if (cut.on_one_rank() && !share(wave, iteration)) {
       return false;
     }
-    fresh_.after(wave, iteration, rows);
+    fresh_.after(wave, iteration);
     return combine(shared) && (++launches_ < launches_until_look_ || look());
   }
 
@@ -619,7 +439,7 @@ private:
   bool look() {
     constexpr std::uint64_t most_launches = 64;
     constexpr std::uint64_t often_ns = 100'000'000;
-    finish_waves();
+    device::require(session_.finish(), "running the waves");
     const auto now = Clock::now();
     launches_until_look_ =
         elapsed_ns(looked_, now) > often_ns ? 1 : std::min(2 * launches_until_look_, most_launches);
@@ -642,19 +462,11 @@ private:
     out_of_time();
   }
 
-  [[nodiscard]] std::vector<QueueOutcome> queue_outcomes() const {
-    Arena arena;
-    for (const device::Buffer& memory : memory_) {
-      arena.parts.push_back({.memory = memory});
-    }
-    return QueueStates(session_, program_, arena).read();
-  }
-
   Result<void> read_outputs() {
     const auto start = Clock::now();
     const std::uint32_t phase = run_.outcome.reached.iteration % static_cast<std::uint32_t>(storage_.size());
     const auto in_parts = [this](std::uint32_t i) {
-      return outputs_ == Outputs::in_parts && program_.buffers[i].output_head && split_.split(i);
+      return !settings_.whole_outputs && program_.buffers[i].output_head && split_.split(i);
     };
     std::vector<std::uint64_t> sizes;
     for (std::uint32_t i = 0; i < program_.buffers.size(); ++i) {
@@ -696,87 +508,29 @@ private:
   const std::vector<std::vector<std::uint32_t>>& storage_;
   ranks::Ranks& ranks_;
   const std::uint32_t rank_;
-  const std::chrono::nanoseconds most_; // wall time of the waves
-  const Outputs outputs_;
-  const std::uint64_t trace_spans_;
-  std::uint32_t clock_from_; // the iteration in which the clock starts again
-  std::uint64_t compile_ns_before_ = 0;
+  const RankSettings& settings_;
   Monitor& monitor_;
   const std::vector<std::uint32_t> order_;
-  DeepHalos halos_;
   Freshness fresh_;
-  RankExchange exchange_;
+  Exchange exchange_;
   RankRun run_;
   RankClock clock_;
-  const std::optional<bool> asked_overlap_;
-  bool overlaps_;           // inner work-groups run while halos are under way
-  bool overlapped_ = false; // some did
   std::vector<device::Buffer> memory_;
+  Arena arena_; // the same memory
+  const QueueStates queues_{session_, program_, arena_};
   PlainWaves* waves_ = nullptr; // while it runs
   std::uint64_t launches_ = 0;  // since the last look
   std::uint64_t launches_until_look_ = 1;
   Clock::time_point looked_;
   std::optional<Error> failed_;
-
-  std::uint32_t first_repeated_ = 0; // wave of an iteration
-  std::uint32_t repeated_waves_ = 0;
-
-  RankBlocks* const blocks_; // null: none are taken
-  bool in_blocks_;           // iterations are taken together
-  std::optional<Arena> arena_;
-  std::optional<QueueStates> queues_;
-  std::optional<Dispatcher> dispatcher_;
-  std::uint32_t ran_to_ = 0;                     // the end of the last block
-  std::optional<Clock::time_point> block_began_; // of one that is not waited for yet
-
-  std::uint32_t deepest_ = 1;
-  bool measures_ = false; // until all ways were tried
-  bool measures_blocks_ = false;
-  std::vector<std::uint32_t> depths_; // that are tried first
-  std::uint32_t warm_up_ = 0, stretch_ = 0;
-  std::vector<Way> ways_;
-  std::vector<std::uint64_t> times_; // of stretches, by way, ns
-  Clock::time_point stretch_began_;
 };
 
 } // namespace
 
-std::uint32_t least_measured(std::uint32_t halo_depth) {
-  const std::uint32_t depth = halo_depth == 0 ? depths.back() : halo_depth;
-  const auto ways = static_cast<std::uint32_t>(halo_depth == 0 ? depths.size() + 1 : 2);
-  constexpr std::uint32_t part = 4; // of the run, at most
-  return part * (whole_blocks(warm_up, depth) + ways * whole_blocks(stretch, depth));
-}
-
-std::uint32_t deepest_halo(const Job& program, const RankSettings& settings) {
-  const bool measured = program.iterations >= least_measured(0);
-  return settings.halo_depth != 0 ? settings.halo_depth : measured ? depths.back() : 1;
-}
-
-Result<RankRun> try_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
-                             const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, const RunOptions& options, Monitor& monitor,
-                             const RankSettings& settings) {
-  auto run = run_on_ranks(session, program, split, storage, first, *options.ranks,
-                          std::chrono::nanoseconds(options.max_wall_time_ns), monitor, settings);
-  if (run && run->outcome.status == RunStatus::interrupted) {
-    return failure(ErrorCode::interrupted, "interrupted", "run it again");
-  }
-  if (run && run->outcome.status == RunStatus::deadline) {
-    return failure(ErrorCode::wall_time_exceeded,
-                   fmt::format("the wall time of {} is over before the first {} are tried",
-                               seconds_text(options.max_wall_time_ns),
-                               plural(program.iterations, "iteration")),
-                   "give --max-wall-time more, or the program less to do; no output was written");
-  }
-  return run;
-}
-
-Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
-                             const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
+Result<RankRun> run_on_ranks(const device::Session& session, const CompiledProgram& compiled,
+                             const JobSplit& split, const HostContents& first, ranks::Ranks& ranks,
                              Monitor& monitor, const RankSettings& settings) {
-  return RankRunner(session, program, split, storage, ranks, most, monitor, settings).run(first);
+  return RankRunner(session, compiled, split, ranks, monitor, settings).run(first);
 }
 
 } // namespace tidegate::engine

@@ -1,6 +1,5 @@
 // A wave program on several ranks: each launches its part of every wave that is cut (split.hpp) as a plain launch of
-// the user's kernel, or iterations in one launch (rank_block.hpp), and exchanges what later waves need of split
-// buffers.
+// the user's kernel, and exchanges what later waves need of split buffers.
 #pragma once
 #include "device/monitor.hpp"
 #include "device/session.hpp"
@@ -44,54 +43,24 @@ struct RankRun {
   std::vector<OutputInParts> parts;
   std::uint64_t device_bytes = 0;          // of all buffers
   std::vector<std::uint64_t> buffer_bytes; // by buffer: sent by all ranks in the dispatch
-  std::uint32_t halo_depth = 1;
-  bool halo_overlap = false;          // work-groups that await nothing ran while halos were under way
-  std::uint64_t block_iterations = 0; // in persistent launches
-  bool blocks = false;                // taken at the end
-  std::string block_times;            // for people, if they were measured
-  std::string halo_reason;            // why it is 1 though more is asked for
 };
-
-struct RankBlocks;
-
-// Outputs that rank 0 needs whole, or all that files hold as they are stay where they are.
-enum class Outputs : std::uint8_t { whole, in_parts };
 
 struct RankSettings {
-  Outputs outputs = Outputs::whole;
+  bool whole_outputs = true; // rank 0 needs them; otherwise those that files hold as they are stay in parts
   std::uint64_t trace_spans = 0;
-  // Iterations between two exchanges of halos, where the program allows it; 0: the run measures which is fastest.
-  std::uint32_t halo_depth = 1;
-  std::uint32_t clock_from = 0;          // times and traffic are those from this iteration on
-  std::optional<bool> halo_overlap = {}; // empty: on GPUs, and measured where the depth is
-  RankBlocks* blocks = nullptr;          // iterations in persistent launches, of this rank; null: none
+  std::chrono::nanoseconds most = std::chrono::hours(1); // wall time of the waves
 };
-
-// Iterations of the shortest run that measures the depth of halos, if it is 0, or whether persistent launches are
-// faster with it.
-std::uint32_t least_measured(std::uint32_t halo_depth);
-
-// The greatest depth of halos that a run with these settings may use.
-std::uint32_t deepest_halo(const Job& program, const RankSettings& settings);
 
 // Returns the first contents of a rank's buffers, of those in parts what it has memory for. Errors: as of Job::first.
 Result<HostContents> first_contents_of(const device::Session& session, const Job& program,
                                        const JobSplit& split, std::uint32_t rank);
 
-// Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts; `most`
-// is the wall time of the waves. `first` are the contents of this rank's buffers. A traced run waits for each launch,
-// and keeps at most `trace_spans`. Errors: of the device and of ranks; interrupted. Throws device::Refused.
-Result<RankRun> run_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
-                             const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, ranks::Ranks& ranks, std::chrono::nanoseconds most,
-                             Monitor& monitor, const RankSettings& settings = {});
-
-// The same for iterations ahead of the run. Errors, too: interrupted; wall_time_exceeded, as a rank that ends early
-// must not go on to what all ranks do together.
-Result<RankRun> try_on_ranks(const device::Session& session, const Job& program, const JobSplit& split,
-                             const std::vector<std::vector<std::uint32_t>>& storage,
-                             const HostContents& first, const RunOptions& options, Monitor& monitor,
-                             const RankSettings& settings);
+// Runs on this rank what the others run at the same time, and hands outputs to rank 0 or leaves them in parts. `first`
+// are the contents of this rank's buffers. A traced run waits for each launch, and keeps at most `trace_spans`. Errors:
+// of the device and of ranks; interrupted. Throws device::Refused.
+Result<RankRun> run_on_ranks(const device::Session& session, const CompiledProgram& compiled,
+                             const JobSplit& split, const HostContents& first, ranks::Ranks& ranks,
+                             Monitor& monitor, const RankSettings& settings);
 
 // As execute(), on the ranks of the options; proof, comparison and files are those of rank 0.
 Result<ExecutedProgram> execute_on_ranks(const CompiledProgram& compiled, const device::DeviceInfo& device,

@@ -36,12 +36,6 @@ struct TraversalOptions {
 
 struct Kept;
 
-// The part of cut waves that each rank works, as the options ask.
-struct AskedWeights {
-  std::optional<WeightSource> source; // empty: measured where ranks differ
-  std::vector<std::uint32_t> parts;   // by rank, in proportion, if stated
-};
-
 struct RunOptions {
   CompileOptions compile;              // traversals use strategy, workers and dry_run
   PathScope scope = PathScope::folder; // of the program's paths
@@ -58,10 +52,6 @@ struct RunOptions {
   std::vector<std::string> this_command; // reruns this program with --check-bounds in the simulator
   std::string program_text;              // standard input of that command
   std::uint64_t compare_rounds = 0;
-  std::uint64_t halo_depth = 0; // of ranks: iterations that one exchange of halos serves; 0: measured
-  std::optional<Strategy> rank_strategy; // of ranks, between two exchanges; empty: measured
-  std::optional<bool> halo_overlap;      // inner work-groups run while halos are under way; empty: on GPUs
-  AskedWeights rank_weights;             // of ranks
   std::uint64_t stress_runs = 0;
   std::uint64_t stress_seed = 1; // of the first of them; the next one has the next seed
   std::string trace;             // file for the timeline, which the caller writes; empty: none

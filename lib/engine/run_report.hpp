@@ -364,10 +364,6 @@ struct FallbackReport {
   std::string reason;
 };
 
-// Sources of the weights of ranks.
-enum class WeightSource : std::uint8_t { equal, stated, measured };
-inline constexpr std::array<std::string_view, 3> weight_source_names{"equal", "stated", "measured"};
-
 // One of several ranks. Times are those of its dispatch.
 struct RankReport {
   std::uint32_t rank = 0;
@@ -379,17 +375,15 @@ struct RankReport {
   std::uint64_t messages = 0;                // sent
   std::optional<std::uint64_t> edges;        // of a graph: of its vertices
   std::optional<std::uint64_t> device_bytes; // for its part of a graph, or its buffers
-  std::optional<std::uint32_t> weight;       // of a wave program: its part of waves that are cut, of 10000
 };
 
-// Each rank runs its part of a wave, every rank runs all of it, or one does and sends the others what it may have
-// written.
-enum class RunsOn : std::uint8_t { parts, every, one };
-inline constexpr std::array<std::string_view, 3> runs_on_names{"parts", "every", "one"};
+// Each rank runs its part of a wave, or rank 0 runs it and sends the others what it may have written.
+enum class RunsOn : std::uint8_t { parts, one };
+inline constexpr std::array<std::string_view, 2> runs_on_names{"parts", "one"};
 
 struct RankWaveReport {
   std::string wave;
-  RunsOn runs_on = RunsOn::every;
+  RunsOn runs_on = RunsOn::parts;
   std::string reason, fix;
 };
 
@@ -407,15 +401,8 @@ struct RanksReport {
   std::uint32_t slowest = 0; // the rank that worked longest, without waiting
   std::uint64_t bytes_sent = 0;
   std::uint64_t messages = 0;
-  std::optional<std::uint32_t> halo_depth =
-      {}; // of a wave program: iterations between two exchanges of halos
-  std::optional<bool> halo_overlap = {};
-  std::string halo_reason = {};          // why it is 1 though more was asked for
-  std::optional<Strategy> strategy = {}; // of a wave program: of iterations between two exchanges
-  std::string strategy_reason = {};
-  std::optional<WeightSource> weights = {}; // of a wave program
-  std::vector<RankWaveReport> waves;        // of a wave program
-  std::vector<RankBufferReport> buffers;    // of a wave program
+  std::vector<RankWaveReport> waves;     // of a wave program
+  std::vector<RankBufferReport> buffers; // of a wave program
 };
 
 // Waves that ran as one wave.

@@ -21,7 +21,7 @@ DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOption
 }
 
 Counters::Counters(const device::Session& session, std::uint32_t groups, Monitor& monitor)
-    : session_(session), monitor_(monitor), groups_(groups) {
+    : monitor_(monitor) {
   const std::size_t words = (2 + std::size_t{groups}) * line_words;
   if (!session.on_host) {
     memory_ = allocate(session, words * sizeof(std::uint32_t));
@@ -43,18 +43,6 @@ void Counters::clear_claims() {
   if (!shared_.empty()) {
     constexpr std::size_t until_claim = line_words + 2; // TG_UNTIL_CLAIM
     shared_[until_claim] = shared_[until_claim + 1] = 0;
-  }
-}
-
-void Counters::pass(std::uint32_t steps) {
-  constexpr std::size_t first = 2 * line_words; // TG_REACHED
-  if (shared_.empty()) {
-    fill(session_, memory_, first * sizeof steps, groups_ * line_words * sizeof steps,
-         std::as_bytes(std::span(&steps, 1)));
-    return;
-  }
-  for (std::size_t word = first; word < shared_.size(); word += line_words) {
-    shared_[word] = steps;
   }
 }
 

@@ -82,13 +82,8 @@ public:
   // memory claims.
   void clear_claims();
 
-  // All groups count as having completed this many steps, before a launch.
-  void pass(std::uint32_t steps);
-
 private:
-  const device::Session& session_;
   Monitor& monitor_;
-  std::size_t groups_;
   std::vector<std::uint32_t> shared_; // of the device that works in the host's memory
   device::Buffer memory_;
 };

@@ -1,7 +1,5 @@
 #include "engine/split.hpp"
 
-#include "engine/queue.hpp"
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include <tidegate/core/text.hpp>
 
@@ -16,18 +14,9 @@
 
 namespace tidegate::engine {
 
-std::uint32_t outermost(const NdRange& range) {
-  return range.dimensions - 1;
-}
-
 std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row) {
-  const std::uint32_t d = outermost(range);
+  const std::uint32_t d = range.dimensions - 1;
   return range.offset[d] + std::min<std::uint64_t>(tile_row * range.local[d], range.global[d]);
-}
-
-NdRange ids_of(const ProgramWave& wave) {
-  return wave.listed_items ? NdRange{.global = {wave.queue->ids, 1, 1}, .groups = {wave.queue->ids, 1, 1}}
-                           : wave.range;
 }
 
 std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes) {
@@ -90,17 +79,13 @@ std::vector<ByteRange> owned_bytes(const NdRange& range, const std::vector<std::
 
 class Splitter {
 public:
-  Splitter(const Job& program, std::span<const std::uint32_t> weights)
-      : program_(program), split_{.ranks = static_cast<std::uint32_t>(weights.size()),
+  Splitter(const Job& program, std::uint32_t ranks)
+      : program_(program), split_{.ranks = ranks,
                                   .waves = {},
                                   .swap_set = swap_sets(program),
                                   .owned = {},
                                   .parts = {},
                                   .whole = {}} {
-    weights_before_.push_back(0);
-    for (const std::uint32_t weight : weights) {
-      weights_before_.push_back(weights_before_.back() + weight);
-    }
     split_.owned.resize(program.buffers.size());
     of_set_.resize(program.buffers.size());
     combined_.resize(program.buffers.size());
@@ -108,14 +93,8 @@ public:
 
   JobSplit run() {
     split_.waves.resize(program_.waves.size());
-    std::vector<std::uint32_t> order = section_order(program_.waves);
-    std::stable_partition(order.begin(), order.end(),
-                          [this](std::uint32_t wave) { return !program_.waves[wave].listed_items; });
-    for (const std::uint32_t wave : order) { // queues last, which may be cut at any param
+    for (const std::uint32_t wave : section_order(program_.waves)) {
       split_.waves[wave] = cut(program_.waves[wave]);
-      split_.waves[wave].on_one_rank =
-          !split_.waves[wave].cut() &&
-          (code(program_.waves[wave]).depends_on_order || combines_what_it_reads(program_.waves[wave]));
     }
     for (const ProgramWave& wave : program_.waves) {
       own_copies(wave);
@@ -125,23 +104,13 @@ public:
     }
     for (std::size_t i = 0; i < program_.waves.size(); ++i) {
       if (is_local(program_.waves[i])) {
-        split_.waves[i] = {.begin = {}, .reason = {}, .fix = {}, .local = true};
+        split_.waves[i] = {.begin = {}, .local = true, .reason = {}, .fix = {}};
       }
     }
     return std::move(split_);
   }
 
 private:
-  // Returns true if another argument is a buffer that atomics change: what is read of it depends on an order.
-  [[nodiscard]] bool combines_what_it_reads(const ProgramWave& wave) const {
-    return std::ranges::any_of(wave.arguments, [&](const ProgramArgument& changed) {
-      return changed.combine && std::ranges::count_if(wave.arguments, [&](const ProgramArgument& other) {
-                                  return other.is_memory() &&
-                                         split_.swap_set[other.buffer] == split_.swap_set[changed.buffer];
-                                }) != 1;
-    });
-  }
-
   // Gives what only fills and copies write the owners of what it is a copy of.
   void own_copies(const ProgramWave& wave) {
     if (!wave.command || !wave.command->from) {
@@ -163,7 +132,7 @@ private:
   }
 
   [[nodiscard]] bool is_local(const ProgramWave& wave) const {
-    if (!wave.command || !split_.split(wave.command->to)) {
+    if (!wave.command) {
       return false;
     }
     const TransferCommand& what = *wave.command;
@@ -171,62 +140,24 @@ private:
            (split_.owned[*what.from] == split_.owned[what.to] && what.from_offset == what.to_offset);
   }
 
-  struct Code {
-    std::string launch_function;
-    bool depends_on_order = true; // items of a queue run in any order
-  };
-  const Code& code(const ProgramWave& wave) {
+  const std::string& launch_function_of(const ProgramWave& wave) {
     const std::pair key(wave.op, wave.range.dimensions);
-    auto found = codes_.find(key);
-    if (found == codes_.end()) {
-      Code code;
-      if (!wave.listed_items) {
-        const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
-        const opencl_c::Function& kernel = program_.function(wave.op);
-        code.launch_function = wave.users_kernel ? launch_function(unit, kernel, outermost(wave.range)) : "";
-        code.depends_on_order = wave.users_kernel && opencl_c::depends_on_order(unit, kernel);
-      }
-      found = codes_.emplace(key, std::move(code)).first;
+    auto found = launch_functions_.find(key);
+    if (found == launch_functions_.end()) {
+      const opencl_c::TranslationUnit& unit = program_.units[program_.ops[wave.op].unit].unit;
+      found = launch_functions_
+                  .emplace(key, launch_function(unit, program_.function(wave.op), wave.range.dimensions - 1))
+                  .first;
     }
     return found->second;
   }
 
   [[nodiscard]] std::vector<std::uint32_t> tile_rows_of_ranks(const NdRange& range) const {
-    const std::uint64_t rows = range.groups[outermost(range)];
-    const std::uint64_t all = weights_before_.back();
+    const std::uint64_t rows = range.groups[range.dimensions - 1];
     std::vector<std::uint32_t> begin;
-    for (const std::uint64_t before : weights_before_) { // rank 0 has a tile row in any case
-      begin.push_back(static_cast<std::uint32_t>((rows * before + all - 1) / all));
+    for (std::uint64_t rank = 0; rank <= split_.ranks; ++rank) { // rank 0 has a tile row in any case
+      begin.push_back(static_cast<std::uint32_t>((rows * rank + split_.ranks - 1) / split_.ranks));
     }
-    return begin;
-  }
-
-  // As another wave has cut a buffer of the queue; otherwise each rank has items by its weight.
-  [[nodiscard]] std::vector<std::uint32_t> params_of_ranks(const ProgramWave& wave) const {
-    const ProgramQueue& queue = *wave.queue;
-    std::vector<std::uint32_t> begin;
-    for (const ProgramArgument& argument : wave.users_arguments()) {
-      const auto& known = of_set_[split_.swap_set[argument.buffer]];
-      if (argument.access == Access::read || !argument.rows || known.empty()) {
-        continue;
-      }
-      for (const ByteRange& owned : known) {
-        begin.push_back(static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(owned.begin / argument.rows->row_bytes, queue.ids)));
-      }
-      begin.push_back(queue.ids);
-      return begin;
-    }
-    std::vector<std::uint32_t> params;
-    for (std::uint32_t place = 0; place < wave.listed_items; ++place) {
-      params.push_back(queue.items[queue.item_at(place)].param);
-    }
-    std::ranges::sort(params);
-    begin.push_back(0);
-    for (std::uint64_t rank = 1; rank < split_.ranks; ++rank) {
-      begin.push_back(params[params.size() * weights_before_[rank] / weights_before_.back()]);
-    }
-    begin.push_back(queue.ids);
     return begin;
   }
 
@@ -234,28 +165,23 @@ private:
     const auto whole = [](std::string reason, std::string fix = "") {
       return WaveCut{.begin = {}, .reason = std::move(reason), .fix = std::move(fix)};
     };
-    if (!wave.users_kernel && !wave.listed_items) {
-      return whole(wave.command ? "it is a fill or a copy" : "its kernel is built in",
+    if (wave.listed_items) {
+      return whole("it is a queue, whose items run in any order");
+    }
+    if (!wave.users_kernel) {
+      return whole(wave.command ? "it is a copy of rows that other ranks have" : "its kernel is built in",
                    "write it as a kernel whose work-items write only their own rows, if its time matters");
     }
-    if (wave.listed_items && wave.queue->ids == 0) {
-      return wave.queue->publishes
-                 ? whole("its ops publish items",
-                         "a queue is cut if its items are all given and requeue themselves at most")
-                 : whole("an item has a param of 2^31 or more", "number params from 0");
-    }
-    if (!wave.listed_items && wave.range.groups[outermost(wave.range)] < 2) {
+    if (wave.range.groups[wave.range.dimensions - 1] < 2) {
       return whole("its outermost dimension has one work-group",
                    "give it smaller work-groups, or exchange its dimensions");
     }
-    const std::string& launch = code(wave).launch_function;
+    const std::string& launch = launch_function_of(wave);
     if (!launch.empty()) {
       return whole(fmt::format("its source calls {}, which is another number in a part of the range", launch),
                    "use get_global_id, and give sizes as arguments");
     }
-    std::vector<std::uint32_t> begin =
-        wave.listed_items ? params_of_ranks(wave) : tile_rows_of_ranks(wave.range);
-    const char* const who = wave.listed_items ? "an item" : "a work-item";
+    std::vector<std::uint32_t> begin = tile_rows_of_ranks(wave.range);
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
     std::vector<std::uint32_t> combined;
     for (const ProgramArgument& argument : wave.users_arguments()) {
@@ -278,20 +204,16 @@ private:
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
-            fmt::format("which elements of {} {} writes is not known", name, who),
-            wave.listed_items
-                ? fmt::format("use {} only at the element of the item's param, in the op itself, or state "
-                              R"("own_row": true for an op that touches only the param's row of its output)",
-                              name)
-                : fmt::format(
-                      R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
-                      name));
+            fmt::format("which elements of {} a work-item writes is not known", name),
+            fmt::format(
+                R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
+                name));
       }
       if (argument.rows->reach != 0 || argument.rows->beyond != 0 || argument.rows->wraps != 0) {
-        return whole(fmt::format("{} writes or reads {} beyond its own row", who, name),
+        return whole(fmt::format("a work-item writes or reads {} beyond its own row", name),
                      fmt::format("write only the own row, and read {} through another argument", name));
       }
-      auto owned = owned_bytes(ids_of(wave), begin, argument.rows->row_bytes, buffer.bytes);
+      auto owned = owned_bytes(wave.range, begin, argument.rows->row_bytes, buffer.bytes);
       const auto& known = of_set_[set];
       if (combined_[set]) {
         return whole(fmt::format("another wave combines {}", name),
@@ -299,7 +221,7 @@ private:
       }
       if (!known.empty() && known != owned) {
         return whole(fmt::format("another wave cuts {} at other rows", name),
-                     wave.listed_items ? "" : "give both waves the same sizes in the outermost dimension");
+                     "give both waves the same sizes in the outermost dimension");
       }
       written.emplace_back(set, std::move(owned));
     }
@@ -330,17 +252,16 @@ private:
   }
 
   const Job& program_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Code> codes_; // by op and dimensions
-  std::vector<std::uint64_t> weights_before_;  // by rank the weights of those before it, and the sum of all
-  std::vector<bool> combined_;                 // likewise
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> launch_functions_; // by op and dimensions
   std::vector<std::vector<ByteRange>> of_set_; // by the first buffer of a set of swapped ones
+  std::vector<bool> combined_;                 // likewise
   JobSplit split_;
 };
 
 } // namespace
 
-JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights) {
-  return Splitter(program, weights).run();
+JobSplit split_job(const Job& program, std::uint32_t ranks) {
+  return Splitter(program, ranks).run();
 }
 
 } // namespace tidegate::engine

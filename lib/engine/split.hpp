@@ -6,13 +6,14 @@
 //   a buffer it reads     ... rank 1 needs its rows and `reach` rows of its neighbours (RowReach)
 //
 // A rank has some bytes of a split buffer as one rank alone would have them. These are *fresh*. Every rank keeps
-// account of what is fresh on every rank, so that all know what to send without asking.
+// account of what is fresh on every rank, so that all know what to send without asking. All other buffers are whole and
+// equal on all ranks after each wave.
 //
 // If all that a rank ever touches of a split buffer is known, its memory holds that part alone (store_in_parts):
 //
 //   rank 1 owns        |--------|
-//   its memory   |#####|--------|#####|     # of neighbours: what it reads, at the greatest depth of halos
-//                ^ tg_begin                 kernels get where the part begins, and index the whole buffer
+//   its memory       |#|--------|#|     # of neighbours: what it reads
+//                    ^ tg_begin         kernels get where the part begins, and index the whole buffer
 #pragma once
 #include "engine/job.hpp"
 
@@ -34,19 +35,16 @@ struct ByteRange {
 };
 
 // A wave is cut if each of its tiles is known to write only the rows that belong to the tile, or if what it writes is
-// combined: then each rank runs its part. Otherwise every rank runs the whole wave, on whole buffers. If the order of
-// work-items or items may change the results, these would differ between ranks: then rank 0 runs it and sends all that
-// it may have written.
+// combined: then each rank runs its part. A fill or a copy that needs no message is local: every rank does it on all
+// bytes that it has memory for. Rank 0 runs all of any other wave, and sends what it may have written.
 struct WaveCut {
   std::vector<std::uint32_t> begin; // by rank its first tile row, and the end of the last; empty: not cut
-  bool on_one_rank = false;         // which is not cut
-  std::string reason;               // why it is not cut
-  std::string fix;                  // what to declare so that it is; empty if nothing helps
-  // A fill of a split buffer, or a copy into one whose bytes each rank has where it owns those of the target: every
-  // rank does it on all bytes that it has memory for, and no message follows.
   bool local = false;
+  std::string reason; // why rank 0 runs it
+  std::string fix;    // what to declare so that it is cut; empty if nothing helps
 
   [[nodiscard]] bool cut() const { return !begin.empty(); }
+  [[nodiscard]] bool on_one_rank() const { return !cut() && !local; }
 };
 
 struct JobSplit {
@@ -69,36 +67,33 @@ struct JobSplit {
   }
 };
 
-// Each rank gets a part of what is cut in proportion to its weight, which is at least 1.
 // The bytes of a buffer that a rank has memory for.
 ByteRange room_of(const Job& program, const JobSplit& split, std::uint32_t buffer, std::uint32_t rank);
 
 // The part of a local transfer that a rank does, in offsets of its memory; no bytes if it has nothing to do.
 TransferCommand local_part(const Job& program, const JobSplit& split, std::uint32_t wave, std::uint32_t rank);
 
-JobSplit split_job(const Job& program, std::span<const std::uint32_t> weights);
+// Each rank gets an equal part of what is cut.
+JobSplit split_job(const Job& program, std::uint32_t ranks);
 
 // Returns true if ranks combine a buffer after the wave.
 bool combines(const ProgramWave& wave);
 
-// Half-open. A rank runs whole tiles; where it runs those of its neighbours, only these ids of the outermost dimension
-// are right, because others may read what is not fresh.
+// Tile rows of a wave; half-open.
 struct TileRows {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint64_t first_id = 0;
-  std::uint64_t end_id = 0;
 
-  friend bool operator==(const TileRows&, const TileRows&) = default;
+  [[nodiscard]] bool empty() const { return begin >= end; }
 };
 
-std::uint32_t outermost(const NdRange& range);
+// The rows that a rank runs of a wave that is cut.
+inline TileRows own_rows(const WaveCut& cut, std::uint32_t rank) {
+  return {cut.begin[rank], cut.begin[rank + 1]};
+}
 
-// The global id at which a tile row begins, or the last one ends.
+// The global id of the outermost dimension at which a tile row begins, or the last one ends.
 std::uint64_t first_id(const NdRange& range, std::uint64_t tile_row);
-
-// The ids that ranks cut: of work-items, or the params of items, each a tile.
-NdRange ids_of(const ProgramWave& wave);
 
 // The first byte of a row of a buffer, or the end of the buffer.
 std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_t bytes);
@@ -106,66 +101,12 @@ std::uint64_t row_begin(std::uint64_t row, std::uint64_t row_bytes, std::uint64_
 // Returns the part of a range with these rows of tiles.
 NdRange part_of(const NdRange& range, const TileRows& rows);
 
-// The same rows with the ids of whole tiles, which are what a rank runs and has memory for.
-TileRows whole_tiles(const ProgramWave& wave, TileRows rows);
+// The bytes that tile rows of a wave touch of a buffer of this size, as far as known: all otherwise.
+ByteRange touched(const ProgramWave& wave, const ProgramArgument& argument, const TileRows& rows,
+                  std::uint64_t bytes);
 
-// The bytes that tile rows of a wave touch of an argument, as far as known: all otherwise.
-ByteRange touched(const ProgramArgument& argument, const TileRows& tiles, std::uint64_t bytes);
-
-// The tile rows that each rank runs of each wave. With a depth of K, one exchange serves K iterations: a rank runs
-// those rows of its neighbours, too, that its own rows need later in the K iterations.
-//
-//   own rows      |########|            iteration 3 of 3
-//               |#+########+#|          iteration 2      # + redundant work
-//             |#+#+########+#+#|        iteration 1: of what is read here, the halo comes from the neighbours
-class DeepHalos {
-public:
-  // References must outlive it.
-  DeepHalos(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage,
-            std::uint32_t depth);
-
-  [[nodiscard]] std::uint32_t depth() const { return next_depth_; }
-
-  // One past the last iteration that the last exchange serves.
-  [[nodiscard]] std::uint32_t end() const { return begin_ + depth_; }
-
-  // Takes this depth, where the program allows it, from the next exchange of halos on.
-  void use(std::uint32_t depth) { next_depth_ = reason_.empty() ? depth : 1; }
-
-  [[nodiscard]] const std::string& reason() const { return reason_; } // why the depth is 1; may be empty
-
-  // Returns, by buffer and rank, all that the rank owns, and that cut waves touch with this depth or a lower one.
-  // Buffers that exchange their memory have the same.
-  [[nodiscard]] std::vector<std::vector<ByteRange>> hulls() const;
-
-  // Returns the rows of each rank; empty for a wave that is not cut.
-  std::vector<TileRows> rows(std::uint32_t wave, std::uint32_t iteration);
-
-  // Returns, for each wave that is cut and repeats, all rows that the rank runs in some iteration, with this depth or a
-  // lower one.
-  [[nodiscard]] std::vector<TileRows> widest(std::uint32_t rank) const;
-
-private:
-  using Block = std::vector<std::vector<std::vector<TileRows>>>; // by iteration, wave and rank
-  [[nodiscard]] Block plan(std::uint32_t depth, std::uint32_t first_phase) const;
-  [[nodiscard]] bool reaches_further() const;
-
-  const Job& program_;
-  const JobSplit& split_;
-  std::span<const std::vector<std::uint32_t>> storage_;
-  const std::vector<std::uint32_t> order_;
-  std::uint32_t depth_ = 0; // of the iterations since begin_
-  std::uint32_t next_depth_;
-  std::uint32_t begin_ = 0;
-  std::string reason_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Block>
-      blocks_; // by depth, and phase of the first iteration
-};
-
-// Decides which split buffers are in parts, for depths up to this one; storage[phase][buffer] is the buffer whose
-// memory a buffer uses.
-void store_in_parts(const Job& program, std::span<const std::vector<std::uint32_t>> storage,
-                    std::uint32_t halo_depth, JobSplit& split);
+// Decides which split buffers are in parts.
+void store_in_parts(const Job& program, JobSplit& split);
 
 // Returns, by wave, the parameters of its kernel that are in parts; arguments after those of the wave say where each
 // part begins.
@@ -193,17 +134,11 @@ public:
   // References must outlive it; storage[phase][buffer] is the buffer whose memory a buffer uses.
   Freshness(const Job& program, const JobSplit& split, std::span<const std::vector<std::uint32_t>> storage);
 
-  // Returns what has to be sent before a wave in an iteration, of which each rank runs these rows, and counts it as
-  // sent.
-  std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration,
-                                   const std::vector<TileRows>& rows);
+  // Returns what has to be sent before a wave in an iteration, and counts it as sent.
+  std::vector<RankTransfer> before(std::uint32_t wave, std::uint32_t iteration);
 
   // Accounts for what the wave has written.
-  void after(std::uint32_t wave, std::uint32_t iteration, const std::vector<TileRows>& rows);
-
-  // Accounts for whole iterations, waves in this order, if nothing has to be sent in them; returns false otherwise.
-  bool pass(std::uint32_t begin, std::uint32_t end, const std::vector<std::uint32_t>& order,
-            DeepHalos& halos);
+  void after(std::uint32_t wave, std::uint32_t iteration);
 
   // Returns what rank 0 lacks of a buffer after that number of iterations.
   [[nodiscard]] std::vector<RankTransfer> gather(std::uint32_t buffer, std::uint32_t iterations) const;

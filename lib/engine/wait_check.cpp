@@ -386,9 +386,8 @@ private:
     Footprint found{.begin = memory_.offsets[owner], .end = memory_.offsets[owner] + buffer.bytes};
     constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
     if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
-        wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0] &&
-        wave.range.offset[0] * argument.element_bytes >= buffer.begin) {
-      found.first = wave.range.offset[0] * argument.element_bytes - buffer.begin;
+        wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
+      found.first = wave.range.offset[0] * argument.element_bytes;
       found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * argument.element_bytes;
       found.around = (*argument.halo)[0] * found.bytes_of_tile;
     }

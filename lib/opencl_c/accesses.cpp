@@ -23,9 +23,8 @@ namespace {
 class BodyReader : private ExpressionReader {
 public:
   // With `setting`, launches and values of parameters are known.
-  BodyReader(const TranslationUnit& unit, const Function& kernel, std::optional<std::size_t> id,
-             const KernelSetting* setting)
-      : ExpressionReader(unit, id.has_value(), setting), kernel_(kernel), body_(*kernel.body),
+  BodyReader(const TranslationUnit& unit, const Function& kernel, const KernelSetting* setting)
+      : ExpressionReader(unit, setting), kernel_(kernel), body_(*kernel.body),
         statements_(unit.tree->body(kernel)) {
     const std::vector<const Name*> names = names_of(kernel);
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -37,8 +36,6 @@ public:
       }
       if (parameter.is_pointer) {
         pointers_[names[i]] = i;
-      } else if (id == i) {
-        given_[names[i]] = {.kind = Known::Kind::number, .number = id_of(0)};
       } else if (setting != nullptr && setting->values.contains(i)) {
         given_[names[i]] = {.kind = Known::Kind::number,
                             .number = constant_of(setting->values.at(i), parameter.type == "int")};
@@ -53,7 +50,7 @@ public:
 
   // Reads a function that the body of `caller` calls.
   BodyReader(const BodyReader& caller, const Function& callee, const std::vector<Known>& arguments)
-      : ExpressionReader(caller.unit_, false, caller.setting_), kernel_(caller.kernel_), body_(*callee.body),
+      : ExpressionReader(caller.unit_, caller.setting_), kernel_(caller.kernel_), body_(*callee.body),
         statements_(caller.unit_.tree->body(callee)), at_call_(caller.bounds_), calls_(caller.calls_),
         nesting_(caller.nesting_ + 1) {
     pointees_ = caller.pointees_;
@@ -505,14 +502,13 @@ bool is_known(const TranslationUnit& unit, const Function& kernel) {
 
 } // namespace
 
-std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
-                                      std::optional<std::size_t> id) {
-  return kernel.body ? BodyReader(unit, kernel, id, nullptr).run(is_known(unit, kernel))
+std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel) {
+  return kernel.body ? BodyReader(unit, kernel, nullptr).run(is_known(unit, kernel))
                      : std::vector<PointerUses>(kernel.parameters.size());
 }
 
 LaunchReach reach_of(const TranslationUnit& unit, const Function& kernel, const KernelSetting& setting) {
-  BodyReader reader(unit, kernel, {}, &setting);
+  BodyReader reader(unit, kernel, &setting);
   reader.run(is_known(unit, kernel));
   return reader.reach();
 }
@@ -523,7 +519,7 @@ std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit
   if (!kernel.body) {
     return rows;
   }
-  BodyReader reader(unit, kernel, {}, &setting);
+  BodyReader reader(unit, kernel, &setting);
   reader.run(is_known(unit, kernel));
   rows = reader.rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -538,9 +534,8 @@ std::vector<std::optional<RowElements>> row_elements(const TranslationUnit& unit
   return rows;
 }
 
-std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
-                                                     std::optional<std::size_t> id) {
-  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel, id);
+std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel) {
+  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
   std::vector<std::optional<OwnElements>> found(pointers.size());
   for (std::size_t i = 0; i < pointers.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
@@ -575,34 +570,6 @@ std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, co
     found.push_back(all ? first : std::nullopt);
   }
   return found;
-}
-
-// Prefixes of functions whose result may depend on an order, and of assembler, which may contain any.
-static constexpr std::array<std::string_view, 9> atomic_prefixes{
-    "atomic_",          "atom_", "__sync_", "__atomic_",       "__c11_atomic_",
-    "__opencl_atomic_", "asm",   "__asm",   "__scoped_atomic_"};
-
-bool depends_on_order(const TranslationUnit& unit, const Function& kernel) {
-  const std::vector<PointerUses> pointers = pointer_uses(unit, kernel);
-  const auto reduced = reductions(unit, kernel);
-  std::size_t known = 0;
-  for (std::size_t i = 0; i < pointers.size(); ++i) {
-    known += reduced[i] ? pointers[i].uses.size() : 0;
-  }
-  std::size_t atomics = 0;
-  const std::vector<Token>& tokens = unit.source.tokens;
-  const std::set<std::string> called = CallGraph(unit).reachable({kernel.name});
-  for (const Function& function : unit.functions) {
-    const bool runs = function.body && called.contains(function.name);
-    for (std::size_t i = runs ? function.body->begin : 0; runs && i < function.body->end; ++i) {
-      const std::string& text = tokens[i].text;
-      // Any name in any place counts: (atomic_inc)(p) and a compiler's own __sync_fetch_and_add, too.
-      const bool counts = std::ranges::any_of(
-          atomic_prefixes, [&text](std::string_view prefix) { return text.starts_with(prefix); });
-      atomics += counts ? 1 : 0;
-    }
-  }
-  return atomics != known;
 }
 
 } // namespace tidegate::opencl_c

@@ -48,9 +48,8 @@ struct PointerUses {
 };
 
 // Returns the uses of each pointer parameter. A kernel without a body is not understood. The id is
-// get_global_id(0), or the parameter with the index `id`.
-std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel,
-                                      std::optional<std::size_t> id = {});
+// get_global_id(0).
+std::vector<PointerUses> pointer_uses(const TranslationUnit& unit, const Function& kernel);
 
 // Elements that each work-item accesses through a global pointer: `low` to `high`, relative to its id.
 struct OwnElements {
@@ -65,8 +64,7 @@ struct OwnElements {
 // Returns, by parameter, the elements of each work-item; nullopt if it may access any. The pointee is a scalar or
 // vector of known size. Holds for ids below 2^31 and buffers of at most 2^31 elements: in larger buffers a 32-bit
 // subscript wraps around to an existing element.
-std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel,
-                                                     std::optional<std::size_t> id = {});
+std::vector<std::optional<OwnElements>> own_elements(const TranslationUnit& unit, const Function& kernel);
 
 // The range of a launch, and the values of parameters that are known before it.
 struct KernelSetting {
@@ -114,14 +112,6 @@ LaunchReach reach_of(const TranslationUnit& unit, const Function& kernel, const 
 
 // Returns, by parameter, the reduction that every use of a pointer is; nullopt if some use is anything else.
 std::vector<std::optional<Reduction>> reductions(const TranslationUnit& unit, const Function& kernel);
-
-// Returns true if the kernel, or a function that it calls, may have atomics other than those of reductions(): then
-// results may depend on the order of work-items.
-bool depends_on_order(const TranslationUnit& unit, const Function& kernel);
-
-// Returns true if no data that a kernel loads decides an address, a loop count or a divisor: then the kernel ends and
-// stays in bounds whatever its buffers hold.
-bool runs_on_any_contents(const TranslationUnit& unit, const Function& kernel);
 
 // Returns the first token of the body that may read memory that changes; the closing brace if none does. Statements
 // before it use only the pointers among the parameters `steady`; no work-item returns or waits at a barrier there.

@@ -85,9 +85,8 @@ Known value_of_number(const Token& token) {
 
 } // namespace
 
-ExpressionReader::ExpressionReader(const TranslationUnit& unit, bool by_parameter,
-                                   const KernelSetting* setting)
-    : unit_(unit), tokens_(unit.source.tokens), setting_(setting), by_parameter_(by_parameter) {
+ExpressionReader::ExpressionReader(const TranslationUnit& unit, const KernelSetting* setting)
+    : unit_(unit), tokens_(unit.source.tokens), setting_(setting) {
   for (std::uint32_t d = 0; d < 3; ++d) {
     ids_.begin[d] = setting == nullptr ? 0 : setting->begin[d];
     ids_.end[d] = setting == nullptr ? most_ids : setting->begin[d] + setting->size[d];
@@ -544,7 +543,7 @@ Known ExpressionReader::built_in(const std::string& function, const std::vector<
     const bool same_for_parts = setting_ != nullptr && d + 1 < setting_->dimensions;
     const std::int64_t size = setting_ != nullptr ? setting_->size[d] : 0;
     const std::int64_t local = is_whole() ? setting_->local_size[d] : 0;
-    if (function == "get_global_id" && !by_parameter_) {
+    if (function == "get_global_id") {
       return of_number(id_of(d));
     }
     if (function == "get_global_size" && (same_for_parts || is_whole())) {

@@ -101,7 +101,7 @@ protected:
   };
 
   // With `setting`, launches and values of parameters are known.
-  ExpressionReader(const TranslationUnit& unit, bool by_parameter, const KernelSetting* setting);
+  ExpressionReader(const TranslationUnit& unit, const KernelSetting* setting);
   virtual ~ExpressionReader() = default;
   ExpressionReader(const ExpressionReader&) = delete;
   ExpressionReader& operator=(const ExpressionReader&) = delete;
@@ -202,7 +202,6 @@ private:
   void change(const Known& value);
   void update(const Known& value);
 
-  const bool by_parameter_; // the id is one
   IdRanges ids_;
   std::optional<ConstantValues> constants_;
   const Expr* array_ = nullptr; // whose subscript is being read

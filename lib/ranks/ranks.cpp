@@ -13,11 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,11 +28,12 @@ namespace {
 // MPI counts bytes in an int.
 constexpr std::size_t most_message_bytes = std::size_t{1} << 30U;
 
-// Calls `use` with each part of the bytes that fits a message.
-template <class Byte, class Use>
-void in_messages(std::span<Byte> bytes, const Use& use) {
-  for (std::size_t at = 0; at < bytes.size(); at += most_message_bytes) {
-    use(bytes.subspan(at, std::min(most_message_bytes, bytes.size() - at)));
+// Calls `use` with each part that fits a message.
+template <class T, class Use>
+void in_messages(std::span<T> elements, const Use& use) {
+  constexpr std::size_t most = most_message_bytes / sizeof(T);
+  for (std::size_t at = 0; at < elements.size(); at += most) {
+    use(elements.subspan(at, std::min(most, elements.size() - at)));
   }
 }
 
@@ -43,8 +42,7 @@ void in_messages(std::span<Byte> bytes, const Use& use) {
 void Ranks::send(int to, std::span<const std::byte> bytes) {
   in_messages(bytes, [&](std::span<const std::byte> part) {
     transport_->send(to, part);
-    traffic_.bytes_sent += part.size();
-    ++traffic_.messages;
+    count(part.size(), 1);
   });
 }
 
@@ -80,100 +78,47 @@ Result<void> Ranks::wait(const std::function<bool()>& works) {
   return {};
 }
 
-// A binomial tree: in round k the ranks whose lowest set bit is k hand their values to the rank without that bit.
-Result<void> Ranks::reduce(std::span<std::uint64_t> values, const Combine& combine) {
-  std::vector<std::uint64_t> other(values.size());
-  for (int bit = 1; bit < size(); bit *= 2) {
-    if ((rank() & bit) != 0) {
-      send(rank() - bit, std::as_bytes(values));
-      TIDEGATE_CHECK(wait());
-      break;
-    }
-    if (rank() + bit < size()) {
-      receive(rank() + bit, std::as_writable_bytes(std::span(other)));
-      TIDEGATE_CHECK(wait());
-      std::ranges::transform(values, other, values.begin(), combine);
-    }
-  }
-  return broadcast(std::as_writable_bytes(values));
+Result<void> Ranks::reduce(std::span<std::uint64_t> values, Reduction how) {
+  in_messages(values, [&](std::span<std::uint64_t> part) {
+    transport_->reduce(part, how);
+    count(size() == 1 ? 0 : part.size_bytes(), size() == 1 ? 0 : 1);
+  });
+  return wait();
 }
 
-// The same tree from its root: a rank receives from the rank without its lowest set bit, then serves lower bits.
 Result<void> Ranks::broadcast(std::span<std::byte> bytes) {
-  int bit = 1;
-  while (bit < size() && (rank() & bit) == 0) {
-    bit *= 2;
-  }
-  if (rank() != 0) {
-    receive(rank() - bit, bytes);
-    TIDEGATE_CHECK(wait());
-  }
-  for (bit /= 2; bit > 0; bit /= 2) {
-    if (rank() + bit < size()) {
-      send(rank() + bit, bytes);
-    }
-  }
+  const int others = rank() == 0 ? size() - 1 : 0;
+  in_messages(bytes, [&](std::span<std::byte> part) {
+    transport_->broadcast(part);
+    count(static_cast<std::uint64_t>(others) * part.size(), others);
+  });
+  return wait();
+}
+
+Result<void> Ranks::all_to_all(std::span<const std::uint64_t> sent, std::span<std::uint64_t> received) {
+  transport_->all_to_all(sent, received);
+  count((sent.size() - 1) * sizeof(std::uint64_t), size() - 1);
   return wait();
 }
 
 Result<std::vector<std::vector<std::byte>>> Ranks::gather(std::span<const std::byte> bytes) {
-  std::vector<std::vector<std::byte>> all;
-  std::uint64_t count = bytes.size();
+  std::vector<std::vector<std::byte>> sent(static_cast<std::size_t>(size()));
+  sent.front().assign(bytes.begin(), bytes.end());
+  TIDEGATE_TRY(auto all, exchange(std::move(sent)));
   if (rank() != 0) {
-    send(0, std::as_bytes(std::span(&count, 1)));
-    send(0, bytes);
-    TIDEGATE_CHECK(wait());
-    return all;
+    all.clear();
   }
-  std::vector<std::uint64_t> counts(static_cast<std::size_t>(size()), count);
-  for (int from = 1; from < size(); ++from) {
-    receive(from, std::as_writable_bytes(std::span(&counts[static_cast<std::size_t>(from)], 1)));
-  }
-  TIDEGATE_CHECK(wait());
-  all.emplace_back(bytes.begin(), bytes.end());
-  for (int from = 1; from < size(); ++from) {
-    receive(from, all.emplace_back(counts[static_cast<std::size_t>(from)]));
-  }
-  TIDEGATE_CHECK(wait());
   return all;
 }
 
 Result<void> Ranks::barrier() {
-  std::uint64_t nothing = 0;
-  return reduce(std::span(&nothing, 1), [](std::uint64_t, std::uint64_t) { return 0; });
+  return reduce(0, Reduction::sum).map([](std::uint64_t) {});
 }
 
 namespace {
 
 std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// An output that rank 0 opens, and the others if all can: then each writes its part.
-struct Opened {
-  std::optional<Output> output;
-  bool by_all = false;
-};
-
-Result<Opened> open_together(const std::string& path, Ranks& ranks) {
-  constexpr std::size_t most_name = PATH_MAX + 64;
-  std::array<char, most_name> name{}; // ends with a zero
-  Opened opened;
-  if (ranks.rank() == 0) {
-    TIDEGATE_TRY(opened.output, Output::open(path, FileKinds::no_named_pipes));
-    const std::string shared = opened.output->shared_name();
-    if (ranks.place().local_size == ranks.size() && shared.size() < name.size()) {
-      std::ranges::copy(shared, name.begin());
-    }
-  }
-  TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(name))));
-  if (ranks.rank() != 0) {
-    opened.output = Output::join(path, name.data());
-  }
-  std::uint64_t joined = opened.output && name.front() != '\0' ? 1 : 0;
-  TIDEGATE_CHECK(ranks.reduce(std::span(&joined, 1), [](std::uint64_t a, std::uint64_t b) { return a & b; }));
-  opened.by_all = joined != 0;
-  return opened;
 }
 
 // Calls `use` with each block of a rank's part, and memory for it.
@@ -193,19 +138,6 @@ Result<void> each_block(const FileInParts& file, std::size_t rank, const Use& us
 Result<void> write_in_parts(const FileInParts& file, Ranks& ranks) {
   using Block = std::span<std::byte>;
   const auto own = static_cast<std::size_t>(ranks.rank());
-  TIDEGATE_TRY(Opened opened, open_together(file.path, ranks));
-  std::optional<Output>& output = opened.output;
-  if (own == 0) {
-    TIDEGATE_CHECK(output->write(file.head));
-  }
-  if (opened.by_all) {
-    TIDEGATE_CHECK(each_block(file, own, [&](std::uint64_t at, Block block) {
-      file.read(at, block);
-      return output->write_at(file.head.size() + at, text_of(block));
-    }));
-    TIDEGATE_CHECK(ranks.barrier());
-    return own == 0 ? output->commit() : Result<void>();
-  }
   if (own != 0) {
     return each_block(file, own, [&](std::uint64_t at, Block block) {
       file.read(at, block);
@@ -213,6 +145,8 @@ Result<void> write_in_parts(const FileInParts& file, Ranks& ranks) {
       return ranks.wait();
     });
   }
+  TIDEGATE_TRY(Output output, Output::open(file.path, FileKinds::no_named_pipes));
+  TIDEGATE_CHECK(output.write(file.head));
   for (std::size_t from = 0; from + 1 < file.begin.size(); ++from) {
     TIDEGATE_CHECK(each_block(file, from, [&](std::uint64_t at, Block block) {
       if (from == 0) {
@@ -220,10 +154,10 @@ Result<void> write_in_parts(const FileInParts& file, Ranks& ranks) {
       } else {
         ranks.receive(static_cast<int>(from), block);
       }
-      return ranks.wait().and_then([&] { return output->write(text_of(block)); });
+      return ranks.wait().and_then([&] { return output.write(text_of(block)); });
     }));
   }
-  return output->commit();
+  return output.commit();
 }
 
 std::string host_name() {
@@ -236,11 +170,15 @@ std::string string_from(std::span<const std::byte> bytes) {
 }
 
 Launched launched() {
-  constexpr std::array<std::array<const char*, 2>, 2> launchers{
-      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}};
+  constexpr std::array<std::array<const char*, 2>, 5> launchers{
+      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+       {"PMI_RANK", "PMI_SIZE"},
+       {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+       {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+       {"PMIX_RANK", nullptr}}};
   for (const auto& [rank, size] : launchers) {
     const char* const own = std::getenv(rank);
-    const char* const all = std::getenv(size);
+    const char* const all = size == nullptr ? "0" : std::getenv(size);
     if (own != nullptr && all != nullptr) {
       return {.rank = std::atoi(own), .size = std::atoi(all), .by_launcher = true};
     }
@@ -261,7 +199,8 @@ std::array<std::filesystem::path, 2> module_paths() {
 } // namespace
 
 Result<std::unique_ptr<Ranks>> begin() {
-  if (launched().size <= 1) {
+  const Launched by = launched();
+  if (!by.several()) {
     return nullptr;
   }
   // mpirun kills the process that waits for this one. A gentler signal comes first, but a rank that waits inside of MPI
@@ -287,7 +226,16 @@ Result<std::unique_ptr<Ranks>> begin() {
     return failure(ErrorCode::missing_program, fmt::format("MPI cannot be loaded: {}", ::dlerror()),
                    "install the MPI library that tidegate was built with");
   }
-  return std::make_unique<Ranks>(std::unique_ptr<Transport>(make()));
+  auto ranks = std::make_unique<Ranks>(std::unique_ptr<Transport>(make()));
+  if (by.size == 0 ? by.rank >= ranks->size() : by.size != ranks->size()) {
+    return failure(
+        ErrorCode::missing_program,
+        by.size == 0
+            ? fmt::format("this is process {} of its launcher, and MPI knows of {}", by.rank, ranks->size())
+            : fmt::format("the launcher started {} processes, and MPI knows of {}", by.size, ranks->size()),
+        "start them with the mpirun of the MPI library that tidegate was built with, or with srun --mpi=pmix");
+  }
+  return ranks->size() == 1 ? nullptr : std::move(ranks);
 }
 
 } // namespace tidegate::ranks

@@ -1,14 +1,16 @@
-// Processes that run one program together under `mpirun`, called ranks: messages between two of them, and reductions,
-// gathers and broadcasts, which are made of messages. Every wait polls, so that an interrupt ends it.
+// Processes that run one program together under `mpirun`, called ranks: messages between two of them, and collectives of
+// all. Every wait polls, so that an interrupt ends it.
 #pragma once
 #include "ranks/transport.hpp"
 #include <tidegate/core/error.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,7 +21,8 @@ namespace tidegate::ranks {
 
 struct Traffic {
   std::uint64_t bytes_sent = 0;
-  std::uint64_t messages = 0; // sent
+  std::uint64_t messages =
+      0; // sent; one for each rank that a collective hands bytes to, and one for a reduction
   std::uint64_t waiting_ns = 0;
 };
 
@@ -41,13 +44,34 @@ public:
 
   // All ranks call these with equal sizes, in the same order. Errors: as wait().
 
-  // Combines the values of all ranks, element by element, in an order that depends on the number of ranks alone; every
-  // rank gets the result.
-  using Combine = std::function<std::uint64_t(std::uint64_t, std::uint64_t)>;
-  Result<void> reduce(std::span<std::uint64_t> values, const Combine& combine);
+  // Combines the values of all ranks, element by element; every rank gets the result.
+  Result<void> reduce(std::span<std::uint64_t> values, Reduction how);
+  Result<std::uint64_t> reduce(std::uint64_t value, Reduction how) {
+    return reduce(std::span(&value, 1), how).map([&value] { return value; });
+  }
 
   // Every rank gets the bytes of rank 0.
   Result<void> broadcast(std::span<std::byte> bytes);
+
+  // Each rank gets what the others have for it, by rank.
+  template <class T>
+  Result<std::vector<std::vector<T>>> exchange(std::vector<std::vector<T>> sent) {
+    std::vector<std::uint64_t> sizes, sizes_of_others(sent.size());
+    std::ranges::transform(sent, std::back_inserter(sizes), &std::vector<T>::size);
+    TIDEGATE_CHECK(all_to_all(sizes, sizes_of_others));
+    std::vector<std::vector<T>> received(sent.size());
+    const auto own = static_cast<std::size_t>(rank());
+    received[own] = std::move(sent[own]);
+    for (std::size_t other = 0; other < sent.size(); ++other) {
+      if (other != own) {
+        received[other].resize(sizes_of_others[other]);
+        receive(static_cast<int>(other), std::as_writable_bytes(std::span(received[other])));
+        send(static_cast<int>(other), std::as_bytes(std::span(sent[other])));
+      }
+    }
+    TIDEGATE_CHECK(wait());
+    return received;
+  }
 
   // Rank 0 gets the bytes of all ranks, by rank, whose numbers may differ; the others get nothing.
   Result<std::vector<std::vector<std::byte>>> gather(std::span<const std::byte> bytes);
@@ -67,6 +91,12 @@ public:
   [[nodiscard]] const std::atomic<bool>& waiting() const { return waiting_; }
 
 private:
+  Result<void> all_to_all(std::span<const std::uint64_t> sent, std::span<std::uint64_t> received);
+  void count(std::uint64_t bytes, int messages) {
+    traffic_.bytes_sent += bytes;
+    traffic_.messages += static_cast<std::uint64_t>(messages);
+  }
+
   std::unique_ptr<Transport> transport_;
   Traffic traffic_;
   std::atomic<bool> waiting_ = false;
@@ -80,9 +110,8 @@ struct FileInParts {
   std::function<void(std::uint64_t at, std::span<std::byte> bytes)> read; // of the own part
 };
 
-// Writes the file, which gets its name when all is written: each rank its part if all are processes of one host that
-// can open it, otherwise rank 0 what the others send (a file system that hosts share may mix up two parts in a page).
-// All ranks call it. Errors: cannot_write; as wait().
+// Rank 0 writes the file from what the others send; it gets its name when all is written. All ranks call it. Errors:
+// cannot_write; as wait().
 Result<void> write_in_parts(const FileInParts& file, Ranks& ranks);
 
 // Returns the name of this machine.
@@ -94,23 +123,18 @@ std::string string_from(std::span<const std::byte> bytes);
 // A process as its launcher describes it in the environment, before MPI is loaded.
 struct Launched {
   int rank = 0;
-  int size = 1;
+  int size = 1;             // 0: the launcher has not said how many, which may be one
   bool by_launcher = false; // the variables are there
+
+  [[nodiscard]] bool several() const { return size != 1; }
 };
 
-// Returns what the variables of Open MPI, MPICH and those derived from it say; without them the process is
-// the only one.
+// Returns what the variables say of Open MPI, MPICH and those derived from it, MVAPICH, a step of Slurm (srun), and
+// PMIx. Without them the process is the only one: so it is in the shell of salloc and in the script of sbatch.
 Launched launched();
 
 // Loads the module with MPI and begins, if the launcher started several processes; otherwise returns null. Error:
-// missing_program if the module is missing or cannot be loaded.
+// missing_program if the module is missing, cannot be loaded, or counts other processes than the launcher.
 Result<std::unique_ptr<Ranks>> begin();
-
-// Ranks in one process, for tests: each is used by its own thread. After abort() of one it and all waits of the others
-// throw Aborted.
-struct Aborted {
-  int exit_code = 0;
-};
-std::vector<std::unique_ptr<Ranks>> in_process(int size, int ranks_per_host = 0); // 0: all
 
 } // namespace tidegate::ranks

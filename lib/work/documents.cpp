@@ -109,9 +109,6 @@ constexpr Field op_fields[] = {
         "whether it runs queue items: a function instead of a kernel, uint NAME(global const T* in, global "
         "U* out, uint param); one that publishes items has a fourth parameter, tidegate_publisher publisher"),
     defaulted<&OpSpec::pure>("for a queue op: whether identical items need to run only once"),
-    defaulted<&OpSpec::own_row>(
-        "for a queue op: states that an item touches of its output only the row of its param, along the first dimension of "
-        "the shape, so that ranks share the items; left out, it is derived for subscripts that are the param"),
     optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
     optional<&OpSpec::note>(note_meaning),
 };

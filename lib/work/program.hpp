@@ -92,7 +92,6 @@ struct OpSpec {
   std::string options;                        // as for clBuildProgram
   bool queue = false;                         // a function that runs one queue item, instead of a kernel
   bool pure = false;                          // queue ops: identical items need to run only once
-  bool own_row = false;                       // queue ops: of its output an item touches only the param's row
   std::optional<std::uint32_t> priority = {}; // queue ops: priority of the items, 0 first; default 2
   std::optional<std::string> note{};
 };

@@ -152,29 +152,6 @@ ProgramBuffer own_buffer(const std::string& title, std::string_view what, const 
   return buffer;
 }
 
-constexpr std::uint64_t most_ids = std::uint64_t{1} << 31U; // and elements, see own_elements()
-
-// The rows of a buffer that items touch, by their params, if those of all items are known and of the same size.
-std::optional<RowReach> rows_of(std::uint32_t handle, const std::vector<QueueCombination>& combinations,
-                                std::span<const QueueOpHandle> ops, const ProgramBuffer& buffer) {
-  const RowReach row{.row_bytes = buffer.row_bytes == 0 ? element_bytes(buffer.type) : buffer.row_bytes};
-  std::optional<RowReach> all;
-  for (const QueueCombination& items : combinations) {
-    const QueueOp& op = *ops[items.op].op;
-    for (const auto& [of, rows] :
-         {std::pair(items.input, op.rows[0]), {items.output, op.spec->own_row ? row : op.rows[1]}}) {
-      if (of != handle) {
-        continue;
-      }
-      if (!rows || (all && all->row_bytes != rows->row_bytes) || buffer.bytes / rows->row_bytes > most_ids) {
-        return {};
-      }
-      all = {.row_bytes = rows->row_bytes, .reach = std::max(rows->reach, all ? all->reach : 0)};
-    }
-  }
-  return all;
-}
-
 // Buffers named by items, in the order of their handles, with the drain's access to each.
 std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& combinations,
                                           std::span<const QueueOpHandle> ops,
@@ -191,8 +168,7 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
       arguments.push_back({.kind = ProgramArgument::Kind::buffer,
                            .buffer = handle,
                            .access = *accesses[handle],
-                           .value = {},
-                           .rows = rows_of(handle, combinations, ops, buffers[handle])});
+                           .value = {}});
     }
   }
   return arguments;
@@ -673,15 +649,10 @@ Result<QueueWave> resolve_queue(const WaveInput& in, std::span<const QueueOpHand
   made.wave.range = {
       .global = {tiles * published.lanes, 1, 1}, .local = {published.lanes, 1, 1}, .groups = {tiles, 1, 1}};
   made.op_name = used.front()->name;
-  std::uint64_t ids = 0;
-  for (const QueueItem& item : items) {
-    ids = std::max(ids, std::uint64_t{1} + item.param);
-  }
   made.queue = {.items = std::move(items),
                 .published = published.items,
                 .deduped_items = published.deduped_items,
                 .tiles = published.tiles,
-                .ids = static_cast<std::uint32_t>(ids <= most_ids ? ids : 0),
                 .op_names = op_names_of(ops),
                 .requeues = drain.requeues};
   made.wave.listed_items = published.published_items;

@@ -145,7 +145,6 @@ struct QueueOp {
   QueueOpTraits traits;
   opencl_c::Parameter input;
   opencl_c::Parameter output;
-  std::array<std::optional<RowReach>, 2> rows; // of input and output, around the param's; empty: any element
   bool publishes = false;
 };
 

@@ -1,5 +1,4 @@
 // The ops of a queue: functions of the user's source, and whether they fit the buffers that items name.
-#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/words.hpp"
 #include "work/arguments.hpp"
@@ -82,22 +81,6 @@ void check_appending(const QueueOp& op, const ProgramBuffer& list, const RefuseI
                        in_quotes(list.name)),
            "leave pure out: an op that appends to a list is not");
   }
-}
-
-// The rows that an op touches, as far as its source shows them.
-std::array<std::optional<RowReach>, 2> rows_of(const opencl_c::TranslationUnit& unit,
-                                               const opencl_c::Function& function) {
-  constexpr std::size_t param = 2;
-  const auto own = opencl_c::own_elements(unit, function, param);
-  std::array<std::optional<RowReach>, 2> rows;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (own[i]) {
-      rows[i] = {.row_bytes = own[i]->element_bytes,
-                 .reach =
-                     static_cast<std::uint64_t>(std::max(std::abs(own[i]->low), std::abs(own[i]->high)))};
-    }
-  }
-  return rows;
 }
 
 } // namespace
@@ -210,7 +193,6 @@ Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& n
                  .traits = {.pure = spec.pure, .priority = spec.priority.value_or(default_queue_priority)},
                  .input = function->parameters[0],
                  .output = function->parameters[1],
-                 .rows = rows_of(read.unit, *function),
                  .publishes = function->parameters.size() == 4};
 }
 

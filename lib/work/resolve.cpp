@@ -129,10 +129,10 @@ void add_queue_op(const ResolveInput& input, const std::string& name, const OpSp
 }
 
 Result<void> refuse_queue_keys(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
-  if ((!spec.pure && !spec.own_row && !spec.priority) || !input.unread.intact(pointer)) {
+  if ((!spec.pure && !spec.priority) || !input.unread.intact(pointer)) {
     return {};
   }
-  const std::string key = spec.pure ? "pure" : spec.own_row ? "own_row" : "priority";
+  const std::string key = spec.pure ? "pure" : "priority";
   return tl::unexpected(invalid_program(key + " is only for queue ops",
                                         "leave it out, or give \"queue\": true", pointer + "/" + key));
 }

@@ -541,15 +541,13 @@ TEST_CASE("a report of several ranks with one figure changed") {
                               .dispatch_ns = 9,
                               .waiting_ns = waiting_ns,
                               .bytes_sent = 4,
-                              .messages = 1,
-                              .weight = 5000};
+                              .messages = 1};
   };
   sound.report.ranks =
       engine::RanksReport{.ranks = {rank(0, 5), rank(1, 2)},
                           .slowest = 1,
                           .bytes_sent = 8,
                           .messages = 2,
-                          .weights = engine::WeightSource::equal,
                           .waves = {{.wave = "w", .runs_on = engine::RunsOn::parts}},
                           .buffers = {{.buffer = "b", .split = true, .in_parts = true, .bytes_sent = 6}}};
   check_all<Run>(
@@ -561,10 +559,6 @@ TEST_CASE("a report of several ranks with one figure changed") {
                [](Run& run) { run.report.ranks->slowest = 0; }},
               {"/backend_dispatch_ns: backend_dispatch_ns is 8, and dispatch_ns of rank 0 9",
                [](Run& run) { run.report.dispatch_ns = 8; }},
-              {"/ranks/weights: equal weights of ranks differ",
-               [](Run& run) { run.report.ranks->ranks.front().weight = 5001; }},
-              {"/ranks/ranks: the sum of weights is 9997, and there are 10000",
-               [](Run& run) { run.report.ranks->ranks.front().weight = 4997; }},
               {"/ranks/ranks/0/rank: rank is 1, and its place is 0",
                [](Run& run) { run.report.ranks->ranks.front().rank = 1; }},
               {"/ranks/waves/0/reason: a wave that does not run in parts has a reason, and no other has one",

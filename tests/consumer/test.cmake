@@ -9,6 +9,11 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK_DIR})
 step(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first)
+file(STRINGS ${BUILD_DIR}/install_manifest.txt installed)
+list(FILTER installed EXCLUDE REGEX "^${WORK_DIR}/first/")
+if(installed)
+  message(FATAL_ERROR "installed outside of the prefix: ${installed}")
+endif()
 file(RENAME ${WORK_DIR}/first ${WORK_DIR}/moved)
 step(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
   -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${WORK_DIR}/moved)
@@ -18,3 +23,10 @@ if(NOT output MATCHES "^{\"kind\":\"launch_recommendation\"")
   message(FATAL_ERROR "the consumer printed: ${output}")
 endif()
 step(${WORK_DIR}/moved/bin/tidegate --version)
+if(MPI) # the module lies where the binary looks for it
+  step(mpirun --oversubscribe --allow-run-as-root -n 2 ${WORK_DIR}/moved/bin/tidegate run
+    ${WORK_DIR}/moved/share/doc/tidegate/examples/programs/heat/program.json --set verify-first=no)
+  if(NOT output MATCHES "\"rank\": 1")
+    message(FATAL_ERROR "two ranks report: ${output}")
+  endif()
+endif()

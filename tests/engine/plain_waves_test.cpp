@@ -313,68 +313,6 @@ TEST_CASE("a queue ends where an item fails, where none makes progress, and at t
   CHECK(interrupted.rounds == 4);
 }
 
-TEST_CASE("a rank runs its items of a queue, in rounds by what all ranks have counted") {
-  Queue queue;
-  auto cut = std::make_shared<ProgramQueue>(*queue.program.waves[0].queue);
-  cut->items = {{.param = 7}, {.param = 2}, {.param = 9}, {.param = 5}, {.param = 8}};
-  cut->published = {4, 3, 2, 1, 0};
-  cut->tiles = {{.op = 1, .first = 0, .count = 3}, {.op = 2, .priority = 4, .first = 3, .count = 2}};
-  queue.program.waves[0].queue = cut;
-  queue.program.waves[0].own_arguments = 4;
-  queue.program.waves[0].state = 2;
-  queue.program.buffers.assign(5, queue.program.buffers[0]);
-  queue.program.waves[0].arguments = {updates(0), updates(1), updates(2), updates(3), updates(4)};
-  queue.storage = {{0, 1, 2, 3, 4}};
-  queue.session.kernels["drain"] = [](const StandInLaunch& launch) {
-    CHECK(launch.range.global[0] == 2 * 64);
-    const auto tiles = launch.buffer<QueueTile>(0);
-    REQUIRE(tiles.size() == 2);
-    CHECK((tiles[0].op == 1 && tiles[0].first == 0 && tiles[0].count == 2 && tiles[0].param == 0));
-    CHECK((tiles[1].op == 2 && tiles[1].first == 2 && tiles[1].count == 1 && tiles[1].param == 2));
-    CHECK((tiles[1].priority == 4 && tiles[1].listed == 1));
-    const auto params = launch.buffer<std::uint32_t>(1);
-    CHECK(std::vector<std::uint32_t>(params.begin(), params.end()) == std::vector<std::uint32_t>{8, 5, 7});
-    CHECK(launch.buffer<std::uint32_t>(3).size() == 2 * 64);
-    const auto state = launch.buffer<std::uint32_t>(2);
-    state[TG_QUEUE_REQUEUED + 4] = 1;
-    state[TG_QUEUE_LAST_REQUEUED] = 2; // position 4 of all
-  };
-  std::vector<std::vector<std::uint64_t>> own;
-  const QueuePart part{
-      .begin = 5, .end = 9, .rank = 1, .ranks = 2, .sum = [&](std::span<std::uint64_t> numbers) {
-        own.emplace_back(numbers.begin(), numbers.end());
-        numbers[0] += 6; // of the other rank, where item at position 3 has failed
-        numbers[5] += 1;
-        numbers[6] = 4;
-        numbers[7] = 77;
-        return true;
-      }};
-  queue.round = [](std::span<std::uint32_t> state, int rounds) {
-    CHECK(state[TG_QUEUE_REQUEUED] == 6);
-    CHECK(state[TG_QUEUE_REQUEUED + 4] == 1);
-    CHECK(state[TG_QUEUE_FAULT] == 1);
-    CHECK(state[TG_QUEUE_FAULT_PLACE] == 3);
-    CHECK(state[TG_QUEUE_FAULT_RESULT] == 77);
-    CHECK(state[TG_QUEUE_LAST_REQUEUED] == 4);
-    CHECK(state[TG_QUEUE_FAULTS] == 1);
-    state[TG_QUEUE_MORE] = 0;
-    state[TG_QUEUE_END] = rounds < 2 ? TG_QUEUE_FAILED : TG_QUEUE_DRAINED;
-  };
-  queue.prepare(QueueWay::ranks);
-  queue.waves->take_items(0, part);
-  CHECK(!queue.drained());
-  CHECK(own == std::vector<std::vector<std::uint64_t>>{{0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 5}});
-  Queue idle;
-  idle.program = queue.program;
-  idle.storage = queue.storage;
-  idle.session.kernels["drain"] = [](const StandInLaunch&) { FAIL("no item has such a param"); };
-  idle.prepare(QueueWay::ranks);
-  idle.waves->take_items(0,
-                         {.begin = 10, .end = 12, .rank = 0, .ranks = 2, .sum = [](auto) { return true; }});
-  CHECK(idle.drained());
-  CHECK(idle.rounds == 3);
-}
-
 TEST_CASE("items in the order that was given are the reference") {
   Queue queue;
   queue.prepare(QueueWay::check);

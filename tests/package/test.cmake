@@ -64,3 +64,10 @@ step(${usr}/bin/tidegate run --dry-run ${usr}/share/doc/tidegate/examples/progra
 if(NOT output MATCHES "\"status\": \"planned\"")
   message(FATAL_ERROR "the example was not planned: ${output}")
 endif()
+if(MPI) # the module lies where the binary looks for it
+  step(mpirun --oversubscribe --allow-run-as-root -n 2 ${usr}/bin/tidegate run
+    ${usr}/share/doc/tidegate/examples/programs/heat/program.json --set verify-first=no)
+  if(NOT output MATCHES "\"rank\": 1")
+    message(FATAL_ERROR "two ranks report: ${output}")
+  endif()
+endif()

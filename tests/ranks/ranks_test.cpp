@@ -1,12 +1,12 @@
 // Ranks as threads of this process.
+#include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
-#include "ranks/ranks.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <atomic>
-#include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -19,8 +19,8 @@ using namespace tidegate;
 
 namespace {
 
-void on_ranks(int size, const std::function<void(ranks::Ranks&)>& work, int ranks_per_host = 0) {
-  const auto all = ranks::in_process(size, ranks_per_host);
+void on_ranks(int size, const std::function<void(ranks::Ranks&)>& work) {
+  const auto all = ranks::in_process(size);
   std::vector<std::jthread> threads;
   for (const auto& one : all) {
     threads.emplace_back([&work, &one] { work(*one); });
@@ -80,9 +80,21 @@ TEST_CASE("collectives of any number of ranks") {
       const auto own = static_cast<std::uint64_t>(ranks.rank());
       const auto all = static_cast<std::uint64_t>(size);
       std::vector<std::uint64_t> values{own, 100 - own};
-      CHECK(ranks.reduce(values, [](std::uint64_t a, std::uint64_t b) { return a + b; }));
+      CHECK(ranks.reduce(values, ranks::Reduction::sum));
       CHECK(values == std::vector{all * (all - 1) / 2, 100 * all - all * (all - 1) / 2});
-      CHECK(ranks.reduce(values, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); }));
+      CHECK(*ranks.reduce(own, ranks::Reduction::min) == 0);
+      CHECK(*ranks.reduce(own, ranks::Reduction::max) == all - 1);
+
+      std::vector<std::vector<std::uint32_t>> parcels(
+          all); // each rank gets its number as often as the sender's is high
+      for (std::uint32_t to = 0; to < parcels.size(); ++to) {
+        parcels[to].assign(own, to);
+      }
+      const auto received = ranks.exchange(std::move(parcels));
+      CHECK(received);
+      for (std::size_t from = 0; from < received->size(); ++from) {
+        CHECK((*received)[from] == std::vector(from, static_cast<std::uint32_t>(own)));
+      }
 
       std::uint64_t word = ranks.rank() == 0 ? 77 : 0;
       CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&word, 1))));
@@ -115,7 +127,7 @@ TEST_CASE("a rank that gives up ends the waits of the others") {
   CHECK(ended == 3);
 }
 
-TEST_CASE("ranks of one host write their parts of a file, those of several send them to rank 0") {
+TEST_CASE("rank 0 writes a file from the parts of all ranks") {
   const tidegate::test::TemporaryFolder folder;
   const std::vector<std::uint64_t> begin{0, 100, 100, 1000, 4096};
   const auto byte_at = [](std::uint64_t at) { return static_cast<std::byte>(at * 7 % 251); };
@@ -139,22 +151,15 @@ TEST_CASE("ranks of one host write their parts of a file, those of several send 
                                  ranks);
   };
   const auto files = [&] { return std::distance(std::filesystem::directory_iterator(folder.path()), {}); };
-  for (const int ranks_per_host : {4, 2}) {
-    std::atomic<std::uint64_t> sent = 0;
-    on_ranks(
-        4,
-        [&](ranks::Ranks& ranks) {
-          CHECK(write(ranks));
-          sent += ranks.traffic().bytes_sent;
-        },
-        ranks_per_host);
-    CHECK(tidegate::test::contents(folder.file("parts")) == whole);
-    CHECK(files() == 1);
-    constexpr std::uint64_t agreed =
-        3 * (PATH_MAX + 64) + 8 * 3 * 2; // the name, a bit of each, and its answer
-    CHECK(sent == agreed + (ranks_per_host == 4 ? 8 * 3 * 2 : 4096 - 100));
-    std::filesystem::remove(folder.file("parts"));
-  }
+  std::atomic<std::uint64_t> sent = 0;
+  on_ranks(4, [&](ranks::Ranks& ranks) {
+    CHECK(write(ranks));
+    sent += ranks.traffic().bytes_sent;
+  });
+  CHECK(tidegate::test::contents(folder.file("parts")) == whole);
+  CHECK(files() == 1);
+  CHECK(sent == 4096 - 100);
+  std::filesystem::remove(folder.file("parts"));
   // A rank that gives up before it has written leaves nothing.
   on_ranks(4, [&](ranks::Ranks& ranks) {
     try {
@@ -166,4 +171,38 @@ TEST_CASE("ranks of one host write their parts of a file, those of several send 
     }
   });
   CHECK(files() == 0);
+}
+
+TEST_CASE("launchers are known by their variables") {
+  using Variables = std::vector<std::pair<const char*, const char*>>;
+  const auto launched = [](const Variables& set) {
+    for (const char* const name :
+         {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "SLURM_PROCID",
+          "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID"}) {
+      ::unsetenv(name);
+    }
+    for (const auto& [name, value] : set) {
+      ::setenv(name, value, 1);
+    }
+    const ranks::Launched found = ranks::launched();
+    for (const auto& [name, value] : set) {
+      ::unsetenv(name);
+    }
+    return std::vector<int>{found.rank, found.size, found.by_launcher ? 1 : 0};
+  };
+  using Found = std::vector<int>;
+  CHECK(launched({}) == Found{0, 1, 0});
+  CHECK(launched({{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}, {"PMIX_RANK", "2"}}) ==
+        Found{2, 4, 1});
+  CHECK(launched({{"PMI_RANK", "1"}, {"PMI_SIZE", "3"}}) == Found{1, 3, 1});
+  // srun, with and without PMIx; a shell of salloc, which may be a step of one task; a script of sbatch.
+  CHECK(launched({{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "2"}}) ==
+        Found{1, 2, 1});
+  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}, {"PMIX_RANK", "0"}}) ==
+        Found{0, 2, 1});
+  CHECK(launched({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}) == Found{0, 1, 0});
+  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}) ==
+        Found{0, 1, 1});
+  CHECK(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_JOB_ID", "77"}}) == Found{0, 1, 0});
+  CHECK(launched({{"PMIX_RANK", "1"}}) == Found{1, 0, 1}); // of how many, MPI knows
 }

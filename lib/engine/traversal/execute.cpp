@@ -180,8 +180,7 @@ std::optional<engine::Comparison> compare(const TraversalPlan& plan, const Built
 Result<void> check_fit_of_ranks(const TraversalPlan& plan, TraversalResults& results, ranks::Ranks& ranks) {
   TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(results.values))));
   const auto fit = check_distances_fit(plan.graph(), results, plan.asked.first_id); // along own edges
-  std::uint64_t fits = fit ? 1 : 0;
-  TIDEGATE_CHECK(ranks.reduce(std::span(&fits, 1), [](std::uint64_t a, std::uint64_t b) { return a & b; }));
+  TIDEGATE_TRY(const std::uint64_t fits, ranks.reduce(fit ? 1 : 0, ranks::Reduction::min));
   TIDEGATE_CHECK(fit);
   return fits != 0 ? Result<void>()
                    : failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
@@ -280,11 +279,7 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   if (sums) {
     TIDEGATE_TRY(kept.loaded.graph.out.mean_weight, mean_weight(*plan.part, ranks));
   }
-  std::vector<std::uint32_t> distances;
-  if (algorithm != Algorithm::cc && algorithm != Algorithm::pagerank) {
-    TIDEGATE_TRY(distances, distances_to_others(*plan.part, ranks));
-  }
-  const ChoicePolicy choices = rank_policy(choice_policy(plan.facts()), algorithm, !distances.empty());
+  const ChoicePolicy choices = rank_policy(choice_policy(plan.facts()), algorithm);
   engine::FirstRun first = plan_first_check(plan, options, 0);
   std::uint64_t checks = own_algorithm || options.verify || (first.compared && !first.kept) ? 1 : 0;
   // Rank 0 decides, as hosts' cache folders may differ.
@@ -293,12 +288,10 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   const bool results_in_parts = files_in_parts && !sums; // all ranks check whether sums fit 32 bits
 
   // They fill their memory, run and read back.
-  TIDEGATE_TRY(RankTraversalRun run, run_on_ranks(session, plan,
-                                                  {.policy = choices,
-                                                   .distances = distances,
-                                                   .groups = built.groups.workers,
-                                                   .in_parts = results_in_parts},
-                                                  options, monitor));
+  TIDEGATE_TRY(RankTraversalRun run,
+               run_on_ranks(session, plan,
+                            {.policy = choices, .groups = built.groups.workers, .in_parts = results_in_parts},
+                            options, monitor));
   const TraversalOutcome& outcome = run.outcome;
   TraversalResults& results = run.results;
   report.upload_ns = report.queue_publish_ns = run.times.upload_ns;

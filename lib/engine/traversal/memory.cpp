@@ -180,11 +180,10 @@ Result<FrontierMemory> plan_rank_memory(const TraversalShape& shape, const PartS
       {"parents", shape.parents ? n * word : 0},
       {"passed on", is_pagerank ? 2 * n * word : 0},
       {"bitmaps", pushes ? (shape.algorithm == Algorithm::bfs ? 3 : 2) * words * word : 0},
-      {"distances to others", pushes ? part.vertices * word : 0},
       {"messages", is_pagerank ? 0
                    : pushes    ? (n - part.vertices + rank_heard_vertices) * rank_message_words(shape) * word
                                : value_bytes(shape)},
-      {"state and log", TG_RANK_WAVES * TG_SUMS * word + shape.sources * word}};
+      {"state and log", TG_SUMS * word + shape.sources * word}};
   std::erase_if(memory.parts, [](const MemoryPart& one) { return one.bytes == 0; });
   memory.bytes = memory.full_bytes = memory.constrained_bytes = sum(memory.parts);
   if (memory.bytes > memory.budget_bytes) {

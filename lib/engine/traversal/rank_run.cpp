@@ -15,7 +15,6 @@
 #include <functional>
 #include <limits>
 #include <span>
-#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -61,8 +60,7 @@ public:
     part_.first = own_.first();
     part_.end = own_.end();
     part_.near = setting_.delta;
-    part_.far_from_others = setting.distances.empty() ? 0 : 1;
-    upload(plan.asked.kept->initial, setting.distances);
+    upload(plan.asked.kept->initial);
     engine::compile_by_launching(session_, kernel_, plan.geometry.group_size,
                                  setting.groups); // it does nothing
   }
@@ -151,7 +149,7 @@ private:
     require(session_.set_object(kernel_.kernel, argument, memory), "setting an argument of the traversal");
   }
 
-  void upload(std::span<const std::byte> initial, std::span<const std::uint32_t> distances) {
+  void upload(std::span<const std::byte> initial) {
     monitor_.begin(engine::Activity::filling);
     const auto start = Clock::now();
     const bool pushes = !from_all(shape_.algorithm);
@@ -178,16 +176,14 @@ private:
       const std::uint64_t edges = std::max(own_.shape().edges, own_.shape().in_edges);
       set(At::next, {}, ((edges + own) / share_size(shape_) + 1) * word_bytes);
     }
-    set(At::all, std::as_bytes(distances),
-        shape_.algorithm == Algorithm::bfs && distances.empty() ? words_ * word_bytes : 0);
+    set(At::all, {}, shape_.algorithm == Algorithm::bfs ? words_ * word_bytes : 0);
     set(At::heard, {},
         pushes ? std::uint64_t{rank_heard_vertices} * rank_message_words(shape_) * word_bytes
         : shape_.algorithm == Algorithm::cc ? value_bytes(shape_)
         : by_shares_                        ? 2 * word_bytes * own // what a row has received
                                             : 0);
     const std::uint64_t listed = pushes ? shape_.vertices - own : 0;
-    set(At::counters, {},
-        (slot_words + std::max<std::uint64_t>(listed * rank_message_words(shape_), list_words)) * word_bytes);
+    set(At::counters, {}, (TG_SUMS + listed * rank_message_words(shape_)) * word_bytes);
     set(At::sources, std::as_bytes(std::span(program_.sources)));
     require(session_.set_bytes(kernel_.kernel, At::setting, std::as_bytes(std::span(&setting_, 1))),
             "setting an argument of the traversal");
@@ -205,12 +201,10 @@ private:
   }
 
   void clear_counters() {
-    require(session_.clear(memory_[At::counters], slot_words * word_bytes), "clearing counters");
+    require(session_.clear(memory_[At::counters], TG_SUMS * word_bytes), "clearing counters");
   }
 
   using Counters = std::array<std::uint32_t, TG_SUMS>;
-  static constexpr std::uint64_t counter_words = TG_SUMS;
-  static constexpr std::uint64_t slot_words = TG_RANK_WAVES * counter_words;
 
   Counters read_counters() {
     Counters words{};
@@ -240,26 +234,28 @@ private:
     }
     return clock_.together(wait);
   }
-  Result<void> wait() {
-    return together([this] { return ranks_.wait(); });
-  }
 
   Result<Counted> of_all(const Counted& own) {
     auto numbers = std::bit_cast<std::array<std::uint64_t, counted_numbers>>(own);
-    TIDEGATE_CHECK(together([&] { return ranks_.reduce(numbers, std::plus()); }));
+    TIDEGATE_CHECK(together([&] { return ranks_.reduce(numbers, ranks::Reduction::sum); }));
     return std::bit_cast<Counted>(numbers);
+  }
+  Result<std::uint64_t> of_all(std::uint64_t own, ranks::Reduction how) {
+    TIDEGATE_CHECK(together([&] { return ranks_.reduce(std::span(&own, 1), how); }));
+    return own;
   }
 
   bool out_of_time() { return engine::out_of_time(run_.outcome, clock_.deadline()); }
 
-  // Every rank but this.
-  template <class Use>
-  void each_other(const Use& use) const {
-    for (int other = 0; other < ranks_.size(); ++other) {
-      if (other != ranks_.rank()) {
-        use(other, static_cast<std::size_t>(other));
-      }
-    }
+  // Gives each rank what the others have for it.
+  template <class T>
+  Result<std::vector<std::vector<T>>> exchange(std::vector<std::vector<T>> sent) {
+    std::vector<std::vector<T>> received;
+    TIDEGATE_CHECK(together([&]() -> Result<void> {
+      TIDEGATE_TRY(received, ranks_.exchange(std::move(sent)));
+      return {};
+    }));
+    return received;
   }
 
   // Gives every rank the own parts of an array in device memory, whose element v / `per_element` is that of vertex v.
@@ -267,88 +263,13 @@ private:
     const auto byte_of = [&](std::uint64_t vertex) {
       return (vertex + per_element - 1) / per_element * word_bytes;
     };
-    shared_.resize(byte_of(shape_.vertices));
-    const auto part_bytes = [&](std::size_t rank) {
-      const std::uint64_t begin = byte_of(own_.cut[rank]);
-      return std::span(shared_).subspan(begin, byte_of(own_.cut[rank + 1]) - begin);
-    };
-    const std::span<std::byte> own = part_bytes(own_.rank);
+    std::vector<std::byte> own(byte_of(part_.end) - byte_of(part_.first));
     engine::download(session_, memory_[from], offset + byte_of(part_.first), own);
-    each_other([&](int other, std::size_t index) {
-      ranks_.send(other, own);
-      ranks_.receive(other, part_bytes(index));
-    });
-    TIDEGATE_CHECK(wait());
-    engine::upload(session_, memory_[to], offset, shared_);
+    TIDEGATE_TRY(const auto parts, exchange(std::vector(own_.cut.size() - 1, own)));
+    for (std::size_t rank = 0; rank < parts.size(); ++rank) {
+      engine::upload(session_, memory_[to], offset + byte_of(own_.cut[rank]), parts[rank]);
+    }
     return {};
-  }
-
-  // The counts of one wave, which go with the messages.
-  struct Wave {
-    std::uint64_t edges = 0;
-    std::uint32_t vertices = 0;
-    std::uint32_t far = 0;
-    std::uint32_t nearest = std::numeric_limits<std::uint32_t>::max(); // of the far ones
-    std::uint32_t distance =
-        std::numeric_limits<std::uint32_t>::max(); // of the frontier to another rank, in edges
-  };
-  static constexpr std::size_t wave_words = sizeof(Wave) / word_bytes;
-  using WaveWords = std::array<std::uint32_t, wave_words>;
-  static constexpr std::size_t list_words = 57; // room for vertices in the first message
-  using Message = std::vector<std::uint32_t>;
-
-  // Sends each rank what was counted here of some waves, and its vertices among those that were improved: in the first message
-  // how many words there are in all, the waves, then vertices. Adds up the waves of all ranks. Returns what others have sent.
-  Result<std::vector<std::uint32_t>> exchange(std::span<Wave> waves, std::span<const std::uint32_t> listed) {
-    const std::uint32_t entry = rank_message_words(shape_);
-    const std::size_t head_words = 1 + waves.size() * wave_words, first_words = head_words + list_words;
-    Message head(1);
-    for (const Wave& wave : waves) {
-      const auto words = std::bit_cast<WaveWords>(wave);
-      head.insert(head.end(), words.begin(), words.end());
-    }
-    std::vector<Message> sent(own_.cut.size() - 1, head);
-    for (std::size_t i = 0; i < listed.size(); i += entry) {
-      const auto owner = std::ranges::upper_bound(own_.cut, listed[i]) - own_.cut.begin() - 1;
-      Message& words = sent[static_cast<std::size_t>(owner)];
-      words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
-                   listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
-    }
-    std::vector<Message> got(sent.size(), Message(first_words));
-    each_other([&](int other, std::size_t index) {
-      sent[index][0] =
-          static_cast<std::uint32_t>(sent[index].size()); // below 3 words for each of 2^32 - 1 vertices
-      sent[index].resize(std::max(sent[index].size(), first_words));
-      ranks_.send(other, std::as_bytes(std::span(sent[index]).first(first_words)));
-      ranks_.receive(other, std::as_writable_bytes(std::span(got[index])));
-    });
-    TIDEGATE_CHECK(wait());
-    each_other([&](int other, std::size_t index) {
-      auto at = got[index].begin() + 1;
-      for (Wave& wave : waves) {
-        WaveWords words{};
-        std::copy_n(at, wave_words, words.begin());
-        at += wave_words;
-        const auto of = std::bit_cast<Wave>(words);
-        wave = {.edges = wave.edges + of.edges,
-                .vertices = wave.vertices + of.vertices,
-                .far = wave.far + of.far,
-                .nearest = std::min(wave.nearest, of.nearest),
-                .distance = std::min(wave.distance, of.distance)};
-      }
-      const std::uint32_t all_words = got[index][0];
-      ranks_.send(other, std::as_bytes(std::span(sent[index]).subspan(first_words)));
-      got[index].resize(std::max<std::size_t>(all_words, first_words));
-      ranks_.receive(other, std::as_writable_bytes(std::span(got[index]).subspan(first_words)));
-      got[index].resize(all_words);
-    });
-    TIDEGATE_CHECK(wait());
-    std::vector<std::uint32_t> received;
-    each_other([&](int, std::size_t index) {
-      received.insert(received.end(), got[index].begin() + static_cast<std::ptrdiff_t>(head_words),
-                      got[index].end());
-    });
-    return received;
   }
 
   // Makes the next frontier the frontier.
@@ -360,107 +281,59 @@ private:
     }
   }
 
-  // Pushes the next frontiers of as many waves, and counts those of all ranks: one round of messages for all. Only the last wave
-  // may improve vertices of others.
-  Result<std::vector<Wave>> push(std::uint32_t count) {
+  // Pushes the next frontier, whose vertices are counted.
+  Result<void> push() {
     const std::uint32_t entry = rank_message_words(shape_);
-    std::vector<Wave> waves(count);
-    std::vector<std::uint32_t> listed;
-    const std::uint32_t first = part_.wave;
-    if (busy_) {
-      clear_counters();
-      for (part_.slot = TG_RANK_WAVES - count; part_.slot < TG_RANK_WAVES; ++part_.slot, ++part_.wave) {
-        if (shape_.algorithm == Algorithm::sssp) {
-          launch(TG_PART_COUNT); // a push changes which vertices are far
-        } else {
-          require(session_.clear(memory_[At::frontier], words_ * word_bytes), "clearing a bitmap");
-        }
-        advance();
-        launch(TG_PART_PUSH);
-      }
-      part_.slot = TG_RANK_WAVES - 1;
-      if (entry > 1) {
-        launch(TG_PART_FILL);
-      }
-      std::vector<std::uint32_t> words(count * counter_words + list_words); // with what one message holds
-      const std::uint64_t begin = (TG_RANK_WAVES - count) * counter_words * word_bytes;
-      engine::download(session_, memory_[At::counters], begin, std::as_writable_bytes(std::span(words)));
-      std::uint64_t sent = 0;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        Counters counters{};
-        std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i * counter_words), counter_words,
-                    counters.begin());
-        const Counted own = counted(counters);
-        sent = std::uint64_t{counters[TG_TAIL]} * entry;
-        if (sent != 0 && i + 1 < count) {
-          throw std::logic_error("a wave has left its rank early");
-        }
-        waves[i] = {.edges = own.edges,
-                    .vertices = static_cast<std::uint32_t>(own.vertices),
-                    .far = static_cast<std::uint32_t>(own.far),
-                    .nearest = ~counters[TG_NEAREST * TG_SUM_LINE],
-                    .distance = sent != 0 ? 0 : ~counters[TG_LEAST * TG_SUM_LINE]};
-      }
-      busy_ = waves.back().vertices + waves.back().far != 0;
-      words.erase(words.begin(), words.end() - list_words);
-      listed.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(sent, list_words)));
-      listed.resize(sent);
-      if (sent > list_words) {
-        engine::download(session_, memory_[At::counters], (slot_words + list_words) * word_bytes,
-                         std::as_writable_bytes(std::span(listed).subspan(list_words)));
-      }
-      if (entry == 1 && sent != 0) {
-        launch(TG_PART_FILL);
-      }
-      part_.slot = 0;
+    advance();
+    clear_counters();
+    launch(TG_PART_PUSH);
+    std::vector<std::uint32_t> listed(std::uint64_t{read_counters()[TG_TAIL]} * entry);
+    launch(TG_PART_FILL);
+    engine::download(session_, memory_[At::counters], TG_SUMS * word_bytes,
+                     std::as_writable_bytes(std::span(listed)));
+    std::vector<std::vector<std::uint32_t>> sent(own_.cut.size() - 1);
+    for (std::size_t i = 0; i < listed.size(); i += entry) {
+      const auto owner = std::ranges::upper_bound(own_.cut, listed[i]) - own_.cut.begin() - 1;
+      auto& words = sent[static_cast<std::size_t>(owner)];
+      words.insert(words.end(), listed.begin() + static_cast<std::ptrdiff_t>(i),
+                   listed.begin() + static_cast<std::ptrdiff_t>(i + entry));
     }
-    part_.wave = first;
-    TIDEGATE_TRY(const auto received, exchange(waves, listed));
-    part_.wave += count - 1;
+    TIDEGATE_TRY(const auto received, exchange(std::move(sent)));
     const std::size_t most = std::size_t{rank_heard_vertices} * entry;
-    for (std::size_t at = 0; at < received.size(); at += most) {
-      const auto some = std::span(received).subspan(at, std::min(most, received.size() - at));
-      engine::upload(session_, memory_[At::heard], 0, std::as_bytes(some));
-      part_.count = static_cast<std::uint32_t>(some.size() / entry);
-      launch(TG_PART_ADOPT);
-      busy_ = true;
+    for (const std::vector<std::uint32_t>& words : received) {
+      for (std::size_t at = 0; at < words.size(); at += most) {
+        const auto some = std::span(words).subspan(at, std::min(most, words.size() - at));
+        engine::upload(session_, memory_[At::heard], 0, std::as_bytes(some));
+        part_.count = static_cast<std::uint32_t>(some.size() / entry);
+        launch(TG_PART_ADOPT);
+      }
     }
-    part_.wave = first;
-    return waves;
+    return {};
   }
 
-  Result<void> pull() {
+  // Returns the edges that all ranks have scanned.
+  Result<std::uint64_t> pull() {
     advance();
     TIDEGATE_CHECK(share(At::frontier, At::all, 0, word_vertices));
     clear_counters();
     launch(TG_PART_PULL);
-    scanned_ = counted(read_counters()).scanned;
-    busy_ = true;
-    return {};
+    return of_all(counted(read_counters()).scanned, ranks::Reduction::sum);
   }
 
-  // Counts the next frontier of all ranks, and the edges that a pull has scanned.
-  Result<void> count() {
-    Counted own;
-    if (busy_) {
+  // Counts the next frontier of all ranks. Distances of sssp that are far are near after some waves.
+  Result<Counted> count() {
+    while (true) {
       clear_counters();
       launch(TG_PART_COUNT);
-      own = counted(read_counters());
+      const Counters words = read_counters();
+      TIDEGATE_TRY(const Counted all, of_all(counted(words)));
+      if (all.vertices != 0 || all.far == 0) {
+        return all;
+      }
+      TIDEGATE_TRY(const std::uint64_t nearest,
+                   of_all(~words[TG_NEAREST * TG_SUM_LINE], ranks::Reduction::min));
+      part_.near = near_after(static_cast<std::uint32_t>(nearest));
     }
-    busy_ = own.vertices != 0;
-    own.scanned = std::exchange(scanned_, 0);
-    TIDEGATE_TRY(total_, of_all(own));
-    return {};
-  }
-
-  // Returns true if the rules push the next frontier, whose numbers are not known yet: it has no more vertices than the last
-  // one had edges, and a rule that pulls after a push would pull larger ones, too.
-  bool surely_pushes() {
-    const auto& waves = run_.outcome.waves;
-    const std::uint64_t vertices = std::min<std::uint64_t>(
-        waves.sums.waves == 0 ? program_.sources.size() : waves.last.frontier_edges, shape_.vertices);
-    return chosen(vertices, std::min(vertices * most_degree_, shape_.edges)).topology !=
-           policy::Topology::dense_frontier;
   }
 
   // As tg_next_near of kernels/frontier/topologies.cl.
@@ -504,54 +377,22 @@ private:
     monitor_.iterations = ++part_.wave;
   }
 
-  // Most waves of roads cost one wait for the device and one round of messages, or less. `total_` is known after the wave, and
-  // before it where a rule might choose to pull.
   Result<void> run_waves() {
     launch(TG_PART_BEGIN);
     launch(TG_PART_SEED);
-    busy_ = true;
-    for (std::uint32_t v = part_.first; v < part_.end; ++v) {
-      most_degree_ = std::max(most_degree_, own_.out->degree(v));
+    TIDEGATE_TRY(Counted next, count());
+    while (next.vertices != 0 && !out_of_time()) {
+      WaveRecord wave = chosen(next.vertices, next.edges);
+      wave.scanned_edges = wave.frontier_edges;
+      if (wave.topology == policy::Topology::dense_frontier) {
+        TIDEGATE_TRY(wave.scanned_edges, pull());
+      } else {
+        TIDEGATE_CHECK(push());
+      }
+      log(wave);
+      TIDEGATE_TRY(next, count());
     }
-    TIDEGATE_CHECK(together([&] {
-      return ranks_.reduce(std::span(&most_degree_, 1),
-                           [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-    }));
-    std::uint32_t waves = 1; // that may run before the next exchange
-    bool ended = false;
-    for (bool counted = false; !ended && !out_of_time();) {
-      if (!counted && !surely_pushes()) {
-        TIDEGATE_CHECK(count());
-        counted = true;
-        ended = total_.vertices == 0;
-        continue;
-      }
-      WaveRecord wave = chosen(total_.vertices, total_.edges);
-      if (counted && wave.topology == policy::Topology::dense_frontier) {
-        TIDEGATE_CHECK(pull());
-        TIDEGATE_CHECK(count());
-        wave.scanned_edges = total_.scanned;
-        log(wave);
-        ended = total_.vertices == 0;
-        continue;
-      }
-      counted = false;
-      TIDEGATE_TRY(const auto pushed, push(waves));
-      for (const Wave& one : pushed) {
-        total_ = {.vertices = one.vertices, .edges = one.edges, .far = one.far};
-        if (one.vertices == 0) { // so have the waves after it
-          ended = one.far == 0;
-          part_.near = ended ? part_.near : near_after(one.nearest); // all are in the next frontier
-          break;
-        }
-        wave = chosen(one.vertices, one.edges);
-        wave.scanned_edges = wave.frontier_edges;
-        log(wave);
-      }
-      // The next frontier is one edge nearer to others, and no wave before the last of these reaches them.
-      waves = part_.far_from_others == 0 ? 1 : std::clamp(pushed.back().distance, 1U, TG_RANK_WAVES);
-    }
-    run_.outcome.vertices_left = total_.vertices;
+    run_.outcome.vertices_left = next.vertices;
     if (shape_.parents && run_.outcome.status == RunStatus::done) {
       TIDEGATE_CHECK(share(At::values, At::values, 0, 1));
       launch(TG_PART_FINISH);
@@ -585,7 +426,8 @@ private:
     return {};
   }
 
-  // Each rank joins the ends of its edges; then forests are merged along a tree of ranks, as in Ranks::reduce().
+  // Each rank joins the ends of its edges. Then forests are merged along a binomial tree: in round k the ranks whose
+  // lowest set bit is k hand theirs to the rank without that bit.
   Result<void> run_components() {
     if (shape_.vertices == 0) {
       return {};
@@ -595,18 +437,19 @@ private:
     launch(TG_PART_PUSH);
     launch(TG_PART_FINISH);
     const int rank = ranks_.rank();
-    shared_.resize(value_bytes(shape_));
+    std::vector<std::byte> forest(value_bytes(shape_));
+    const auto wait = [this] { return together([this] { return ranks_.wait(); }); };
     for (int bit = 1; bit < ranks_.size() && !out_of_time(); bit *= 2) {
       if ((rank & bit) != 0) {
-        engine::download(session_, memory_[At::values], 0, shared_);
-        ranks_.send(rank - bit, shared_);
+        engine::download(session_, memory_[At::values], 0, forest);
+        ranks_.send(rank - bit, forest);
         TIDEGATE_CHECK(wait());
         break;
       }
       if (rank + bit < ranks_.size()) {
-        ranks_.receive(rank + bit, shared_);
+        ranks_.receive(rank + bit, forest);
         TIDEGATE_CHECK(wait());
-        engine::upload(session_, memory_[At::heard], 0, shared_);
+        engine::upload(session_, memory_[At::heard], 0, forest);
         launch(TG_PART_ADOPT);
         launch(TG_PART_FINISH);
       }
@@ -618,28 +461,22 @@ private:
 
   // Gives rank 0 the own parts of an array with `bytes` for each vertex, or reads the own part alone.
   Result<void> gather(std::uint32_t from, std::uint64_t bytes, std::vector<std::uint32_t>& gathered) {
-    if (in_parts_) {
-      gathered.resize(bytes * (part_.end - part_.first) / word_bytes);
-      engine::download(session_, memory_[from], bytes * part_.first,
-                       std::as_writable_bytes(std::span(gathered)));
+    const bool whole = shape_.algorithm == Algorithm::cc && !in_parts_; // rank 0 has all
+    gathered.resize(bytes * (whole ? shape_.vertices : part_.end - part_.first) / word_bytes);
+    engine::download(session_, memory_[from], whole ? 0 : bytes * part_.first,
+                     std::as_writable_bytes(std::span(gathered)));
+    if (in_parts_ || whole) {
       return {};
     }
-    gathered.resize(bytes * shape_.vertices / word_bytes);
-    const auto all_bytes = std::as_writable_bytes(std::span(gathered));
-    const auto part_bytes = [&](std::size_t rank) {
-      return all_bytes.subspan(bytes * own_.cut[rank], bytes * (own_.cut[rank + 1] - own_.cut[rank]));
-    };
-    if (shape_.algorithm == Algorithm::cc) { // rank 0 has all
-      engine::download(session_, memory_[from], 0, all_bytes);
-      return {};
+    std::vector<std::vector<std::uint32_t>> sent(own_.cut.size() - 1);
+    sent.front() = std::move(gathered);
+    TIDEGATE_TRY(const auto parts, exchange(std::move(sent)));
+    gathered.clear();
+    for (const std::vector<std::uint32_t>& part : parts) {
+      gathered.insert(gathered.end(), part.begin(), part.end());
     }
-    engine::download(session_, memory_[from], bytes * part_.first, part_bytes(own_.rank));
-    if (own_.rank != 0) {
-      ranks_.send(0, part_bytes(own_.rank));
-    } else {
-      each_other([&](int other, std::size_t index) { ranks_.receive(other, part_bytes(index)); });
-    }
-    return wait();
+    gathered.resize(bytes * shape_.vertices / word_bytes); // room for what rank 0 sends
+    return {};
   }
 
   const device::Session& session_;
@@ -660,11 +497,6 @@ private:
   tg_setting setting_{};
   tg_part part_{};
   std::array<device::Buffer, At::setting> memory_;
-  std::vector<std::byte> shared_;
-  bool busy_ = false;         // own vertices are in the frontier, or may be in the next one
-  std::uint64_t scanned_ = 0; // by a pull here
-  Counted total_;             // of all ranks
-  std::uint64_t most_degree_ = 0;
   RankTraversalRun run_;
   engine::RankClock clock_{ranks_, monitor_, run_.times};
 };
@@ -723,7 +555,7 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
   return source;
 }
 
-ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm, bool several_waves) {
+ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm) {
   policy.monotone = policy.lightest_first = policy.pushes_bitmaps = policy.pulls_in_place = false;
   policy.pressure_bps = 0;
   policy.alone_vertices = 0;
@@ -731,7 +563,7 @@ ChoicePolicy rank_policy(ChoicePolicy policy, Algorithm algorithm, bool several_
     policy.forced = policy::Topology::memory_constrained;
   } else if (algorithm == Algorithm::pagerank) {
     policy.forced = policy::Topology::dense_frontier;
-  } else if (algorithm != Algorithm::bfs || several_waves) {
+  } else if (algorithm != Algorithm::bfs) {
     policy.forced = policy::Topology::sparse_frontier;
   }
   return policy;

@@ -37,11 +37,6 @@ struct RankPart {
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGraph& loaded,
                  const ranks::Ranks& ranks);
 
-// Returns for each own vertex how many edges lead to the nearest one that has a neighbour on another rank, at
-// most TG_RANK_WAVES: for as many waves it reaches no other rank. Returns nothing, on all ranks, if fewer than
-// half of the vertices have 8 or more, as roads and grids have. One extra element follows. Errors: of ranks.
-Result<std::vector<std::uint32_t>> distances_to_others(const RankPart& part, ranks::Ranks& ranks);
-
 // Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
 Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks);
 
@@ -49,9 +44,8 @@ engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& pa
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own);
 
-// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs
-// pulls, and not where several waves run between two exchanges.
-ChoicePolicy rank_policy(ChoicePolicy policy, graphs::Algorithm algorithm, bool several_waves);
+// Returns the policy with which every rank chooses the topology of a wave from numbers of all ranks. Only bfs pulls.
+ChoicePolicy rank_policy(ChoicePolicy policy, graphs::Algorithm algorithm);
 
 struct RankTraversalRun {
   TraversalOutcome outcome;
@@ -60,8 +54,7 @@ struct RankTraversalRun {
 };
 
 struct RankSetting {
-  ChoicePolicy policy;                      // from rank_policy()
-  std::span<const std::uint32_t> distances; // from distances_to_others()
+  ChoicePolicy policy; // from rank_policy()
   std::uint32_t groups = 1;
   bool in_parts = false; // results stay on the ranks of their vertices, except those of cc
 };

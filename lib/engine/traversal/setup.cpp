@@ -68,30 +68,10 @@ static bool checks_first_run(const graphs::FrontierProgram& program, const std::
 // Messages between the ranks that build a graph in parts.
 static graphs::PartExchange exchange_of(ranks::Ranks& ranks) {
   using Parcels = graphs::PartExchange::Parcels;
-  return {.add_up = [&ranks](std::span<std::uint64_t> numbers) { return ranks.reduce(numbers, std::plus()); },
-          .exchange = [&ranks](Parcels parcels) -> Result<Parcels> {
-            const auto own = static_cast<std::size_t>(ranks.rank());
-            std::vector<std::uint64_t> sizes(parcels.size()), sizes_sent(parcels.size());
-            Parcels received(parcels.size());
-            for (std::size_t other = 0; other < parcels.size(); ++other) {
-              if (other != own) {
-                sizes_sent[other] = parcels[other].size();
-                ranks.send(static_cast<int>(other), std::as_bytes(std::span(&sizes_sent[other], 1)));
-                ranks.receive(static_cast<int>(other), std::as_writable_bytes(std::span(&sizes[other], 1)));
-              }
-            }
-            TIDEGATE_CHECK(ranks.wait());
-            for (std::size_t other = 0; other < parcels.size(); ++other) {
-              if (other != own) {
-                received[other].resize(sizes[other]);
-                ranks.send(static_cast<int>(other), std::as_bytes(std::span(parcels[other])));
-                ranks.receive(static_cast<int>(other), std::as_writable_bytes(std::span(received[other])));
-              }
-            }
-            TIDEGATE_CHECK(ranks.wait());
-            received[own] = std::move(parcels[own]);
-            return received;
-          }};
+  return {
+      .add_up =
+          [&ranks](std::span<std::uint64_t> numbers) { return ranks.reduce(numbers, ranks::Reduction::sum); },
+      .exchange = [&ranks](Parcels parcels) { return ranks.exchange(std::move(parcels)); }};
 }
 
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
