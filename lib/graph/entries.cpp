@@ -1,4 +1,4 @@
-// Scans blocks of entries in parallel; faults become errors only after the loop over the lines.
+// Scans blocks of entries in parallel.
 #include "graph/entries.hpp"
 
 #include <tidegate/core/error.hpp>
@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <charconv>
@@ -29,64 +28,35 @@ namespace tidegate::graphs {
 
 namespace {
 
-// A fault in one line of a graph file. The scanning loop records it; to_error() puts it into words.
-
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
-struct EntryFault {
-  enum class Kind : std::uint8_t {
-    keyword,      // the word before an entry is missing
-    vertex,       // not a number
-    vertex_range, // not the number of a vertex
-    gap,          // no blank after a part of the entry, or the line ends before its next part
-    integer,      // not an integer
-    not_as_first, // a number, but no integer, which the first value is
-    integer_range,
-    real, // not a number
-    not_finite,
-    line_end,    // text after the entry
-    row_number,  // not a number before the neighbours of a row
-    row_loop,    // a vertex in its own row
-    row_surplus, // a row after that of the last vertex
-    on_diagonal, // an entry on the diagonal of a skew-symmetric matrix
-    negative,    // a weight below 0
-    opposite_negative,
-    not_whole, // a weight that u32 cannot represent
-    beyond_u32,
-    beyond_f32,
-  };
+bool ends_word(char c) {
+  return is_blank(c) || c == '\n';
+}
 
-  Kind kind = Kind::line_end;
-  const char* at = nullptr; // first character of the faulty part
-  std::size_t part = 0;     // 0 source, 1 target, 2 value
-  Edge edge;                // set for faults of weights
-};
+const char* skip_blanks(const char* at) {
+  while (is_blank(*at)) {
+    ++at;
+  }
+  return at;
+}
+
+const char* skip_spaces(const char* at) {
+  while (*at == ' ') {
+    ++at;
+  }
+  return at;
+}
 
 // Returns the characters up to the next blank.
 std::string_view word_at(const char* at) {
   const char* end = at;
-  while (!is_blank(*end) && *end != '\n') {
+  while (!ends_word(*end)) {
     ++end;
   }
   return {at, static_cast<std::size_t>(end - at)};
-}
-
-struct Wording {
-  std::string message;
-  std::string fix;
-};
-
-Wording expected(std::string_view what, std::string_view word, const EntryRules& rules) {
-  const bool commas = word.find(',') != std::string_view::npos;
-  return {fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
-          word.find('"') != std::string_view::npos ? "write numbers without quotes"
-          : rules.rows ? "give each vertex a line with its neighbours, as the header says"
-          : commas && rules.separator == '\0' ? "write blanks where the commas are"
-          : rules.ends == EntryRules().ends // a list of edges, without a header
-              ? "give an edge on each line, with the columns of the first one"
-              : "give an edge on each line, as the header says"};
 }
 
 std::string_view name_of_separator(char separator) {
@@ -98,159 +68,19 @@ std::string_view name_of_separator(char separator) {
   }
 }
 
-std::string_view part_name(const EntryFault& fault, const EntryRules& rules) {
-  return fault.part < rules.ends.size() ? rules.ends[fault.part] : "value";
-}
-
-Wording in_words(const EntryFault& fault, const EntryRules& rules) {
-  using Kind = EntryFault::Kind;
-  const std::string_view word = word_at(fault.at);
-  const std::string number = shortened(word);
-  const std::string_view part = part_name(fault, rules);
-  const std::uint64_t from = fault.edge.source + rules.first_vertex;
-  const std::uint64_t to = fault.edge.target + rules.first_vertex;
-  constexpr std::string_view correct_range = "correct it, or the size that the file states";
-  constexpr std::string_view other_weights =
-      "shift the weights, or choose an algorithm that does not use them";
-  switch (fault.kind) {
-  case Kind::keyword:
-    return expected(fmt::format("\"{}\" and an edge, or a comment", rules.keyword), word, rules);
-  case Kind::vertex: return expected(fmt::format("the {}, a whole number", part), word, rules);
-  case Kind::vertex_range:
-    if (rules.last_vertex < rules.first_vertex) {
-      return {fmt::format("the {} is {}, and there are no vertices", part, number),
-              std::string(correct_range)};
-    }
-    return {fmt::format("the {} is {}, and vertices are {} to {}", part, number, rules.first_vertex,
-                        rules.last_vertex),
-            std::string(correct_range)};
-  case Kind::gap:
-    return expected(word.empty() ? fmt::format("the {}", part)
-                                 : fmt::format("{} and the {}", name_of_separator(rules.separator), part),
-                    word, rules);
-  case Kind::integer: return expected("an integer", word, rules);
-  case Kind::not_as_first:
-    return {fmt::format("the value {} is not an integer, and the first one is", number),
-            "write the first one with a decimal point, or read from a file"};
-  case Kind::integer_range:
-    return {fmt::format("the value {} is not {}: {} to {}", number, rules.value_type, rules.least_value,
-                        rules.greatest_value),
-            "correct it, or the type that the file states"};
-  case Kind::real: return expected("a number", word, rules);
-  case Kind::not_finite:
-    return {fmt::format("the value {} is not a finite number of 64 bits", number), "correct it"};
-  case Kind::line_end: return expected("the end of the line", word, rules);
-  case Kind::row_number: return expected("a weight or the size of the vertex, a whole number", word, rules);
-  case Kind::row_loop:
-    return {fmt::format("the row of vertex {} lists the vertex itself", number), "leave loops out"};
-  case Kind::row_surplus:
-    return {fmt::format("a row after that of the last vertex, {}", rules.last_vertex),
-            "correct the number of vertices that the file states"};
-  case Kind::on_diagonal: return {"a skew-symmetric matrix has no entries on its diagonal", "leave it out"};
-  case Kind::negative:
-    return {fmt::format("the edge from {} to {} has the weight {}; weights must not be negative", from, to,
-                        number),
-            std::string(other_weights)};
-  case Kind::opposite_negative:
-    return {
-        fmt::format(
-            "the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight -{}; weights must not "
-            "be negative",
-            to, from, number),
-        std::string(other_weights)};
-  case Kind::not_whole:
-    return {fmt::format("the weight {} is not a whole number", number), "take the weights as f32"};
-  case Kind::beyond_u32:
-    return {fmt::format("the weight {} is above {}", number, std::numeric_limits<std::uint32_t>::max()),
-            "scale the weights down, or take them as f32"};
-  case Kind::beyond_f32:
-    return {fmt::format("the weight {} does not fit 32 bits", number), "scale the weights down"};
-  }
-  return {};
-}
-
-// Returns bad_graph with the fault's line and column; its line begins at `line` and has the number
-// `line_number`.
-Error to_error(const EntryFault& fault, const EntryRules& rules, const char* line,
-               std::uint64_t line_number) {
-  auto [message, fix] = in_words(fault, rules);
-  return {.code = ErrorCode::bad_graph,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .line = line_number,
-          .column = character_count({line, static_cast<std::size_t>(fault.at - line)}) + 1};
-}
-
 struct BlockEntries {
   std::uint64_t index = 0;
-  std::uint64_t begin = 0; // TextBlock::begin
   std::uint64_t lines = 0;
   EdgeChunk chunk;
-  std::optional<Vertex> last_vertex;
+  std::vector<std::uint64_t> ids; // of the ends of the edges, with EntryRules::compact
+  std::optional<Vertex> least_vertex, last_vertex;
   ValueRange values;
   std::optional<Error> error; // its line counts from the start of the block
-  bool not_as_first = false;  // the error is EntryFault::Kind::not_as_first
+  bool not_as_first = false;  // the error is a value that is not an integer, as the first one is
 };
 
-constexpr std::ptrdiff_t most_digits = 19; // the longest number that always fits 64 bits
-
-// Reads one or more digits into `number` and returns the position after them; with more than most_digits the
-// number is meaningless. Converts eight digits at a time without a branch on their count, because numbers of
-// varying length would mispredict it.
-[[gnu::always_inline]] inline const char* take_digits(const char* at, std::uint64_t& number) {
-  static_assert(std::endian::native == std::endian::little);
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  constexpr std::uint64_t pairs = 0x000000ff000000ff;
-  std::uint64_t bytes = 0;
-  std::memcpy(&bytes, at, sizeof bytes); // may read past the text into the padding
-  bytes ^= ones * '0';
-  // Sets the high bit of the lowest byte above 9; carries only reach the bytes above it.
-  const std::uint64_t others = ((bytes + ones * 0x76) | bytes) & (ones * 0x80);
-  const auto bits = static_cast<unsigned>(std::countr_zero(others)) & ~7U; // bits before the first non-digit
-  at += bits / 8;
-  bytes <<= 64U - bits; // leading zeros
-  // Combines digits into pairs, pairs into fours, fours into the number.
-  bytes = bytes * 10 + (bytes >> 8U);
-  number = ((bytes & pairs) * (100 + (std::uint64_t{1000000} << 32U)) +
-            (bytes >> 16U & pairs) * (1 + (std::uint64_t{10000} << 32U))) >>
-           32U;
-  if (others == 0) {
-    while (is_digit(*at)) {
-      number = number * 10 + static_cast<std::uint64_t>(*at++ - '0');
-    }
-  }
-  return at;
-}
-
-// Reads a decimal number of at most 15 digits that a blank or the end of the line follows; nullptr for any
-// other number. Its digits and the power of ten are exact as doubles, so their quotient is correctly rounded.
-// Source: Clinger, How to Read Floating Point Numbers Accurately (PLDI 1990).
-inline const char* take_short_decimal(const char* at, double& value) {
-  constexpr std::ptrdiff_t exact_digits = 15;
-  constexpr std::array<double, exact_digits + 1> powers{1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                        1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  const bool negative = *at == '-';
-  const char* const digits = at + (negative ? 1 : 0);
-  if (!is_digit(*digits)) {
-    return nullptr;
-  }
-  std::uint64_t whole = 0, fraction = 0;
-  const char* const point = take_digits(digits, whole);
-  const bool has_fraction = *point == '.' && is_digit(point[1]);
-  const char* const end = has_fraction ? take_digits(point + 1, fraction) : point;
-  const std::ptrdiff_t decimals = has_fraction ? end - point - 1 : 0;
-  if (end - digits > exact_digits || (!is_blank(*end) && *end != '\n')) {
-    return nullptr;
-  }
-  const auto power = powers[static_cast<std::size_t>(decimals)];
-  const double magnitude = (static_cast<double>(whole) * power + static_cast<double>(fraction)) / power;
-  value = negative ? -magnitude : magnitude;
-  return end;
-}
-
-// Scans the entries of whole lines, which padding follows. Every line ends with a newline, so no step checks
-// for the end of the text. Each step takes a position and returns the one after what it has read; on a fault
-// it records the fault and returns nullptr.
+// Scans the entries of whole lines. Every line ends with a newline, so no step checks for the end of the text. Each step
+// takes a position and returns the one after what it has read; a fault is recorded, and nullptr returned.
 template <ValueColumn column>
 class BlockScanner {
 public:
@@ -258,12 +88,25 @@ public:
 
   // Scans entries, or rows from that of vertex `row` on, counted from 0.
   BlockEntries scan(std::uint64_t row) {
-    if (rules_.rows) {
-      scan_rows(row);
-    } else {
-      scan_entries();
+    if (!rules_.rows) {
+      reserve();
+    }
+    const char* const end = text_.data() + text_.size();
+    for (const char* at = text_.data(); at != end; ++block_.lines) {
+      line_ = at;
+      at = skip_blanks(at);
+      // A blank line is the row of a vertex without neighbours, if there is one.
+      const bool skipped = *at == '\n' ? !rules_.rows || row >= rules_.last_vertex
+                                       : rules_.comments.find(*at) != std::string_view::npos;
+      at = skipped ? static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1
+           : rules_.rows ? neighbours(at, row++)
+                         : entry(keyword(at));
+      if (at == nullptr) {
+        break;
+      }
     }
     if (!block_.chunk.edges.empty()) {
+      block_.least_vertex = least_vertex_;
       block_.last_vertex = last_vertex_;
     }
     if (column != ValueColumn::none && least_ <= greatest_) {
@@ -275,50 +118,6 @@ public:
 
 private:
   using Value = std::conditional_t<column == ValueColumn::real, double, std::int64_t>;
-  using Kind = EntryFault::Kind;
-
-  void scan_entries() {
-    reserve();
-    const char* const end = text_.data() + text_.size();
-    const char usual = rules_.keyword; // or a digit
-    for (const char* at = text_.data(); at != end; ++block_.lines) {
-      const char* const line = at;
-      at = skip_blanks(at);
-      if (*at != usual && !is_digit(*at) &&
-          (*at == '\n' || rules_.comments.find(*at) != std::string_view::npos)) {
-        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
-        continue;
-      }
-      at = entry(keyword(at));
-      if (at == nullptr) {
-        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
-        block_.not_as_first = fault_.kind == Kind::not_as_first;
-        return;
-      }
-    }
-  }
-
-  // A blank line is the row of a vertex without neighbours.
-  void scan_rows(std::uint64_t row) {
-    const char* const end = text_.data() + text_.size();
-    for (const char* at = text_.data(); at != end; ++block_.lines) {
-      const char* const line = at;
-      at = skip_blanks(at);
-      if (rules_.comments.find(*at) != std::string_view::npos) {
-        at = static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
-        continue;
-      }
-      if (row < rules_.last_vertex) {
-        at = neighbours(at, static_cast<Vertex>(row++));
-      } else {
-        at = *at == '\n' ? at + 1 : fault(Kind::row_surplus, at);
-      }
-      if (at == nullptr) {
-        block_.error = to_error(fault_, rules_, line, block_.lines + 1);
-        return;
-      }
-    }
-  }
 
   static Number number(Value value) {
     if constexpr (column == ValueColumn::real) {
@@ -334,195 +133,253 @@ private:
     const std::string_view sample = text_.substr(0, looked_at);
     const auto lines = static_cast<std::size_t>(std::ranges::count(sample, '\n')) + 1;
     const std::size_t entries = text_.size() / (sample.size() / lines + 1) + lines;
-    block_.chunk.edges.reserve(entries);
+    block_.chunk.edges.reserve(rules_.compact ? 0 : entries);
+    block_.ids.reserve(rules_.compact ? 2 * entries : 0);
     block_.chunk.weights.reserve(rules_.weights == WeightType::none ? 0 : entries);
-  }
-
-  static const char* skip_blanks(const char* at) {
-    while (is_blank(*at)) {
-      ++at;
-    }
-    return at;
   }
 
   const char* keyword(const char* at) {
     if (rules_.keyword == '\0') {
       return at;
     }
-    return *at == rules_.keyword && is_blank(at[1]) ? skip_blanks(at + 1) : fault(Kind::keyword, at);
+    return *at == rules_.keyword && is_blank(at[1])
+               ? skip_blanks(at + 1)
+               : expected(at, fmt::format("\"{}\" and an edge, or a comment", rules_.keyword));
   }
 
   const char* entry(const char* at) {
-    Edge edge;
-    if (at == nullptr || (at = vertex(at, 0, edge.source)) == nullptr || (at = gap(at, 1)) == nullptr ||
-        (at = vertex(at, 1, edge.target)) == nullptr) {
+    std::uint32_t weight = unit_weight(rules_.weights);
+    if (at == nullptr || (at = vertex(at, 0)) == nullptr || (at = gap(at, rules_.ends[1])) == nullptr ||
+        (at = vertex(at, 1)) == nullptr) {
       return nullptr;
     }
-    if (rules_.skew && edge.source == edge.target) {
-      return fault(Kind::on_diagonal, at);
+    if (rules_.skew && ends_[0] == ends_[1]) {
+      return fault(at, "a skew-symmetric matrix has no entries on its diagonal", "leave it out");
     }
-    std::uint32_t weight = unit_weight(rules_.weights);
-    if constexpr (column != ValueColumn::none) {
-      constexpr std::size_t value_part = 2;
-      if ((at = gap(at, value_part)) == nullptr || (at = value_of(at, edge, weight)) == nullptr) {
-        return nullptr;
-      }
+    if ((at = value(at, weight)) == nullptr) {
+      return nullptr;
     }
     at = skip_blanks(at);
     if (*at != '\n') {
-      return fault(Kind::line_end, at);
+      return expected(at, "the end of the line");
     }
-    last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
-    block_.chunk.edges.push_back(edge);
-    if (rules_.weights != WeightType::none) {
-      block_.chunk.weights.push_back(weight);
-    }
+    add(weight);
     return at + 1;
   }
 
-  // Reads the rest of a line: the row of `source`.
-  const char* neighbours(const char* at, Vertex source) {
+  // Reads the rest of a line: the row of a vertex.
+  const char* neighbours(const char* at, std::uint64_t row) {
+    if (row >= rules_.last_vertex) {
+      return fault(at, fmt::format("a row after that of the last vertex, {}", rules_.last_vertex),
+                   "correct the number of vertices that the file states");
+    }
+    ends_[0] = row + rules_.first_vertex;
     for (std::uint64_t i = 0; i < rules_.row_numbers; ++i) {
-      std::uint64_t skipped = 0;
-      const char* const end = is_digit(*at) ? take_digits(at, skipped) : nullptr;
-      if (end == nullptr || (!is_blank(*end) && *end != '\n')) {
-        return fault(Kind::row_number, at);
+      const std::string_view word = word_at(at);
+      if (word.empty() || !std::ranges::all_of(word, is_digit)) {
+        return expected(at, "a weight or the size of the vertex, a whole number");
       }
-      at = skip_blanks(end);
+      at = skip_blanks(word.data() + word.size());
     }
     while (*at != '\n') {
       const char* const begin = at;
-      Edge edge{.source = source, .target = 0};
       std::uint32_t weight = unit_weight(rules_.weights);
-      if ((at = vertex(at, 1, edge.target)) == nullptr) {
+      if ((at = vertex(at, 1)) == nullptr) {
         return nullptr;
       }
-      if (!is_blank(*at) && *at != '\n') {
-        return fault(Kind::vertex, begin, 1);
+      if (!ends_word(*at)) {
+        return not_a_vertex(begin, 1);
       }
-      if (edge.target == source) {
-        return fault(Kind::row_loop, begin);
+      if (ends_[0] == ends_[1]) {
+        return fault(begin, fmt::format("the row of vertex {} lists the vertex itself", ends_[0]),
+                     "leave loops out");
       }
-      if constexpr (column != ValueColumn::none) {
-        constexpr std::size_t value_part = 2;
-        if ((at = gap(at, value_part)) == nullptr || (at = value_of(at, edge, weight)) == nullptr) {
-          return nullptr;
-        }
+      if ((at = value(at, weight)) == nullptr) {
+        return nullptr;
       }
-      block_.chunk.edges.push_back(edge);
-      if (rules_.weights != WeightType::none) {
-        block_.chunk.weights.push_back(weight);
-      }
+      add(weight);
       at = skip_blanks(at);
     }
     return at + 1;
   }
 
-  // Skips the blanks, or the separator, between two parts of an entry.
-  const char* gap(const char* at, std::size_t next) {
-    if (rules_.separator == '\0') {
-      return is_blank(*at) ? skip_blanks(at + 1) : fault(Kind::gap, at, next);
+  void add(std::uint32_t weight) {
+    if (rules_.compact) {
+      block_.ids.insert(block_.ids.end(), ends_.begin(), ends_.end());
+    } else {
+      const Edge edge{static_cast<Vertex>(ends_[0] - rules_.first_vertex),
+                      static_cast<Vertex>(ends_[1] - rules_.first_vertex)};
+      least_vertex_ = std::min({least_vertex_, edge.source, edge.target});
+      last_vertex_ = std::max({last_vertex_, edge.source, edge.target});
+      block_.chunk.edges.push_back(edge);
     }
-    const auto skip_spaces = [](const char* from) {
-      while (*from == ' ') {
-        ++from;
-      }
-      return from;
-    };
-    at = skip_spaces(at);
-    return *at == rules_.separator ? skip_spaces(at + 1) : fault(Kind::gap, skip_blanks(at), next);
+    if (rules_.weights != WeightType::none) {
+      block_.chunk.weights.push_back(weight);
+    }
   }
 
-  [[gnu::always_inline]] const char* vertex(const char* at, std::size_t part, Vertex& vertex) {
-    if (!is_digit(*at)) {
-      return fault(Kind::vertex, at, part);
+  // Skips the blanks, or the separator, before the next part of an entry.
+  const char* gap(const char* at, std::string_view next) {
+    const char* const from = rules_.separator == '\0' ? at : skip_spaces(at);
+    if (rules_.separator == '\0' ? is_blank(*from) : *from == rules_.separator) {
+      return rules_.separator == '\0' ? skip_blanks(from + 1) : skip_spaces(from + 1);
     }
-    std::uint64_t number = 0;
-    const char* const end = take_digits(at, number);
-    if (number < rules_.first_vertex || number > rules_.last_vertex || end - at > most_digits) {
-      return fault(Kind::vertex_range, at, part);
-    }
-    vertex = static_cast<Vertex>(number - rules_.first_vertex);
-    return end;
+    const char* const found = rules_.separator == '\0' ? at : skip_blanks(from);
+    return expected(found, ends_word(*found)
+                               ? fmt::format("the {}", next)
+                               : fmt::format("{} and the {}", name_of_separator(rules_.separator), next));
   }
 
-  const char* value_of(const char* at, const Edge& edge, std::uint32_t& weight) {
-    Value value{};
-    const char* const end = read_value(at, value);
-    if (end == nullptr) {
-      return nullptr;
+  const char* vertex(const char* at, std::size_t which) {
+    const auto [end, code] = std::from_chars(at, text_.data() + text_.size(), ends_[which]);
+    if (code == std::errc::invalid_argument) {
+      return not_a_vertex(at, which);
     }
-    least_ = std::min(least_, value);
-    greatest_ = std::max(greatest_, value);
-    block_.values.negative += value < 0 ? 1U : 0U;
-    if (rules_.weights == WeightType::none) {
+    if (code == std::errc() && ends_[which] >= rules_.first_vertex && ends_[which] <= rules_.last_vertex) {
       return end;
     }
-    fault_.edge = edge;
-    if (value < 0 || (rules_.skew && value != 0)) {
-      return fault(value < 0 ? Kind::negative : Kind::opposite_negative, at);
+    const std::string is = fmt::format("the {} is {}, and ", rules_.ends[which], shortened(word_at(at)));
+    return rules_.last_vertex < rules_.first_vertex
+               ? fault(at, is + "there are no vertices", std::string(other_size))
+               : fault(at, fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
+                       std::string(rules_.may_compact ? compact_ids : other_size));
+  }
+
+  // Reads the value of an entry, if the format has them.
+  const char* value(const char* at, std::uint32_t& weight) {
+    if constexpr (column == ValueColumn::none) {
+      return at;
+    } else {
+      Value value{};
+      const char* const begin = gap(at, "value");
+      const char* const end = begin == nullptr ? nullptr : read_value(begin, value);
+      if (end == nullptr) {
+        return nullptr;
+      }
+      least_ = std::min(least_, value);
+      greatest_ = std::max(greatest_, value);
+      block_.values.negative += value < 0 ? 1U : 0U;
+      return rules_.weights == WeightType::none || take_weight(begin, value, weight) ? end : nullptr;
+    }
+  }
+
+  bool take_weight(const char* at, Value value, std::uint32_t& weight) {
+    constexpr std::string_view other_weights =
+        "shift the weights, or choose an algorithm that does not use them";
+    const std::string_view word = word_at(at);
+    const auto refuse = [&](std::string message, std::string_view fix) {
+      return fault(at, std::move(message), std::string(fix)) != nullptr;
+    };
+    if (value < 0) {
+      return refuse(fmt::format("the edge from {} to {} has the weight {}; weights must not be negative",
+                                ends_[0], ends_[1], shortened(word)),
+                    other_weights);
+    }
+    if (rules_.skew && value != 0) {
+      return refuse(fmt::format("the edge from {} to {}, opposite in a skew-symmetric matrix, has the weight "
+                                "-{}; weights must not be negative",
+                                ends_[1], ends_[0], shortened(word)),
+                    other_weights);
     }
     if (rules_.weights == WeightType::f32) {
       const auto narrow = static_cast<float>(value);        // rounds to nearest
       weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
-      return std::isfinite(narrow) ? end : fault(Kind::beyond_f32, at);
+      return std::isfinite(narrow) ||
+             refuse(fmt::format("the weight {} does not fit 32 bits", shortened(word)),
+                    "scale the weights down");
     }
     if constexpr (column == ValueColumn::real) {
       if (value != std::trunc(value)) {
-        return fault(Kind::not_whole, at);
+        return refuse(fmt::format("the weight {} is not a whole number", shortened(word)),
+                      "take the weights as f32");
       }
     }
-    if (value > static_cast<Value>(std::numeric_limits<std::uint32_t>::max())) {
-      return fault(Kind::beyond_u32, at);
+    constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+    if (value > static_cast<Value>(most)) {
+      return refuse(fmt::format("the weight {} is above {}", shortened(word), most),
+                    "scale the weights down, or take them as f32");
     }
     weight = static_cast<std::uint32_t>(value);
-    return end;
+    return true;
+  }
+
+  template <class Any>
+  std::from_chars_result parse(const char* at, Any& value) {
+    return std::from_chars(at + (*at == '+' && at[1] != '-' ? 1 : 0), text_.data() + text_.size(), value);
   }
 
   const char* read_value(const char* at, std::int64_t& value) {
-    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-    const bool negative = *at == '-';
-    const char* const digits = at + (negative || *at == '+' ? 1 : 0);
-    std::uint64_t magnitude = 0;
-    const char* const end = is_digit(*digits) ? take_digits(digits, magnitude) : digits;
-    if (end == digits || (!is_blank(*end) && *end != '\n')) {
+    const auto [end, code] = parse(at, value);
+    if (code == std::errc::invalid_argument || !ends_word(*end)) {
       double real = 0;
-      return fault(rules_.by_first && read_value(at, real) != nullptr ? Kind::not_as_first : Kind::integer,
-                   at);
+      const auto found = parse(at, real);
+      block_.not_as_first = rules_.by_first && found.ec == std::errc() && ends_word(*found.ptr);
+      return block_.not_as_first
+                 ? fault(at,
+                         fmt::format("the value {} is not an integer, and the first one is",
+                                     shortened(word_at(at))),
+                         "write the first one with a decimal point, or read from a file")
+                 : expected(at, "an integer");
     }
-    value = static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
-    if (end - digits > most_digits || magnitude > most + (negative ? 1 : 0) || value < rules_.least_value ||
-        value > rules_.greatest_value) {
-      return fault(Kind::integer_range, at);
+    if (code != std::errc() || value < rules_.least_value || value > rules_.greatest_value) {
+      return fault(at,
+                   fmt::format("the value {} is not {}: {} to {}", shortened(word_at(at)), rules_.value_type,
+                               rules_.least_value, rules_.greatest_value),
+                   "correct it, or the type that the file states");
     }
     return end;
   }
 
   const char* read_value(const char* at, double& value) {
-    const char* const begin = at + (*at == '+' && at[1] != '-' ? 1 : 0);
-    if (const char* const end = take_short_decimal(begin, value); end != nullptr) {
-      return end;
+    const auto [end, code] = parse(at, value);
+    if (code == std::errc::invalid_argument || !ends_word(*end)) {
+      return expected(at, "a number");
     }
-    const auto [end, code] = std::from_chars(begin, text_.data() + text_.size(), value);
-    if (code == std::errc::invalid_argument || (!is_blank(*end) && *end != '\n')) {
-      return fault(Kind::real, at);
-    }
-    return code == std::errc() && std::isfinite(value) ? end : fault(Kind::not_finite, at);
+    return code == std::errc() && std::isfinite(value)
+               ? end
+               : fault(at,
+                       fmt::format("the value {} is not a finite number of 64 bits", shortened(word_at(at))),
+                       "correct it");
   }
 
-  const char* fault(Kind kind, const char* at, std::size_t part = 0) {
-    fault_.kind = kind;
-    fault_.at = at;
-    fault_.part = part;
+  const char* not_a_vertex(const char* at, std::size_t which) {
+    return expected(at, fmt::format("the {}, a whole number", rules_.ends[which]));
+  }
+
+  const char* expected(const char* at, std::string_view what) {
+    const std::string_view word = word_at(at);
+    const bool commas = word.find(',') != std::string_view::npos;
+    return fault(at,
+                 fmt::format("expected {}, got {}", what,
+                             word.empty() ? "the end of the line" : in_quotes(word)),
+                 word.find('"') != std::string_view::npos ? "write numbers without quotes"
+                 : rules_.rows ? "give each vertex a line with its neighbours, as the header says"
+                 : commas && rules_.separator == '\0' ? "write blanks where the commas are"
+                 : rules_.ends == EntryRules().ends // a list of edges, without a header
+                     ? "give an edge on each line, with the columns of the first one"
+                     : "give an edge on each line, as the header says");
+  }
+
+  const char* fault(const char* at, std::string message, std::string fix) {
+    block_.error = Error{.code = ErrorCode::bad_graph,
+                         .message = std::move(message),
+                         .fix = std::move(fix),
+                         .line = block_.lines + 1,
+                         .column = character_count({line_, static_cast<std::size_t>(at - line_)}) + 1};
     return nullptr;
   }
+
+  static constexpr std::string_view other_size = "correct it, or the size that the file states";
+  static constexpr std::string_view compact_ids =
+      "correct it, or give the graph \"ids\": \"compact\", which numbers the vertices that occur";
 
   std::string_view text_;
   const EntryRules& rules_;
   BlockEntries block_;
-  Vertex last_vertex_ = 0;
+  const char* line_ = nullptr;           // begin of the current one
+  std::array<std::uint64_t, 2> ends_{};  // of the current edge, as the file numbers them
+  Vertex least_vertex_ = no_vertex, last_vertex_ = 0;
   Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
-  EntryFault fault_;
 };
 
 BlockEntries scan(std::string_view text, const EntryRules& rules, std::uint64_t row) {
@@ -545,34 +402,6 @@ std::uint64_t count_rows(std::string_view text, const EntryRules& rules) {
   return rows;
 }
 
-// Collects the blocks that the threads have scanned, and stops the threads after an error.
-class ScannedBlocks {
-public:
-  explicit ScannedBlocks(std::uint64_t most_entries) : most_entries_(most_entries) {}
-
-  void add(BlockEntries block) {
-    const std::lock_guard lock(mutex_);
-    entries_ += block.chunk.edges.size();
-    stopped_ = stopped_ || block.error || entries_ > most_entries_;
-    blocks_.push_back(std::move(block));
-  }
-
-  [[nodiscard]] bool stopped() const { return stopped_; }
-
-  // Returns the blocks in file order.
-  std::vector<BlockEntries> take() {
-    std::ranges::sort(blocks_, {}, &BlockEntries::index);
-    return std::move(blocks_);
-  }
-
-private:
-  std::mutex mutex_;
-  std::vector<BlockEntries> blocks_;
-  std::uint64_t entries_ = 0;
-  std::uint64_t most_entries_;
-  std::atomic<bool> stopped_ = false;
-};
-
 // Exact: the values of a file are all 64-bit integers or all doubles.
 bool below(const Number& a, const Number& b) {
   return std::visit([](auto x, auto y) { return static_cast<long double>(x) < static_cast<long double>(y); },
@@ -587,115 +416,112 @@ void merge(ValueRange& all, const ValueRange& more) {
   all.negative += more.negative;
 }
 
-// Adds what other processes have found in their parts of the file; `lines` are in the own part alone.
-Result<void> add_other_parts(Entries& entries, std::uint64_t lines, const BuildOptions& options) {
-  struct Found {
-    std::uint64_t lines, count, vertices, real;
-    ValueRange values;
+// Numbers the vertices that occur from 0, in the order of their ids. Returns the ids.
+std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, unsigned threads) {
+  const auto sort_once = [](std::vector<std::uint64_t>& ids) {
+    std::ranges::sort(ids);
+    ids.erase(std::ranges::unique(ids).begin(), ids.end());
   };
-  static_assert(std::is_trivially_copyable_v<Found> && sizeof(Found) % sizeof(std::uint32_t) == 0);
-  const Found own{.lines = lines,
-                  .count = entries.count,
-                  .vertices = entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0,
-                  .real = entries.real ? 1U : 0U,
-                  .values = entries.values};
-  std::vector<std::uint32_t> words(sizeof own / sizeof(std::uint32_t));
-  std::memcpy(words.data(), &own, sizeof own);
-  TIDEGATE_TRY(const auto all, options.exchange->exchange(PartExchange::Parcels(options.parts, words)));
-  for (std::uint32_t part = 0; part < options.parts; ++part) {
-    if (part == options.part) {
-      continue;
-    }
-    Found found{};
-    std::memcpy(static_cast<void*>(&found), all[part].data(), sizeof found);
-    entries.lines += found.lines;
-    entries.count += found.count;
-    if (found.vertices != 0) {
-      entries.last_vertex =
-          std::max(entries.last_vertex, std::optional(static_cast<Vertex>(found.vertices - 1)));
-    }
-    merge(entries.values, found.values);
-    if (found.real != 0 && !entries.real) {
-      entries.real = {
-          .code = ErrorCode::bad_graph, .message = "a value is not an integer", .fix = "see above"};
-    }
+  std::vector<std::vector<std::uint64_t>> of_blocks(blocks.size());
+  for_each_index(threads, blocks.size(), [&](std::size_t i) {
+    of_blocks[i] = blocks[i].ids;
+    sort_once(of_blocks[i]);
+  });
+  std::vector<std::uint64_t> ids;
+  for (std::vector<std::uint64_t>& of_block : of_blocks) {
+    ids.insert(ids.end(), of_block.begin(), of_block.end());
+    of_block = {};
   }
-  return {};
+  sort_once(ids);
+  for_each_index(threads, blocks.size(), [&](std::size_t i) {
+    const auto number = [&ids](std::uint64_t id) {
+      return static_cast<Vertex>(std::ranges::lower_bound(ids, id) - ids.begin());
+    };
+    BlockEntries& block = blocks[i];
+    for (std::size_t end = 0; end < block.ids.size(); end += 2) {
+      block.chunk.edges.push_back({number(block.ids[end]), number(block.ids[end + 1])});
+    }
+    block.ids = {};
+  });
+  return ids;
 }
 
 } // namespace
 
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, const BuildOptions& options) {
-  // Rows and their vertices are counted from the begin of the file.
-  const bool own_part = options.parts > 1 && !rules.rows && blocks.take_part(options.part, options.parts);
-  ScannedBlocks scanned(rules.most_entries);
-  const auto scanned_if_taken = [&](std::string_view text, std::uint64_t row, std::uint64_t index) {
-    BlockEntries block;
-    if (takes_chunk(options, index)) {
-      block = scan(text, rules, row);
-    } else if (!own_part) {
-      block.lines = static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
-    }
-    block.index = index;
-    return block;
+  std::vector<BlockEntries> scanned;
+  std::uint64_t count = 0; // of entries in them
+  std::atomic<bool> stopped = false;
+  std::mutex adding;
+  const auto add = [&](BlockEntries block) {
+    const std::lock_guard lock(adding);
+    count += std::max(block.chunk.edges.size(), block.ids.size() / 2);
+    stopped = stopped || block.error || count > rules.most_entries;
+    scanned.push_back(std::move(block));
   };
-  std::mutex mutex;                              // of `rows`
+  std::mutex counting;                           // of `rows`
   std::uint64_t rows = count_rows(first, rules); // of the blocks so far
   on_threads(blocks.ended() ? 1 : thread_count(options.threads), [&](unsigned thread) {
     if (thread == 0) {
-      scanned.add(scanned_if_taken(first, 0, 0));
+      add(scan(first, rules, 0));
     }
     TextBlock block;
-    while (!scanned.stopped()) {
-      std::unique_lock counting(mutex, std::defer_lock);
+    while (!stopped) {
+      std::unique_lock lock(counting, std::defer_lock);
       if (rules.rows) { // a row's vertex follows from the blocks before
-        counting.lock();
+        lock.lock();
       }
       const auto more = blocks.next(block);
       const std::uint64_t row = rules.rows ? rows : 0;
       if (rules.rows && more && *more) {
         rows += count_rows(block.text(), rules);
-        counting.unlock();
+        lock.unlock();
       }
-      BlockEntries found{.index = block.index, .begin = block.begin}; // above 0, the index of `first`
-      if (!more) {
+      if (more && !*more) {
+        return;
+      }
+      BlockEntries found;
+      if (more) {
+        found = scan(block.text(), rules, row);
+      } else {
         found.error = more.error();
         if (found.error->code == ErrorCode::bad_graph) {
           found.error->line = 1; // the line after all scanned ones
         }
-      } else if (*more) {
-        found = scanned_if_taken(block.text(), row, block.index);
-        found.begin = block.begin;
-      } else {
-        return;
       }
-      scanned.add(std::move(found));
+      found.index = block.index; // above 0, the index of `first`
+      add(std::move(found));
     }
   });
+  std::ranges::sort(scanned, {}, &BlockEntries::index);
   Entries entries{.lines = lines_before, .rows = rows};
-  for (BlockEntries& block : scanned.take()) {
+  for (BlockEntries& block : scanned) {
     if (block.error) {
       if (block.error->line) {
-        if (own_part && block.index != 0) {
-          TIDEGATE_TRY(entries.lines, blocks.lines_before(block.begin));
-        }
         *block.error->line += entries.lines;
       }
       if (block.not_as_first) {
-        entries = {.real = std::move(block.error)};
-        break;
+        return Entries{.real = std::move(block.error)};
       }
       return tl::unexpected(std::move(*block.error));
     }
     entries.lines += block.lines;
+  }
+  if (rules.compact) {
+    entries.ids = number_vertices(scanned, thread_count(options.threads));
+    if (!entries.ids.empty()) {
+      entries.last_vertex = static_cast<Vertex>(std::min(entries.ids.size(), most_vertices) - 1);
+    }
+  }
+  for (BlockEntries& block : scanned) {
     entries.count += block.chunk.edges.size();
-    entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
+    if (block.last_vertex) {
+      entries.least_vertex = std::min(entries.least_vertex.value_or(no_vertex), *block.least_vertex);
+      entries.last_vertex = std::max(entries.last_vertex, block.last_vertex);
+    }
     merge(entries.values, block.values);
     entries.chunks.push_back(std::move(block.chunk));
-  }
-  if (options.parts > 1) {
-    TIDEGATE_CHECK(add_other_parts(entries, own_part ? entries.lines - lines_before : 0, options));
   }
   return entries;
 }

@@ -31,16 +31,12 @@ inline bool is_digit(char c) {
 // So any file is read in parallel, seekable or not, and is never in memory as a whole.
 
 struct TextBlock {
-  static constexpr std::size_t padding = 8; // readable bytes after the text
-
   std::uint64_t index = 0; // in file order
-  std::uint64_t begin =
-      0; // place in the file, or of the newline before a line that is too long; with take_part() alone
   std::size_t size = 0;
-  std::size_t capacity = 0; // without the padding
+  std::size_t capacity = 0;
   std::unique_ptr<char[]> buffer;
 
-  // Whole lines, the last one always with a newline. Empty at the end of the file, and where no line begins in a part.
+  // Whole lines, the last one always with a newline. Empty at the end of the file.
   [[nodiscard]] std::string_view text() const { return {buffer.get(), size}; }
 };
 
@@ -60,14 +56,6 @@ public:
 
   // Returns true once the whole file has been handed out.
   [[nodiscard]] bool ended() const;
-
-  // From here on next() reads only the blocks whose index is `part` modulo `parts`: lines that begin in equal pieces of
-  // the file. Returns false, and changes nothing, if the file is compressed, is not a regular one, or has been handed
-  // out.
-  bool take_part(std::uint32_t part, std::uint32_t parts);
-
-  // Counts the newlines before a place in a file of which it took a part, and reads them for that. Errors: cannot_read.
-  Result<std::uint64_t> lines_before(std::uint64_t place);
 
   // Reads the next lines into `block`; false at the end of the file. Thread-safe. Errors: cannot_read;
   // bad_graph for damaged gzip data and for a line that is too long.
@@ -89,6 +77,8 @@ struct EntryRules {
   std::array<std::string_view, 2> ends{"source", "target"}; // the format's names of the two vertices
   std::uint64_t first_vertex = 0;                           // the number of the first vertex
   std::uint64_t last_vertex = most_vertices - 1;            // the greatest number of a vertex
+  bool may_compact = false; // a list of edges, whose vertices may be numbered anew
+  bool compact = false;     // they are: Entries::ids
   ValueColumn values = ValueColumn::none;
   bool by_first = false;                      // the first value alone says that they are integers
   std::string_view value_type = "an integer"; // names the integers between least_value and greatest_value
@@ -102,7 +92,9 @@ struct EntryRules {
 struct Entries {
   std::vector<EdgeChunk> chunks; // in file order
   std::uint64_t count = 0;
-  std::optional<Vertex> last_vertex; // the greatest vertex in an entry, counted from 0
+  std::optional<Vertex> least_vertex; // in an entry, counted from 0; not with EntryRules::compact
+  std::optional<Vertex> last_vertex;
+  std::vector<std::uint64_t> ids; // with EntryRules::compact: that the file has for each vertex, in ascending order
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
   std::uint64_t rows = 0;  // lines that are not comments, with EntryRules::rows
@@ -110,10 +102,8 @@ struct Entries {
   std::optional<Error> real;
 };
 
-// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks; of
-// several parts those that takes_chunk() selects, without reading the others of a plain file of entries; other numbers
-// than the chunks are those of all parts. Errors: bad_graph with line and column, those of TextBlocks, and of the
-// exchange.
+// Scans `first`, whole lines of a block that come after `lines_before` other lines, and then the remaining blocks.
+// Errors: bad_graph with line and column, those of TextBlocks.
 Result<Entries> read_entries(TextBlocks& blocks, std::string_view first, std::uint64_t lines_before,
                              const EntryRules& rules, const BuildOptions& options);
 

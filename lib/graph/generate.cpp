@@ -246,11 +246,7 @@ Result<Graph> generate_graph(const GeneratorSpec& spec, const LoadOptions& optio
     chunks = numbered_edges(size.edges, edge, weights(spec.uniform->seed));
   }
   edges.chunks.resize(chunks.count);
-  for_each_index(threads, chunks.count, [&](std::size_t i) {
-    if (takes_chunk(options.build, i)) {
-      edges.chunks[i] = chunks.make(i);
-    }
-  });
+  for_each_index(threads, chunks.count, [&](std::size_t i) { edges.chunks[i] = chunks.make(i); });
   return build_graph(std::move(edges), options.build);
 }
 

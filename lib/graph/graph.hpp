@@ -31,15 +31,13 @@ using Weights = std::variant<std::monostate, std::vector<std::uint32_t>, std::ve
 struct Rows {
   std::vector<std::uint64_t> offsets{0}; // one element more than vertices
   std::vector<Vertex> neighbours;
-  Weights weights;                   // in the order of `neighbours`; finite and not negative
-  std::uint64_t first_edge = 0;      // the number of the first neighbour here; not 0 in a part of a graph
-  std::optional<double> mean_weight; // of the whole graph, if a part does not show it
+  Weights weights; // in the order of `neighbours`; finite and not negative
 
   [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
   [[nodiscard]] std::uint64_t edges() const { return offsets.back(); }
   [[nodiscard]] std::uint64_t degree(Vertex v) const { return offsets[v + std::size_t{1}] - offsets[v]; }
   [[nodiscard]] std::span<const Vertex> row(Vertex v) const {
-    return std::span(neighbours).subspan(offsets[v] - first_edge, degree(v));
+    return std::span(neighbours).subspan(offsets[v], degree(v));
   }
 };
 
@@ -50,8 +48,6 @@ struct Graph {
   Rows out;
   std::optional<Rows> in; // the transpose, if requested and different from `out`
   bool symmetric = false; // every edge has its opposite: `out` equals its transpose
-  VertexCut
-      cut; // empty for a whole graph; a part has the offsets of all rows and the neighbours of one rank's vertices
 };
 
 inline std::uint32_t vertex_count(const Graph& graph) {

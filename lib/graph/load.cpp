@@ -524,7 +524,7 @@ Result<FileHeader> read_header(HeaderReader& header, const std::string& path) {
 
 // Scanning stops at a count that cannot fit: two lists of edges fill the memory.
 std::uint64_t most_entries(const BuildOptions& options) {
-  return memory_limit(options) / (2 * sizeof(Edge)) * options.parts;
+  return memory_limit(options) / (2 * sizeof(Edge));
 }
 
 Result<void> check_count(const FileHeader& header, const Entries& entries) {
@@ -561,8 +561,8 @@ Result<void> check_count(const FileHeader& header, const Entries& entries) {
 
 // Checks that each edge is in the rows of both its vertices, with one weight: that rows of these vertices are as
 // transposed.
-Result<void> check_rows_match(const Rows& rows, const Rows& other, Vertex first, Vertex end) {
-  for (Vertex v = first; v < end; ++v) {
+Result<void> check_rows_match(const Rows& rows, const Rows& other) {
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
     std::vector<Vertex> listed(rows.row(v).begin(), rows.row(v).end());
     std::vector<Vertex> lists(other.row(v).begin(), other.row(v).end());
     std::ranges::sort(listed);
@@ -642,20 +642,14 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   if (!file) {
     return now_real != real ? read_graph(path, options, true) : tl::unexpected(std::move(file.error()));
   }
-  // Rows are their own transpose; a part needs the rows of others for the check.
   BuildOptions build = options.build;
-  build.in_rows = file->rows ? build.parts > 1 : build.in_rows;
+  build.in_rows = build.in_rows && !file->rows; // rows are their own transpose
   LoadedGraph loaded{.graph = {}, .facts = file->facts};
   TIDEGATE_TRY(loaded.graph, build_graph(std::move(file->edges), build));
   if (file->rows) {
-    const Graph& graph = loaded.graph;
-    TIDEGATE_CHECK(graph.cut.empty()
-                       ? check_rows_match(graph.out, transposed(graph.out, build.threads, build.order), 0,
-                                          vertex_count(graph))
-                       : check_rows_match(graph.out, *graph.in, graph.cut[build.part],
-                                          graph.cut[build.part + std::size_t{1}]));
+    const Rows& rows = loaded.graph.out;
+    TIDEGATE_CHECK(check_rows_match(rows, transposed(rows, build.threads, build.order)));
     loaded.graph.symmetric = true;
-    loaded.graph.in.reset();
   }
   return loaded;
 }

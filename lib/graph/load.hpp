@@ -85,7 +85,6 @@ struct FileFacts {
 struct LoadedGraph {
   Graph graph;
   std::optional<FileFacts> facts; // absent for a generated graph
-  VertexCut cut = {};             // of the parts that other processes have of a whole graph
 };
 
 // "-" is standard input. Errors: cannot_read; bad_graph with its line; input_too_large.

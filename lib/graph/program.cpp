@@ -243,7 +243,7 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
   if (loaded) {
     TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph), first_id(program, *loaded)));
     if (program.algorithm == Algorithm::pagerank && program.graph.weights) {
-      TIDEGATE_CHECK(use_shares(loaded->graph, options.build));
+      use_shares(loaded->graph);
     }
   } else if (loaded.error().code == ErrorCode::cannot_read) {
     loaded.error().pointer = "/graph/file";

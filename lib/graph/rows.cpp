@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 namespace tidegate::graphs {
@@ -235,77 +233,6 @@ Rows build(const Source& source, std::uint64_t vertices, std::uint64_t edges, We
   return rows;
 }
 
-// Rows of which some are kept. All edges are counted, then those of the rows that are kept are placed, in any order.
-class PartRows {
-public:
-  explicit PartRows(std::uint64_t vertices) { rows_.offsets.resize(vertices + 1); }
-
-  // Several threads may call it.
-  void count(Vertex v) {
-    std::atomic_ref(rows_.offsets[v + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);
-  }
-
-  // Adds up what all processes have counted.
-  Result<void> end_counts(const PartExchange& exchange) {
-    TIDEGATE_CHECK(exchange.add_up(rows_.offsets));
-    std::partial_sum(rows_.offsets.begin(), rows_.offsets.end(), rows_.offsets.begin());
-    return {};
-  }
-
-  [[nodiscard]] const Rows& counted() const { return rows_; }
-
-  void keep(Vertex first, Vertex end, WeightType weights) {
-    first_ = first;
-    rows_.first_edge = rows_.offsets[first];
-    rows_.neighbours.resize(rows_.offsets[end] - rows_.first_edge);
-    rows_.weights = room_for_weights(weights, rows_.neighbours.size());
-    places_.assign(rows_.offsets.begin() + first, rows_.offsets.begin() + end);
-  }
-
-  void place(Vertex v, Vertex neighbour, std::uint32_t weight) {
-    const std::uint64_t at = places_[v - first_]++ - rows_.first_edge;
-    rows_.neighbours[at] = neighbour;
-    if (rows_.weights.index() != 0) {
-      store_weights(rows_.weights, at, weight);
-    }
-  }
-
-  Rows sorted(RowOrder order, unsigned threads) && {
-    constexpr std::size_t slice = 4096; // rows
-    for_each_index(threads, (places_.size() + slice - 1) / slice, [&](std::size_t i) {
-      std::vector<std::uint64_t> pairs;
-      for (std::size_t v = i * slice; v < std::min((i + 1) * slice, places_.size()); ++v) {
-        sort_row(static_cast<Vertex>(first_ + v), order, pairs);
-      }
-    });
-    return std::move(rows_);
-  }
-
-private:
-  void sort_row(Vertex v, RowOrder order, std::vector<std::uint64_t>& pairs) {
-    const std::uint64_t begin = rows_.offsets[v] - rows_.first_edge;
-    const std::span row = std::span(rows_.neighbours).subspan(begin, rows_.degree(v));
-    if (rows_.weights.index() == 0) {
-      std::ranges::sort(row);
-      return;
-    }
-    pairs.resize(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      pairs[i] = in_order(row[i], weight_bits(rows_.weights, begin + i), order);
-    }
-    std::ranges::sort(pairs);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const auto [neighbour, weight] = from_order(pairs[i], order);
-      row[i] = neighbour;
-      store_weights(rows_.weights, begin + i, weight);
-    }
-  }
-
-  Rows rows_;
-  Vertex first_ = 0;
-  std::vector<std::uint64_t> places_; // the next one of each kept row
-};
-
 __extension__ using Wide = unsigned __int128;
 
 std::uint64_t listed(const EdgeChunks& edges) {
@@ -346,7 +273,7 @@ std::uint64_t memory_limit(const BuildOptions& options) {
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options) {
   const std::uint64_t most = memory_limit(options);
-  const std::uint64_t bytes = build_bytes(vertices, edges / options.parts, weights, options.in_rows);
+  const std::uint64_t bytes = build_bytes(vertices, edges, weights, options.in_rows);
   if (bytes <= most) {
     return {};
   }
@@ -360,84 +287,7 @@ Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightTyp
             .budget_bytes = most});
 }
 
-namespace {
-
-// Sends the edges of some chunks to the processes that keep the rows of their sources, or of their targets, and places
-// those that others send.
-Result<void> place_edges(const EdgeChunks& edges, std::size_t begin, std::size_t end, bool by_target,
-                         const VertexCut& cut, const PartExchange& exchange, PartRows& rows) {
-  const bool weighted = edges.weights != WeightType::none;
-  PartExchange::Parcels parcels(cut.size() - 1);
-  for (std::size_t i = begin; i < end; ++i) {
-    ChunkSource{edges}.for_each(i, [&](Vertex source, Vertex target, std::uint32_t weight) {
-      const auto [v, neighbour] = by_target ? std::pair(target, source) : std::pair(source, target);
-      auto& parcel = parcels[static_cast<std::size_t>(std::ranges::upper_bound(cut, v) - cut.begin()) - 1];
-      parcel.insert(parcel.end(), {v, neighbour});
-      if (weighted) {
-        parcel.push_back(weight);
-      }
-    });
-  }
-  TIDEGATE_TRY(const auto received, exchange.exchange(std::move(parcels)));
-  const std::size_t words = weighted ? 3 : 2;
-  for (const auto& parcel : received) {
-    for (std::size_t at = 0; at < parcel.size(); at += words) {
-      rows.place(parcel[at], parcel[at + 1], weighted ? parcel[at + 2] : 0);
-    }
-  }
-  return {};
-}
-
-// Each process has some chunks of the edges: all count, then exchange edges in rounds, so that memory holds few of them
-// twice.
-Result<Graph> build_part(EdgeChunks edges, const BuildOptions& options) {
-  constexpr std::uint64_t edges_of_a_round = std::uint64_t{1} << 22U;
-  const bool in_rows = options.in_rows && !edges.both_directions;
-  const unsigned threads = thread_count(options.threads);
-  const PartExchange& exchange = *options.exchange;
-  PartRows out(edges.vertices), in(in_rows ? edges.vertices : 0);
-  for_each_index(threads, edges.chunks.size(), [&](std::size_t chunk) {
-    ChunkSource{edges}.for_each(chunk, [&](Vertex source, Vertex target, std::uint32_t) {
-      out.count(source);
-      if (in_rows) {
-        in.count(target);
-      }
-    });
-  });
-  TIDEGATE_CHECK(out.end_counts(exchange));
-  TIDEGATE_CHECK(in.end_counts(exchange));
-  Graph graph{.out = {}, .in = {}, .symmetric = edges.both_directions, .cut = {}};
-  graph.cut = cut_vertices((options.cut_by_in_rows && in_rows ? in : out).counted(), options.parts);
-  const Vertex first = graph.cut[options.part], end = graph.cut[options.part + std::size_t{1}];
-  out.keep(first, end, edges.weights);
-  if (in_rows) {
-    in.keep(first, end, edges.weights);
-  }
-  const std::uint64_t rounds = out.counted().edges() / (edges_of_a_round * options.parts) + 1;
-  for (std::uint64_t round = 0; round < rounds; ++round) {
-    const std::size_t from = edges.chunks.size() * round / rounds;
-    const std::size_t to = edges.chunks.size() * (round + 1) / rounds;
-    TIDEGATE_CHECK(place_edges(edges, from, to, false, graph.cut, exchange, out));
-    if (in_rows) {
-      TIDEGATE_CHECK(place_edges(edges, from, to, true, graph.cut, exchange, in));
-    }
-    for (std::size_t chunk = from; chunk < to; ++chunk) {
-      edges.chunks[chunk] = {};
-    }
-  }
-  graph.out = std::move(out).sorted(options.order, threads);
-  if (in_rows) {
-    graph.in = std::move(in).sorted(options.order, threads);
-  }
-  return graph;
-}
-
-} // namespace
-
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options) {
-  if (options.parts > 1) {
-    return build_part(std::move(edges), options);
-  }
   TIDEGATE_CHECK(
       check_memory(edges.vertices, listed(edges) * (edges.both_directions ? 2 : 1), edges.weights, options));
   Graph graph{

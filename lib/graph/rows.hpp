@@ -12,9 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
-#include <span>
 #include <thread>
 #include <vector>
 
@@ -74,38 +72,17 @@ Rows build_rows(const EdgeChunks& edges, unsigned threads, RowOrder order = RowO
 // Returns the rows of the reversed edges.
 Rows transposed(const Rows& rows, unsigned threads, RowOrder order = RowOrder::by_neighbour);
 
-// Exchanges messages between processes that build the parts of one graph: all call the same functions in the same
-// order. Errors: of the messages.
-struct PartExchange {
-  using Parcels = std::vector<std::vector<std::uint32_t>>; // by part
-
-  // Adds up the numbers of all processes, element by element.
-  std::function<Result<void>(std::span<std::uint64_t> numbers)> add_up;
-  // Gives each process what is for it, and returns what all have for this one.
-  std::function<Result<Parcels>(Parcels parcels)> exchange;
-};
-
 struct BuildOptions {
   bool in_rows = false; // build the transpose too
   RowOrder order = RowOrder::by_neighbour;
-  unsigned threads = 0;                   // 0: all hardware threads
-  std::uint64_t most_bytes = 0;           // of memory while the rows are built; 0: all memory of the machine
-  std::uint32_t part = 0;                 // of `parts` by cut_vertices(): the only one whose rows are kept
-  std::uint32_t parts = 1;                // each process reads or generates every parts-th chunk of the edges
-  const PartExchange* exchange = nullptr; // if there are several
-  bool cut_by_in_rows = false; // the parts have about equal edges into their vertices, not out of them
+  unsigned threads = 0;         // 0: all hardware threads
+  std::uint64_t most_bytes = 0; // of memory while the rows are built; 0: all memory of the machine
 };
 
 // Cuts the vertices into parts of about equal edges, which begin at multiples of 32.
 VertexCut cut_vertices(const Rows& rows, std::uint32_t parts);
 
-// Returns true for the chunks of edges that this process reads or generates.
-inline bool takes_chunk(const BuildOptions& options, std::uint64_t chunk) {
-  return chunk % options.parts == options.part;
-}
-
-// Builds the graph, or this process's part from the chunks of all, and frees the edge list on the way. Errors:
-// input_too_large; of the exchange.
+// Builds the graph, and frees the edge list on the way. Errors: input_too_large.
 Result<Graph> build_graph(EdgeChunks edges, const BuildOptions& options);
 
 // Upper bound on the bytes in use while a graph is built from a list of `edges` edges (both directions
@@ -115,7 +92,7 @@ std::uint64_t build_bytes(std::uint64_t vertices, std::uint64_t edges, WeightTyp
 // Returns the bytes of memory that the options allow.
 std::uint64_t memory_limit(const BuildOptions& options);
 
-// Errors: input_too_large if building the graph, or one of equal parts, exceeds memory_limit().
+// Errors: input_too_large if building the graph exceeds memory_limit().
 Result<void> check_memory(std::uint64_t vertices, std::uint64_t edges, WeightType weights,
                           const BuildOptions& options);
 

@@ -143,62 +143,39 @@ std::vector<double> weights_of(const Rows& rows) {
   return result;
 }
 
-// The vertices whose rows are here.
-struct Kept {
-  Vertex first = 0;
-  Vertex end = 0;
-};
-
 // The same rows with shares of `sums`, by the vertex that an edge leaves: the row's, or its neighbour in rows of
 // incoming edges.
-Result<Rows> with_shares(const Rows& rows, Kept kept, std::span<const double> sums, bool incoming,
-                         const PartExchange* exchange) {
+Rows with_shares(const Rows& rows, std::span<const double> sums, bool incoming) {
   const std::vector<double> weights = weights_of(rows);
   Rows result;
-  result.offsets.resize(rows.offsets.size());
   std::vector<float> shares;
-  for (Vertex v = kept.first; v < kept.end; ++v) {
-    for (std::uint64_t e = rows.offsets[v] - rows.first_edge;
-         e < rows.offsets[v + std::size_t{1}] - rows.first_edge; ++e) {
+  for (Vertex v = 0; v < rows.vertices(); ++v) {
+    for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
       if (weights[e] != 0) {
         result.neighbours.push_back(rows.neighbours[e]);
         shares.push_back(static_cast<float>(weights[e] / sums[incoming ? rows.neighbours[e] : v]));
-        ++result.offsets[v + std::size_t{1}];
       }
     }
+    result.offsets.push_back(result.neighbours.size());
   }
   result.weights = std::move(shares);
-  TIDEGATE_CHECK(exchange == nullptr ? Result<void>() : exchange->add_up(result.offsets));
-  std::partial_sum(result.offsets.begin(), result.offsets.end(), result.offsets.begin());
-  result.first_edge = result.offsets[kept.first];
   return result;
 }
 
 } // namespace
 
-Result<void> use_shares(Graph& graph, const BuildOptions& options) {
-  const Kept kept = graph.cut.empty()
-                        ? Kept{0, vertex_count(graph)}
-                        : Kept{graph.cut[options.part], graph.cut[options.part + std::size_t{1}]};
-  const PartExchange* const exchange = graph.cut.empty() ? nullptr : options.exchange;
+void use_shares(Graph& graph) {
   const std::vector<double> weights = weights_of(graph.out);
   std::vector<double> sums(vertex_count(graph));
-  for (Vertex v = kept.first; v < kept.end; ++v) {
+  for (Vertex v = 0; v < vertex_count(graph); ++v) {
     for (std::uint64_t e = graph.out.offsets[v]; e < graph.out.offsets[v + std::size_t{1}]; ++e) {
-      sums[v] += weights[e - graph.out.first_edge];
+      sums[v] += weights[e];
     }
   }
-  if (exchange != nullptr) { // all bits of other vertices are 0 here
-    std::vector<std::uint64_t> bits(sums.size());
-    std::ranges::transform(sums, bits.begin(), [](double sum) { return std::bit_cast<std::uint64_t>(sum); });
-    TIDEGATE_CHECK(exchange->add_up(bits));
-    std::ranges::transform(bits, sums.begin(), [](std::uint64_t sum) { return std::bit_cast<double>(sum); });
-  }
-  TIDEGATE_TRY(Rows in_shares, with_shares(*in_rows(graph), kept, sums, true, exchange));
-  TIDEGATE_TRY(graph.out, with_shares(graph.out, kept, sums, false, exchange));
+  Rows in_shares = with_shares(*in_rows(graph), sums, true);
+  graph.out = with_shares(graph.out, sums, false);
   graph.in = std::move(in_shares);
   graph.symmetric = false; // opposite edges have other shares
-  return {};
 }
 
 PageRanks page_ranks(const Graph& graph, const PageRankOptions& options) {

@@ -36,8 +36,8 @@ std::vector<float> shortest_distances_f32(const Graph& graph, std::span<const Ve
 std::vector<Vertex> components(const Graph& graph);
 
 // Makes each edge's weight its part of the weights that leave its vertex, as f32. Edges of weight 0 are removed.
-// Requires in rows. Processes that have parts of a graph call it together. Errors: of the exchange.
-Result<void> use_shares(Graph& graph, const BuildOptions& options = {});
+// Requires in rows.
+void use_shares(Graph& graph);
 
 // Ranks with the sum 1: each vertex passes `damping` of its rank along its edges (repeated edges count), evenly or by
 // the shares that use_shares() has made of weights, a vertex without edges passes it to all vertices, and all vertices

@@ -4,7 +4,6 @@
 #include <tidegate/core/error.hpp>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -15,7 +14,6 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,19 +59,6 @@ public:
   }
 
   [[nodiscard]] bool compressed() const { return stream_ != nullptr; }
-
-  // The size of a plain file, which seek() works on.
-  [[nodiscard]] std::optional<std::uint64_t> seekable_bytes() const {
-    struct stat found {};
-    const bool seekable =
-        !stream_ && path_ != "-" && ::fstat(file_.get(), &found) == 0 && S_ISREG(found.st_mode);
-    return seekable ? std::optional(static_cast<std::uint64_t>(found.st_size)) : std::nullopt;
-  }
-
-  Result<void> seek(std::uint64_t place) {
-    begin_ = end_ = 0;
-    return ::lseek(file_.get(), static_cast<off_t>(place), SEEK_SET) >= 0 ? Result<void>() : unreadable();
-  }
 
   // Reads between 1 and `most` bytes; 0 at the end. Errors: cannot_read; bad_graph for damaged or truncated
   // gzip data.
@@ -187,7 +172,7 @@ void grow(TextBlock& block, std::size_t capacity) {
   if (block.capacity >= capacity) {
     return;
   }
-  auto larger = std::make_unique_for_overwrite<char[]>(capacity + TextBlock::padding);
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity);
   std::copy_n(block.buffer.get(), block.size, larger.get());
   block.buffer = std::move(larger);
   block.capacity = capacity;
@@ -209,13 +194,9 @@ struct TextBlocks::State {
   std::mutex mutex;
   std::string carried; // an incomplete line, which begins the next block
   std::uint64_t blocks = 0;
-  std::uint64_t place = 0;           // in the file: of what is read next
-  std::uint32_t part = 0, parts = 0; // 0: all blocks one after the other
-  std::uint64_t file_bytes = 0;      // of a file in parts
-  bool ended = false;                // at the end of the file or after an error
+  bool ended = false; // at the end of the file or after an error
 
   Result<bool> next(TextBlock& block);
-  Result<bool> next_of_part(TextBlock& block);
 };
 
 TextBlocks::TextBlocks(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -239,76 +220,9 @@ bool TextBlocks::ended() const {
 
 Result<bool> TextBlocks::next(TextBlock& block) {
   const std::lock_guard lock(state_->mutex);
-  auto more = state_->parts == 0 ? state_->next(block) : state_->next_of_part(block);
+  auto more = state_->next(block);
   state_->ended = state_->ended || !more;
   return more;
-}
-
-bool TextBlocks::take_part(std::uint32_t part, std::uint32_t parts) {
-  const auto bytes = state_->bytes.seekable_bytes();
-  if (!bytes || state_->ended) {
-    return false;
-  }
-  state_->place -= std::exchange(state_->carried, {}).size();
-  state_->part = part;
-  state_->parts = parts;
-  state_->file_bytes = *bytes;
-  return true;
-}
-
-Result<std::uint64_t> TextBlocks::lines_before(std::uint64_t place) {
-  const std::lock_guard lock(state_->mutex);
-  TIDEGATE_CHECK(state_->bytes.seek(0));
-  std::vector<char> text(raw_bytes);
-  std::uint64_t lines = 0;
-  std::size_t got = 1;
-  for (; place != 0 && got != 0; place -= got) {
-    TIDEGATE_TRY(got, state_->bytes.read(text.data(), std::min<std::uint64_t>(text.size(), place)));
-    lines += static_cast<std::uint64_t>(
-        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(got), '\n'));
-  }
-  return lines;
-}
-
-// Reads the lines that begin in a piece of `block_bytes`: from the byte before it, which ends a line if one begins with
-// the piece, to the first newline from the last byte of the piece on.
-Result<bool> TextBlocks::State::next_of_part(TextBlock& block) {
-  constexpr std::size_t usual_line = 256;
-  for (; blocks % parts != part; ++blocks) {
-    place += block_bytes;
-  }
-  block.size = 0;
-  block.index = blocks;
-  block.begin = place;
-  if (place >= file_bytes) {
-    return false;
-  }
-  TIDEGATE_CHECK(bytes.seek(place - 1));
-  ++blocks;
-  place += block_bytes;
-  std::size_t end = std::string_view::npos;
-  for (std::size_t wanted = block_bytes + usual_line; end == std::string_view::npos; wanted *= 2) {
-    if (block.size > block_bytes + longest_line) {
-      block.begin = place;
-      return too_long();
-    }
-    grow(block, wanted + 1); // the last byte is reserved for a newline at the end of the file
-    std::size_t got = 1;
-    while (got != 0 && block.size < wanted) {
-      TIDEGATE_TRY(got, bytes.read(block.buffer.get() + block.size, wanted - block.size));
-      block.size += got;
-    }
-    end = block.text().find('\n', block_bytes);
-    if (end == std::string_view::npos && got == 0) {
-      end = block.size - (block.text().ends_with('\n') ? 1 : 0);
-      block.buffer[end] = '\n';
-    }
-  }
-  const std::size_t first = block.text().substr(0, end).find('\n') + 1; // 0 if no line begins here
-  block.size = first == 0 ? 0 : end + 1 - first;
-  std::memmove(block.buffer.get(), block.buffer.get() + first, block.size);
-  block.begin += first - 1;
-  return true;
 }
 
 Result<bool> TextBlocks::State::next(TextBlock& block) {
@@ -341,7 +255,6 @@ Result<bool> TextBlocks::State::next(TextBlock& block) {
     TIDEGATE_TRY(const std::size_t got,
                  bytes.read(block.buffer.get() + block.size, block.capacity - 1 - block.size));
     block.size += got;
-    place += got;
     ended = got == 0;
   }
   if (ended && block.size != 0 && block.buffer[block.size - 1] != '\n') {

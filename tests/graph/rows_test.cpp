@@ -1,6 +1,5 @@
 // Rows from edges, and their transpose.
 #include "graph_support.hpp"
-#include "parts.hpp"
 #include <tidegate/graph/serial.hpp>
 
 #include <tuple>
@@ -130,55 +129,4 @@ TEST_CASE("the statistics of a graph") {
   CHECK(summary.largest_component == 2);
   CHECK(summarise(graph_of(3, {{0, 1}, {1, 0}})).symmetric);
   CHECK(summarise(graph_of(0, {})).components == 0);
-}
-
-TEST_CASE("a part of a graph has the rows of its vertices and the offsets of all") {
-  for (unsigned seed = 1; seed <= 16; ++seed) {
-    CAPTURE(seed);
-    std::mt19937 random(seed);
-    const auto below = [&random](std::uint64_t end) { return static_cast<std::uint32_t>(random() % end); };
-    EdgeChunks edges{
-        .vertices = 1 + below(700), .weights = WeightType::u32, .both_directions = seed % 2 == 0};
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      EdgeChunk& chunk = edges.chunks.emplace_back();
-      for (std::uint32_t edge = below(900); edge > 0; --edge) {
-        chunk.edges.push_back({below(edges.vertices), below(edges.vertices)});
-        chunk.weights.push_back(below(5));
-      }
-    }
-    BuildOptions options{.in_rows = true,
-                         .order = seed % 4 < 2 ? RowOrder::by_neighbour : RowOrder::lightest_first,
-                         .cut_by_in_rows = seed % 5 == 0};
-    const Graph whole = *build_graph(edges, options);
-    options.parts = 2 + seed % 3;
-    const auto same = [](const Rows& rows, const Rows& all, Vertex first, Vertex end) {
-      const auto slice = [&](const auto& list) {
-        const std::span kept =
-            std::span(list).subspan(all.offsets[first], all.offsets[end] - all.offsets[first]);
-        return std::vector(kept.begin(), kept.end());
-      };
-      using Integers = std::vector<std::uint32_t>;
-      CHECK(rows.offsets == all.offsets);
-      CHECK(rows.first_edge == all.offsets[first]);
-      CHECK(rows.neighbours == slice(all.neighbours));
-      CHECK(std::get<Integers>(rows.weights) == slice(std::get<Integers>(all.weights)));
-    };
-    std::vector<std::optional<Graph>> parts(options.parts);
-    in_parts(options, [&](const BuildOptions& of_part) {
-      EdgeChunks taken = edges;
-      for (std::size_t i = 0; i < taken.chunks.size(); ++i) {
-        taken.chunks[i] = takes_chunk(of_part, i) ? taken.chunks[i] : EdgeChunk();
-      }
-      parts[of_part.part] = *build_graph(std::move(taken), of_part);
-    });
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Graph& part = *parts[i];
-      CHECK(part.cut == cut_vertices(options.cut_by_in_rows ? *in_rows(whole) : whole.out, options.parts));
-      same(part.out, whole.out, part.cut[i], part.cut[i + 1]);
-      CHECK(part.in.has_value() == whole.in.has_value());
-      if (part.in) {
-        same(*part.in, *whole.in, part.cut[i], part.cut[i + 1]);
-      }
-    }
-  }
 }

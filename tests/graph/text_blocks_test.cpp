@@ -56,53 +56,6 @@ TEST_CASE("the blocks of a file are its lines, plain and inflated") {
   CHECK(*whole(folder.write("open end", "1 2\n3"), 3) == "1 2\n3\n");
 }
 
-TEST_CASE("parts of a plain file have each of its lines once, with its place") {
-  const TemporaryFolder folder;
-  std::mt19937 random(5);
-  for (int round = 0; round < 20; ++round) {
-    std::string text;
-    for (auto lines = 1 + random() % 90; lines != 0; --lines) {
-      text += std::string(random() % (random() % 10 == 0 ? 1500 : 12), 'x') + "\n";
-    }
-    if (round % 2 == 0) {
-      text += "open end";
-    }
-    const std::string path = folder.write("lines", text);
-    for (const std::size_t block_bytes : {1U, 2U, 64U, 700U, 1U << 20U}) {
-      for (const std::uint32_t parts : {1U, 2U, 3U, 5U}) {
-        CAPTURE(round);
-        CAPTURE(block_bytes);
-        CAPTURE(parts);
-        std::map<std::uint64_t, std::string> found;
-        bool all = false; // the first block has all lines
-        for (std::uint32_t part = 0; part < parts && !all; ++part) {
-          auto blocks = TextBlocks::open(path, block_bytes);
-          TextBlock block;
-          REQUIRE(*blocks->next(block));
-          found[0] = block.text();
-          all = !blocks->take_part(part, parts);
-          while (!all && *blocks->next(block)) {
-            REQUIRE(block.index % parts == part);
-            REQUIRE(found.emplace(block.index, block.text()).second);
-            if (block.size != 0) {
-              REQUIRE(text.compare(block.begin, block.size - 1, block.text(), 0, block.size - 1) == 0);
-              REQUIRE(*blocks->lines_before(block.begin) ==
-                      static_cast<std::uint64_t>(std::ranges::count(text.substr(0, block.begin), '\n')));
-            }
-          }
-        }
-        std::string joined;
-        for (const auto& [index, lines] : found) {
-          joined += lines;
-        }
-        CHECK(joined == text + (text.ends_with('\n') ? "" : "\n"));
-      }
-    }
-  }
-  auto packed = TextBlocks::open(folder.write("packed", gzip_member(numbered_lines(100))), 8);
-  CHECK_FALSE(packed->take_part(0, 2));
-}
-
 TEST_CASE("gzip members follow each other, with zeros after them") {
   const TemporaryFolder folder;
   const std::string path =

@@ -46,18 +46,14 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
   }
   for (graphs::Vertex v = 0; v < rows.vertices(); ++v) {
     for (std::uint64_t e = rows.offsets[v]; e < rows.offsets[v + std::size_t{1}]; ++e) {
-      const std::uint64_t at = e - rows.first_edge;
-      if (at >= weights.size()) { // in another part of the graph
-        continue;
-      }
-      const graphs::Vertex w = rows.neighbours[at];
-      const Sum through = Sum{distance(v)} + weights[at];
+      const graphs::Vertex w = rows.neighbours[e];
+      const Sum through = Sum{distance(v)} + weights[e];
       if (distance(v) != far && distance(w) == far && !(through < Sum{far})) {
         return tl::unexpected(Error{
             .code = ErrorCode::overflow,
             .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
                                    "and an edge of {} it is {}",
-                                   w + first_id, v + first_id, distance(v), weights[at], through),
+                                   w + first_id, v + first_id, distance(v), weights[e], through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
                        : "scale the weights down, give the graph \"weights\": \"f32\", or take a device with "
@@ -248,9 +244,6 @@ engine::FirstRun plan_first_check(const TraversalPlan& plan, const engine::RunOp
   } else if (plan.asked.kept->checked) {
     first.compared = first.equal = first.kept = true;
     first.reason = "checked with this graph for an earlier request, right by " + std::string(reference);
-  } else if (!graph.cut.empty()) {
-    first.reason =
-        "not checked: each rank has its part of a graph of this size; with --verify rank 0 has all of it";
   } else {
     VerificationCost cost = verification_cost(program, graph);
     // A pass over all edges for each wave, on the device: taken as 8 times as fast as a serial one.

@@ -176,11 +176,13 @@ std::optional<engine::Comparison> compare(const TraversalPlan& plan, const Built
   return comparison;
 }
 
-// Checks along the edges of all ranks whether distances fit 32 bits. Errors: overflow; of ranks.
-Result<void> check_fit_of_ranks(const TraversalPlan& plan, TraversalResults& results, ranks::Ranks& ranks) {
-  TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(results.values))));
-  const auto fit = check_distances_fit(plan.graph(), results, plan.asked.first_id); // along own edges
-  TIDEGATE_TRY(const std::uint64_t fits, ranks.reduce(fit ? 1 : 0, ranks::Reduction::min));
+// Rank 0, which has the results, checks for all whether distances fit 32 bits. Errors: overflow; of ranks.
+Result<void> check_fit_of_ranks(const TraversalPlan& plan, const TraversalResults& results,
+                                ranks::Ranks& ranks) {
+  const auto fit = ranks.rank() == 0 ? check_distances_fit(plan.graph(), results, plan.asked.first_id)
+                                     : Result<void>();
+  std::uint64_t fits = fit ? 1 : 0;
+  TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&fits, 1))));
   TIDEGATE_CHECK(fit);
   return fits != 0 ? Result<void>()
                    : failure(ErrorCode::overflow, "distances exceed 32 bits", "give smaller weights");
@@ -276,21 +278,16 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   // The ranks find out together what decides the run.
   const device::CallCounts calls_before = session.calls()->now();
   const bool sums = algorithm == Algorithm::sssp && plan.shape.weights;
-  if (sums) {
-    TIDEGATE_TRY(kept.loaded.graph.out.mean_weight, mean_weight(*plan.part, ranks));
-  }
   const ChoicePolicy choices = rank_policy(choice_policy(plan.facts()), algorithm);
   engine::FirstRun first = plan_first_check(plan, options, 0);
   std::uint64_t checks = own_algorithm || options.verify || (first.compared && !first.kept) ? 1 : 0;
   // Rank 0 decides, as hosts' cache folders may differ.
   TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&checks, 1))));
-  const bool files_in_parts = checks == 0 && algorithm != Algorithm::cc;
-  const bool results_in_parts = files_in_parts && !sums; // all ranks check whether sums fit 32 bits
+  const bool in_parts = checks == 0 && algorithm != Algorithm::cc && !sums; // rank 0 checks the fit of sums
 
   // They fill their memory, run and read back.
   TIDEGATE_TRY(RankTraversalRun run,
-               run_on_ranks(session, plan,
-                            {.policy = choices, .groups = built.groups.workers, .in_parts = results_in_parts},
+               run_on_ranks(session, plan, {.policy = choices, .groups = built.groups.workers, .in_parts = in_parts},
                             options, monitor));
   const TraversalOutcome& outcome = run.outcome;
   TraversalResults& results = run.results;
@@ -316,13 +313,9 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
   }
 
   // Each rank writes its results if none is checked; otherwise rank 0 checks and writes all.
-  if (files_in_parts) {
-    const std::uint32_t own_first = results_in_parts ? plan.part->first() : 0;
-    Answer answer = answer_of(plan, results, own_first);
-    if (results_in_parts) {
-      TIDEGATE_TRY(answer, answer_of_parts(answer, ranks));
-    }
-    report.answer = std::move(answer);
+  if (in_parts) {
+    const std::uint32_t own_first = plan.part->first();
+    TIDEGATE_TRY(report.answer, answer_of_parts(answer_of(plan, results, own_first), ranks));
     report.first_run = std::move(first);
     monitor.begin_writing();
     return write_outputs(plan, results, report.files_written, &ranks, own_first);

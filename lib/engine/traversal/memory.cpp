@@ -225,7 +225,7 @@ double near_width(const graphs::Rows& rows, bool wide) {
   const double most_warp = rows.vertices() < many_vertices ? 192 : 96;
   const double degree = std::max(1.0, static_cast<double>(rows.edges()) / std::max(1U, rows.vertices()));
   const double width = wide ? std::clamp(wide_warp / (degree * degree), least_warp, most_warp) : warp;
-  const double weight = rows.mean_weight ? *rows.mean_weight : mean_weight(rows);
+  const double weight = mean_weight(rows);
   return std::max(width * weight / degree, 1e-30);
 }
 

@@ -123,7 +123,7 @@ private:
       offset -= begin;
     }
     const auto slice = [&](const auto& elements) {
-      return std::as_bytes(std::span(elements).subspan(begin - rows.first_edge, from_first.back()));
+      return std::as_bytes(std::span(elements).subspan(begin, from_first.back()));
     };
     if (std::max(own_.shape().edges, own_.shape().in_edges) > std::numeric_limits<std::uint32_t>::max()) {
       set(first, std::as_bytes(std::span(from_first)));

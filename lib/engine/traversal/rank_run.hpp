@@ -1,4 +1,4 @@
-// A traversal on several ranks (kernels/frontier/ranks.cl): each has the rows of its vertices and works on
+// A traversal on several ranks (kernels/frontier/ranks.cl): the device of each has the rows of its vertices and works on
 // its part of every wave; ranks send each other improved vertices, or all of a frontier as a bitmap where a
 // wave pulls.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace tidegate::traversal {
 
-// The part of a graph that a rank holds.
+// The part of a graph that a rank's device holds.
 struct RankPart {
   graphs::VertexCut cut;
   std::uint32_t rank = 0;
@@ -34,11 +34,9 @@ struct RankPart {
     return {.vertices = end() - first(), .edges = edges(*out), .in_edges = in == nullptr ? 0 : edges(*in)};
   }
 };
-RankPart part_of(const graphs::FrontierProgram& program, const graphs::LoadedGraph& loaded,
+RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks);
 
-// Returns the mean weight of all edges out of vertices of all ranks. Errors: of ranks.
-Result<double> mean_weight(const RankPart& part, ranks::Ranks& ranks);
 
 engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
                                  const FrontierGeometry& geometry, const std::string& opencl_version,

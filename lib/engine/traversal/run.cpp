@@ -91,7 +91,7 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
   const device::DeviceInfo* const device = asked.device;
   TraversalPlan plan{.asked = asked, .program = program, .own = own, .shape = shape_of(program, graph)};
   if (options.ranks != nullptr) {
-    plan.part = part_of(program, asked.kept->loaded, *options.ranks);
+    plan.part = part_of(program, graph, *options.ranks);
   }
   const std::uint64_t device_bytes =
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;

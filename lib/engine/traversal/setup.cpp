@@ -1,6 +1,5 @@
 #include "core/files.hpp"
 #include "engine/traversal/run.hpp"
-#include "ranks/ranks.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/topology.hpp>
@@ -11,9 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,38 +38,6 @@ Result<void> check_files(const graphs::FrontierProgram& program, const std::stri
   return refuse_overwriting(files);
 }
 
-// Returns true if rank 0 takes the graph whole to check the first run's result. It takes none that may exceed its
-// memory.
-static bool checks_first_run(const graphs::FrontierProgram& program, const std::string& folder,
-                             const engine::RunOptions& options) {
-  constexpr std::uint64_t most_edges = std::uint64_t{1} << 24U;
-  constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U; // of files
-  std::error_code unknown;
-  if (!options.verify_first ||
-      (!options.traversal.checked.empty() && std::filesystem::exists(options.traversal.checked, unknown))) {
-    return false;
-  }
-  if (program.graph.generate) {
-    const auto size = graphs::generated_size(*program.graph.generate);
-    return size && size->edges <= most_edges;
-  }
-  std::uint64_t bytes = 0;
-  for (const NamedFile& input : graphs::files_of(program, folder).inputs) {
-    const std::uintmax_t size = std::filesystem::file_size(input.path, unknown);
-    bytes += unknown ? most_bytes + 1 : size;
-  }
-  return bytes <= most_bytes;
-}
-
-// Messages between the ranks that build a graph in parts.
-static graphs::PartExchange exchange_of(ranks::Ranks& ranks) {
-  using Parcels = graphs::PartExchange::Parcels;
-  return {
-      .add_up =
-          [&ranks](std::span<std::uint64_t> numbers) { return ranks.reduce(numbers, ranks::Reduction::sum); },
-      .exchange = [&ranks](Parcels parcels) { return ranks.exchange(std::move(parcels)); }};
-}
-
 Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const std::string& folder,
                                  const engine::RunOptions& options) {
   graphs::LoadOptions load_options = graphs::load_options(program);
@@ -81,34 +45,9 @@ Result<graphs::LoadedGraph> load(const graphs::FrontierProgram& program, const s
   const bool is_pagerank = program.algorithm == Algorithm::pagerank;
   load_options.build.in_rows =
       options.traversal.force_topology != policy::Topology::memory_constrained || is_pagerank;
-  if (options.ranks != nullptr) {
-    load_options.build.in_rows = is_pagerank || program.algorithm == Algorithm::bfs;
-    load_options.build.part = static_cast<std::uint32_t>(options.ranks->rank());
-    load_options.build.parts = static_cast<std::uint32_t>(options.ranks->size());
-    load_options.build.cut_by_in_rows = is_pagerank;
-  }
   load_options.build.order = program.algorithm == Algorithm::sssp ? graphs::RowOrder::lightest_first
                                                                   : graphs::RowOrder::by_neighbour;
-  if (options.ranks == nullptr) {
-    return graphs::load_graph(program, folder, load_options);
-  }
-  const graphs::PartExchange exchange = exchange_of(*options.ranks);
-  load_options.build.exchange = &exchange;
-  TIDEGATE_TRY(graphs::LoadedGraph part, graphs::load_graph(program, folder, load_options));
-  if (options.ranks->rank() != 0 ||
-      !(options.verify || program.own || checks_first_run(program, folder, options))) {
-    return part;
-  }
-  // Rank 0 has the whole graph, too, where it checks the result.
-  graphs::VertexCut cut = std::move(part.graph.cut);
-  part = {};
-  load_options.build.in_rows = true;
-  load_options.build.part = 0;
-  load_options.build.parts = 1;
-  load_options.build.exchange = nullptr;
-  TIDEGATE_TRY(graphs::LoadedGraph whole, graphs::load_graph(program, folder, load_options));
-  whole.cut = std::move(cut);
-  return whole;
+  return graphs::load_graph(program, folder, load_options);
 }
 
 FrontierStrategy choose_strategy(const engine::RunOptions& options, const device::DeviceInfo* device) {
