@@ -533,7 +533,8 @@ static std::string answer_text(const traversal::FrontierReport& report) {
   const traversal::Answer& answer = *report.answer;
   const std::string ids = report.graph.ids == graphs::VertexIds::file
                               ? fmt::format(" (as the file counts, from {})", report.graph.first_id)
-                              : " (counted from 0)";
+                          : report.graph.ids == graphs::VertexIds::compact ? " (by the ids of the file)"
+                                                                           : " (counted from 0)";
   if (answer.components) {
     return fmt::format("{}, the largest of {} vertices", plural(*answer.components, "component"),
                        answer.largest.value_or(0));

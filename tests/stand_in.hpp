@@ -116,6 +116,7 @@ public:
     if (const Status status = called("allocate"); status != success) {
       return tl::unexpected(status);
     }
+    (*counts)["allocated bytes"] += static_cast<int>(bytes);
     return object<Buffer>(owned(std::vector<std::byte>(bytes)));
   }
   Made<Buffer> do_share(std::span<std::byte> memory) const override {

@@ -197,7 +197,7 @@ TG_INLINE uint tg_next_item(const tg_job* job, uint item, uint width) {
 #endif
 
 // A sum in two words without a carry between them, so that an addition never waits: the low 16 bits of each
-// addend, and the rest. Correct for up to 2^16 additions.
+// addend, and the rest. Correct for up to 2^16 additions: no traversal has more work-groups, or work-items in one.
 #define TG_ADD_PARTS(words, value)                     \
   do {                                                 \
     const ulong added = (value);                       \

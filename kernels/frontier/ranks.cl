@@ -23,7 +23,7 @@
 #define TG_FROM_ALL (TG_ALGORITHM == TG_CC || TG_ALGORITHM == TG_PAGERANK)
 
 // Words of a sent vertex: its number and value; a level is that of the wave.
-#define TG_SENT_WORDS (1u + TG_VALUE_WORDS)
+#define TG_SENT_WORDS (1ul + TG_VALUE_WORDS) // a product with it has 64 bits
 #if TG_ALGORITHM == TG_BFS
 #define TG_VALUE_WORDS 0u
 #else

@@ -27,21 +27,6 @@ std::optional<std::string> file_of(const ProgramUnit& unit, const std::string& n
   return found == unit.files.end() ? std::nullopt : std::optional(*found);
 }
 
-// Sets the location to the unit's call of a function that the linker did not find.
-void place_missing_function(const ProgramUnit& unit, Error& error) {
-  const std::optional<std::string> name = device::unresolved_function(*error.log);
-  const opencl_c::TokenStream& source = unit.unit.source;
-  const auto call = std::ranges::find_if(
-      source.tokens, [&name](const opencl_c::Token& token) { return name && token.text == *name; });
-  if (call != source.tokens.end()) {
-    error.source = source.files[call->file];
-    error.line = call->line;
-    error.column = call->column;
-    error.message = fmt::format("function '{}' is declared nowhere", *name);
-    error.fix = "correct the kernel";
-  }
-}
-
 // Returns the error for a value that differs in size from its parameter, if a size check failed.
 std::optional<Error> wrong_size(const Job& program, std::string_view log) {
   const std::size_t at = log.find(value_size_check);
@@ -66,6 +51,19 @@ std::optional<Error> wrong_size(const Job& program, std::string_view log) {
 
 } // namespace
 
+void place_missing_function(const opencl_c::TokenStream& source, Error& error) {
+  const std::optional<std::string> name = device::unresolved_function(*error.log);
+  const auto call = std::ranges::find_if(
+      source.tokens, [&name](const opencl_c::Token& token) { return name && token.text == *name; });
+  if (call != source.tokens.end()) {
+    error.source = source.files[call->file];
+    error.line = call->line;
+    error.column = call->column;
+    error.message = fmt::format("function '{}' is declared nowhere", *name);
+    error.fix = "correct the kernel";
+  }
+}
+
 Error at_source(const Job& program, std::uint32_t unit, Error error) {
   if (error.code == ErrorCode::kernel_options) {
     const auto op = std::ranges::find(program.ops, unit, &ProgramOp::unit);
@@ -81,7 +79,7 @@ Error at_source(const Job& program, std::uint32_t unit, Error error) {
   }
   error.code = ErrorCode::kernel_source;
   if (!error.line) {
-    place_missing_function(program.units[unit], error);
+    place_missing_function(program.units[unit].unit.source, error);
   }
   if (!error.line) {
     error.source = program.units[unit].path;

@@ -13,6 +13,9 @@ namespace tidegate::engine {
 // follow.
 inline constexpr std::string_view value_size_check = "tg_size_of_argument_";
 
+// Sets the location of a failure to the call of a function that the linker did not find, if its log names one.
+void place_missing_function(const opencl_c::TokenStream& source, Error& build_failure);
+
 // Converts the failure of a source that was compiled alone: argument_mismatch if a value and its parameter
 // differ in size; kernel_source with location and line if the log names one; kernel_options with the location
 // of the op.

@@ -241,7 +241,8 @@ private:
     const std::string is = fmt::format("the {} is {}, and ", rules_.ends[which], shortened(word_at(at)));
     return rules_.last_vertex < rules_.first_vertex
                ? fault(at, is + "there are no vertices", std::string(other_size))
-               : fault(at, fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
+               : fault(at,
+                       fmt::format("{}vertices are {} to {}", is, rules_.first_vertex, rules_.last_vertex),
                        std::string(rules_.may_compact ? compact_ids : other_size));
   }
 
@@ -281,9 +282,16 @@ private:
                                 ends_[1], ends_[0], shortened(word)),
                     other_weights);
     }
+    // Sums of weights that are 0 or at least this keep all digits, also on devices that take smaller numbers as 0.
+    constexpr float least = std::numeric_limits<float>::min();
     if (rules_.weights == WeightType::f32) {
       const auto narrow = static_cast<float>(value);        // rounds to nearest
       weight = std::bit_cast<std::uint32_t>(narrow + 0.0F); // turns -0 into 0
+      if (value != 0 && narrow < least) {
+        return refuse(fmt::format("the weight {} is below {}, the least of 32 bits that keeps all digits",
+                                  shortened(word), least),
+                      "scale the weights up");
+      }
       return std::isfinite(narrow) ||
              refuse(fmt::format("the weight {} does not fit 32 bits", shortened(word)),
                     "scale the weights down");
@@ -314,12 +322,11 @@ private:
       double real = 0;
       const auto found = parse(at, real);
       block_.not_as_first = rules_.by_first && found.ec == std::errc() && ends_word(*found.ptr);
-      return block_.not_as_first
-                 ? fault(at,
-                         fmt::format("the value {} is not an integer, and the first one is",
-                                     shortened(word_at(at))),
-                         "write the first one with a decimal point, or read from a file")
-                 : expected(at, "an integer");
+      return block_.not_as_first ? fault(at,
+                                         fmt::format("the value {} is not an integer, and the first one is",
+                                                     shortened(word_at(at))),
+                                         "write the first one with a decimal point, or read from a file")
+                                 : expected(at, "an integer");
     }
     if (code != std::errc() || value < rules_.least_value || value > rules_.greatest_value) {
       return fault(at,
@@ -349,15 +356,14 @@ private:
   const char* expected(const char* at, std::string_view what) {
     const std::string_view word = word_at(at);
     const bool commas = word.find(',') != std::string_view::npos;
-    return fault(at,
-                 fmt::format("expected {}, got {}", what,
-                             word.empty() ? "the end of the line" : in_quotes(word)),
-                 word.find('"') != std::string_view::npos ? "write numbers without quotes"
-                 : rules_.rows ? "give each vertex a line with its neighbours, as the header says"
-                 : commas && rules_.separator == '\0' ? "write blanks where the commas are"
-                 : rules_.ends == EntryRules().ends // a list of edges, without a header
-                     ? "give an edge on each line, with the columns of the first one"
-                     : "give an edge on each line, as the header says");
+    return fault(
+        at, fmt::format("expected {}, got {}", what, word.empty() ? "the end of the line" : in_quotes(word)),
+        word.find('"') != std::string_view::npos ? "write numbers without quotes"
+        : rules_.rows ? "give each vertex a line with its neighbours, as the header says"
+        : commas && rules_.separator == '\0' ? "write blanks where the commas are"
+        : rules_.ends == EntryRules().ends // a list of edges, without a header
+            ? "give an edge on each line, with the columns of the first one"
+            : "give an edge on each line, as the header says");
   }
 
   const char* fault(const char* at, std::string message, std::string fix) {
@@ -376,8 +382,8 @@ private:
   std::string_view text_;
   const EntryRules& rules_;
   BlockEntries block_;
-  const char* line_ = nullptr;           // begin of the current one
-  std::array<std::uint64_t, 2> ends_{};  // of the current edge, as the file numbers them
+  const char* line_ = nullptr;          // begin of the current one
+  std::array<std::uint64_t, 2> ends_{}; // of the current edge, as the file numbers them
   Vertex least_vertex_ = no_vertex, last_vertex_ = 0;
   Value least_ = std::numeric_limits<Value>::max(), greatest_ = std::numeric_limits<Value>::lowest();
 };
@@ -420,7 +426,7 @@ void merge(ValueRange& all, const ValueRange& more) {
 std::vector<std::uint64_t> number_vertices(std::vector<BlockEntries>& blocks, unsigned threads) {
   const auto sort_once = [](std::vector<std::uint64_t>& ids) {
     std::ranges::sort(ids);
-    ids.erase(std::ranges::unique(ids).begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   };
   std::vector<std::vector<std::uint64_t>> of_blocks(blocks.size());
   for_each_index(threads, blocks.size(), [&](std::size_t i) {

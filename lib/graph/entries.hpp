@@ -94,7 +94,8 @@ struct Entries {
   std::uint64_t count = 0;
   std::optional<Vertex> least_vertex; // in an entry, counted from 0; not with EntryRules::compact
   std::optional<Vertex> last_vertex;
-  std::vector<std::uint64_t> ids; // with EntryRules::compact: that the file has for each vertex, in ascending order
+  std::vector<std::uint64_t>
+      ids; // with EntryRules::compact: that the file has for each vertex, in ascending order
   ValueRange values;
   std::uint64_t lines = 0; // lines of the whole file
   std::uint64_t rows = 0;  // lines that are not comments, with EntryRules::rows

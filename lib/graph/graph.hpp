@@ -23,7 +23,8 @@ namespace tidegate::graphs {
 using Vertex = std::uint32_t;
 
 inline constexpr Vertex no_vertex = 0xffffffff;
-inline constexpr std::uint64_t most_vertices = 0xffffffff; // keeps no_vertex free
+// Kernels step through vertices by up to as many: the sum fits 32 bits.
+inline constexpr std::uint64_t most_vertices = std::uint64_t{1} << 31U;
 
 enum class WeightType : std::uint8_t { none, u32, f32 }; // in the order of the alternatives of Weights
 using Weights = std::variant<std::monostate, std::vector<std::uint32_t>, std::vector<float>>;

@@ -33,6 +33,39 @@ struct FileHeader {
   bool both_directions = false;          // each entry is an edge in both directions
 };
 
+// Refuses files that are not text, with their format if it is known.
+Result<void> check_text(std::string_view text) {
+  struct Magic {
+    std::size_t at;
+    std::string_view bytes, name, unpack;
+  };
+  using namespace std::string_view_literals;
+  static constexpr std::array known{Magic{0,
+                                          "\xfd"
+                                          "7zXZ\0"sv,
+                                          "compressed by xz", "xz -d"},
+                                    Magic{0, "BZh", "compressed by bzip2", "bunzip2"},
+                                    Magic{0, "\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -d"},
+                                    Magic{0, "\x04\x22\x4d\x18", "compressed by lz4", "lz4 -d"},
+                                    Magic{0, "PK\x03\x04", "a zip archive", "unzip"},
+                                    Magic{0, "7z\xbc\xaf", "a 7z archive", "7z x"},
+                                    Magic{257, "ustar", "a tar archive", "tar -x"},
+                                    Magic{0, "\xff\xfe", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"},
+                                    Magic{0, "\xfe\xff", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"}};
+  const auto* const found = std::ranges::find_if(known, [text](const Magic& magic) {
+    return text.substr(std::min(magic.at, text.size())).starts_with(magic.bytes);
+  });
+  if (found != known.end()) {
+    return failure(ErrorCode::bad_graph, fmt::format("the file is {}", found->name),
+                   fmt::format("unpack it first (`{}`), or compress the graph by gzip", found->unpack));
+  }
+  constexpr std::size_t looked_at = 4096;
+  return text.substr(0, looked_at).find('\0') == std::string_view::npos
+             ? Result<void>()
+             : failure(ErrorCode::bad_graph, "the file is not text",
+                       "give a graph as text, plain or compressed by gzip");
+}
+
 // Reads a file word by word until its header ends; threads read the rest of it.
 class HeaderReader {
 public:
@@ -47,9 +80,6 @@ public:
       if (!more) {
         return false;
       }
-      if (number_ == 0) {
-        at_ = block_.size - without_byte_order_mark(block_.text()).size();
-      }
     }
     last_ = at_;
     line_ = block_.text().substr(at_);
@@ -61,6 +91,13 @@ public:
     }
     left_ = line_;
     return true;
+  }
+
+  // Reads the first block. Errors: of the file, and if it is not text.
+  Result<void> check_begin() {
+    TIDEGATE_CHECK(blocks_.next(block_));
+    at_ = block_.size - without_byte_order_mark(block_.text()).size();
+    return check_text(block_.text());
   }
 
   // Returns the first word of the next line that is not blank and does not begin with a character of
@@ -149,6 +186,7 @@ bool has_extension(std::string_view path, std::string_view extension) {
 
 // Recognises the format by the first line that is not blank, or by the file name extension. Consumes no line.
 Result<FileFormat> recognise_format(HeaderReader& header, const std::string& path) {
+  TIDEGATE_CHECK(header.check_begin());
   TIDEGATE_TRY(const std::string_view word, header.first_word(""));
   if (word.empty()) {
     return failure(ErrorCode::bad_graph, "the file is empty",
@@ -284,7 +322,8 @@ Result<void> check_column_names(const HeaderReader& header, const std::vector<st
 
 // Reads what comes before the first edge of a list of edges, with blanks or separators between their parts.
 Result<FileHeader> read_list_header(HeaderReader& header, bool is_csv) {
-  FileHeader found{.format = is_csv ? FileFormat::csv : FileFormat::edge_list, .rules = {.comments = "#%"}};
+  FileHeader found{.format = is_csv ? FileFormat::csv : FileFormat::edge_list,
+                   .rules = {.comments = "#%", .may_compact = true}};
   TIDEGATE_TRY(std::string_view word, header.first_word(found.rules.comments));
   const char separator = separator_of(header.line(), is_csv);
   std::size_t columns = 0; // that the first line names
@@ -589,6 +628,7 @@ Result<void> check_rows_match(const Rows& rows, const Rows& other) {
 
 struct ReadFile {
   FileFacts facts;
+  std::vector<std::uint64_t> ids;
   EdgeChunks edges;
   bool rows = false; // a line for each vertex
 };
@@ -601,6 +641,17 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
   TIDEGATE_TRY(FileHeader header, read_header(lines, path));
   if (real && header.rules.by_first) {
     header.rules.values = ValueColumn::real;
+  }
+  if (options.compact) {
+    if (!header.rules.may_compact) {
+      return failure(
+          ErrorCode::invalid_program,
+          fmt::format("\"ids\": \"compact\" is for lists of edges, and this {} file states its vertices",
+                      file_format_names[static_cast<std::size_t>(header.format)]),
+          "leave it out", "/graph/ids");
+    }
+    header.rules.compact = true;
+    header.rules.last_vertex = std::numeric_limits<std::int64_t>::max();
   }
   const WeightType weights = kept_weights(options.weights, header.rules.values);
   const bool both_directions = header.both_directions || (options.undirected && !header.rules.rows);
@@ -616,6 +667,10 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
     real = std::filesystem::is_regular_file(path, unknown); // it can be read once more
     return tl::unexpected(std::move(*entries.real));
   }
+  if (entries.ids.size() > most_vertices) {
+    return failure(ErrorCode::input_too_large, too_many(entries.ids.size()),
+                   "vertices are numbers of 32 bits");
+  }
   const std::uint64_t vertices =
       header.vertices.value_or(entries.last_vertex ? std::uint64_t{*entries.last_vertex} + 1 : 0);
   TIDEGATE_CHECK(check_memory(vertices, entries.count * (both_directions ? 2 : 1), weights, options.build));
@@ -628,7 +683,9 @@ Result<ReadFile> read_file(const std::string& path, const LoadOptions& options, 
                             .entries = entries.count,
                             .both_directions = header.both_directions,
                             .values = header.rules.values,
-                            .value_range = entries.values},
+                            .value_range = entries.values,
+                            .least_vertex = header.rules.may_compact ? entries.least_vertex : std::nullopt},
+                  .ids = std::move(entries.ids),
                   .edges = {.vertices = vertices,
                             .chunks = std::move(entries.chunks),
                             .weights = weights,
@@ -644,7 +701,7 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
   }
   BuildOptions build = options.build;
   build.in_rows = build.in_rows && !file->rows; // rows are their own transpose
-  LoadedGraph loaded{.graph = {}, .facts = file->facts};
+  LoadedGraph loaded{.graph = {}, .facts = file->facts, .ids = std::move(file->ids)};
   TIDEGATE_TRY(loaded.graph, build_graph(std::move(file->edges), build));
   if (file->rows) {
     const Rows& rows = loaded.graph.out;
@@ -655,6 +712,14 @@ Result<LoadedGraph> read_graph(const std::string& path, const LoadOptions& optio
 }
 
 } // namespace
+
+std::uint64_t VertexNumbers::position(std::uint64_t number) const {
+  if (ids.empty()) {
+    return number >= first ? std::min(number - first, vertices) : vertices;
+  }
+  const auto found = std::ranges::lower_bound(ids, number);
+  return found != ids.end() && *found == number ? static_cast<std::uint64_t>(found - ids.begin()) : vertices;
+}
 
 WeightType kept_weights(WeightUse use, ValueColumn given) {
   switch (use) {

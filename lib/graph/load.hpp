@@ -36,8 +36,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidegate::graphs {
 
@@ -67,6 +69,7 @@ enum class WeightUse : std::uint8_t {
 struct LoadOptions {
   WeightUse weights = WeightUse::ignored;
   bool undirected = false; // each edge of the file also counts as its opposite
+  bool compact = false;    // number the vertices that occur in a list of edges, in the order of their ids
   BuildOptions build;
   std::size_t block_bytes = std::size_t{1} << 20U; // of text per thread at a time
 };
@@ -80,14 +83,30 @@ struct FileFacts {
   bool both_directions = false; // stated by the header
   ValueColumn values = ValueColumn::none;
   ValueRange value_range;
+  std::optional<Vertex> least_vertex; // in an edge of a list; not with LoadOptions::compact
+};
+
+// The numbers that users have for vertices: consecutive ones, or the ids of a file.
+struct VertexNumbers {
+  std::uint64_t vertices = 0;
+  std::uint64_t first = 0;
+  std::span<const std::uint64_t> ids{}; // ascending; if empty, vertices are numbered from `first`
+
+  [[nodiscard]] std::uint64_t of(std::uint64_t vertex) const {
+    return ids.empty() ? first + vertex : ids[vertex];
+  }
+  // Returns `vertices` for a number that no vertex has.
+  [[nodiscard]] std::uint64_t position(std::uint64_t number) const;
 };
 
 struct LoadedGraph {
   Graph graph;
-  std::optional<FileFacts> facts; // absent for a generated graph
+  std::optional<FileFacts> facts;   // absent for a generated graph
+  std::vector<std::uint64_t> ids{}; // with LoadOptions::compact: of each vertex, ascending
 };
 
-// "-" is standard input. Errors: cannot_read; bad_graph with its line; input_too_large.
+// "-" is standard input. Errors: cannot_read; bad_graph with its line; input_too_large; invalid_program for ids that
+// cannot be compacted.
 Result<LoadedGraph> load_graph(const std::string& path, const LoadOptions& options);
 
 // Returns the type that weights are stored as.

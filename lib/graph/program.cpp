@@ -16,7 +16,7 @@ namespace {
 struct OutputOf {
   std::string_view name;
   std::optional<std::string> FrontierOutputs::*path;
-  Algorithm algorithm;
+  std::optional<Algorithm> algorithm; // that has it; empty: each
 };
 constexpr std::array outputs{
     OutputOf{"levels", &FrontierOutputs::levels, Algorithm::bfs},
@@ -26,6 +26,7 @@ constexpr std::array outputs{
     OutputOf{"components", &FrontierOutputs::components, Algorithm::cc},
     OutputOf{"ranks", &FrontierOutputs::ranks, Algorithm::pagerank},
     OutputOf{"values", &FrontierOutputs::values, Algorithm::own},
+    OutputOf{"ids", &FrontierOutputs::ids, {}},
 };
 
 std::string_view name(Algorithm algorithm) {
@@ -49,7 +50,11 @@ Result<void> check_graph(const FrontierProgram& program) {
       size.error().pointer = "/graph/generate" + size.error().pointer.value_or("");
       return tl::unexpected(std::move(size.error()));
     }
-    return check_sources(program, size->vertices, 0);
+    if (graph.ids == VertexIds::compact) {
+      return refuse("\"ids\": \"compact\" is for lists of edges, not for generated graphs", "leave it out",
+                    "/graph/ids");
+    }
+    return check_sources(program, {.vertices = size->vertices});
   }
   return {};
 }
@@ -82,20 +87,20 @@ Result<void> check_source_count(const FrontierProgram& program) {
   case Algorithm::bfs:
   case Algorithm::sssp: break;
   }
-  return count != 0
-             ? Result<void>()
-             : refuse(fmt::format("{} needs a source", name(program.algorithm)),
-                      program.graph.ids == VertexIds::file ? "give the number that the file has for a vertex"
-                                                           : "give the number of a vertex, counted from 0",
-                      "/sources");
+  return count != 0 ? Result<void>()
+                    : refuse(fmt::format("{} needs a source", name(program.algorithm)),
+                             program.graph.ids != VertexIds::position
+                                 ? "give the number that the file has for a vertex"
+                                 : "give the number of a vertex, counted from 0",
+                             "/sources");
 }
 
 Result<void> check_outputs(const FrontierProgram& program) {
   ErrorList errors;
   for (const OutputOf& output : outputs) {
-    if (program.outputs.*output.path && output.algorithm != program.algorithm) {
+    if (program.outputs.*output.path && output.algorithm && *output.algorithm != program.algorithm) {
       errors.check(refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
-                          fmt::format("leave it out, or run {}", name(output.algorithm)),
+                          fmt::format("leave it out, or run {}", name(*output.algorithm)),
                           fmt::format("/outputs/{}", output.name)));
     }
   }
@@ -169,34 +174,44 @@ bool is_monotone(const FrontierProgram& program) {
   return program.algorithm != Algorithm::pagerank && (!program.own || program.own->merge != OwnMerge::add);
 }
 
-std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded) {
-  return program.graph.ids == VertexIds::file && loaded.facts
-             ? static_cast<std::uint32_t>(loaded.facts->first_vertex)
-             : 0;
+VertexNumbers numbers_of(const FrontierProgram& program, const LoadedGraph& loaded) {
+  return {.vertices = vertex_count(loaded.graph),
+          .first = program.graph.ids == VertexIds::file && loaded.facts ? loaded.facts->first_vertex : 0,
+          .ids = loaded.ids};
 }
 
-void use_positions(FrontierProgram& program, std::uint32_t first_id) {
-  for (std::uint32_t& source : program.sources) {
-    source -= first_id;
+void use_positions(FrontierProgram& program, const VertexNumbers& numbers) {
+  for (std::uint64_t& source : program.sources) {
+    source = numbers.position(source);
   }
   program.graph.ids = VertexIds::position;
 }
 
-Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices, std::uint32_t first_id) {
+std::vector<Vertex> source_vertices(const FrontierProgram& program) {
+  std::vector<Vertex> vertices;
+  for (const std::uint64_t source : program.sources) {
+    vertices.push_back(static_cast<Vertex>(source));
+  }
+  return vertices;
+}
+
+Result<void> check_sources(const FrontierProgram& program, const VertexNumbers& numbers) {
   ErrorList errors;
   for (std::size_t i = 0; i < program.sources.size() && !errors.full(); ++i) {
-    if (program.sources[i] < first_id || program.sources[i] - first_id >= vertices) {
-      errors.add(
-          {.code = ErrorCode::out_of_range,
-           .message = vertices == 0
-                          ? fmt::format("the source is {}, and the graph has no vertices", program.sources[i])
-                          : fmt::format("the source is {}, and the vertices of the graph are {} to {}",
-                                        program.sources[i], first_id, first_id + vertices - 1),
-           .fix = program.graph.ids == VertexIds::file
-                      ? "give the number that the file has for a vertex"
-                      : "give the number of a vertex; they are counted from 0, unless the graph has \"ids\": "
-                        "\"file\"",
-           .pointer = fmt::format("/sources/{}", i)});
+    const std::uint64_t source = program.sources[i];
+    if (numbers.position(source) >= numbers.vertices) {
+      errors.add({.code = ErrorCode::out_of_range,
+                  .message = numbers.vertices == 0
+                                 ? fmt::format("the source is {}, and the graph has no vertices", source)
+                             : !numbers.ids.empty()
+                                 ? fmt::format("the source is {}, which is in no edge of the file", source)
+                                 : fmt::format("the source is {}, and the vertices of the graph are {} to {}",
+                                               source, numbers.first, numbers.first + numbers.vertices - 1),
+                  .fix = program.graph.ids != VertexIds::position
+                             ? "give the number that the file has for a vertex"
+                             : "give the number of a vertex; they are counted from 0, unless the graph has "
+                               "\"ids\": \"file\"",
+                  .pointer = fmt::format("/sources/{}", i)});
     }
   }
   return errors.result();
@@ -224,7 +239,8 @@ FileUses files_of(const FrontierProgram& program, const std::string& folder) {
 }
 
 LoadOptions load_options(const FrontierProgram& program) {
-  LoadOptions options{.undirected = program.graph.undirected};
+  LoadOptions options{.undirected = program.graph.undirected,
+                      .compact = program.graph.ids == VertexIds::compact};
   const bool weighted_pagerank = program.algorithm == Algorithm::pagerank && program.graph.weights;
   if (program.algorithm == Algorithm::sssp || program.algorithm == Algorithm::own || weighted_pagerank) {
     options.weights = !program.graph.weights                         ? WeightUse::as_given
@@ -241,7 +257,7 @@ Result<LoadedGraph> load_graph(const FrontierProgram& program, const std::string
                                        return LoadedGraph{.graph = std::move(graph)};
                                      });
   if (loaded) {
-    TIDEGATE_CHECK(check_sources(program, vertex_count(loaded->graph), first_id(program, *loaded)));
+    TIDEGATE_CHECK(check_sources(program, numbers_of(program, *loaded)));
     if (program.algorithm == Algorithm::pagerank && program.graph.weights) {
       use_shares(loaded->graph);
     }

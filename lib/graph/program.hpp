@@ -45,9 +45,10 @@ using policy::SwitchRule;
 enum class ProgramWeights : std::uint8_t { u32, f32 };
 inline constexpr std::array<std::string_view, 2> program_weights_names{"u32", "f32"};
 
-// Sources, and the vertices of a report, are counted by their places in the outputs, from 0, or as the file counts.
-enum class VertexIds : std::uint8_t { position, file };
-inline constexpr std::array<std::string_view, 2> vertex_ids_names{"position", "file"};
+// Sources, and the vertices of a report, are counted by their places in the outputs, from 0, or as the file counts; or they
+// have the file's ids, of which those that occur become vertices.
+enum class VertexIds : std::uint8_t { position, file, compact };
+inline constexpr std::array<std::string_view, 3> vertex_ids_names{"position", "file", "compact"};
 
 // Exactly one of file and generate is set.
 struct GraphSpec {
@@ -59,9 +60,10 @@ struct GraphSpec {
 };
 
 // Output files. Each belongs to one algorithm: levels and parents to bfs, reached to reach, distances to
-// sssp, components to cc, ranks to pagerank, values to own.
+// sssp, components to cc, ranks to pagerank, values to own; ids, the numbers of the vertices,
+// to all.
 struct FrontierOutputs {
-  std::optional<std::string> levels, parents, reached, distances, components, ranks, values;
+  std::optional<std::string> levels, parents, reached, distances, components, ranks, values, ids;
 };
 
 // The launch policy, and the rule that switches topologies.
@@ -83,7 +85,7 @@ struct FrontierProgram {
   GraphSpec graph;
   Algorithm algorithm = Algorithm::bfs;
   std::optional<OwnAlgorithm> own; // set for Algorithm::own
-  std::vector<std::uint32_t>
+  std::vector<std::uint64_t>
       sources; // bfs and sssp: 1 or more, the nearest counts; reach: 1 to 32; own: any number
   std::vector<std::uint32_t> rules; // source rules that the traversal comes from, below 32
   FrontierOutputs outputs;
@@ -100,14 +102,17 @@ Result<void> check_program(const FrontierProgram& program, const UnreadLocations
 // True if waves may be worked in place: a value that arrives twice or early does no harm.
 bool is_monotone(const FrontierProgram& program);
 
-// Returns the number that the program has for the first vertex of a graph.
-std::uint32_t first_id(const FrontierProgram& program, const LoadedGraph& loaded);
+// Returns the numbers that the program has for the vertices of a graph, which must outlive them.
+VertexNumbers numbers_of(const FrontierProgram& program, const LoadedGraph& loaded);
 
-// Makes positions of the sources, which are counted from `first_id` and were checked.
-void use_positions(FrontierProgram& program, std::uint32_t first_id);
+// Makes positions of the sources, which were checked.
+void use_positions(FrontierProgram& program, const VertexNumbers& numbers);
+
+// Returns the sources of a program that has them by position.
+std::vector<Vertex> source_vertices(const FrontierProgram& program);
 
 // Errors: out_of_range at each source that is not a vertex.
-Result<void> check_sources(const FrontierProgram& program, std::uint64_t vertices, std::uint32_t first_id);
+Result<void> check_sources(const FrontierProgram& program, const VertexNumbers& numbers);
 
 // Returns the program's files, relative to the current folder, each with its place in the document.
 FileUses files_of(const FrontierProgram& program, const std::string& folder);

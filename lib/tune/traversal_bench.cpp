@@ -110,7 +110,7 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
   configuration.waves = std::move(outcome.waves);
   TraversalResults results = traversal::read_back(session_, configuration.resident, shape_);
   results.rank_change = outcome.rank_change;
-  TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results, first_id_));
+  TIDEGATE_CHECK(traversal::check_distances_fit(graph_, results, numbers_));
   return results;
 }
 
@@ -124,8 +124,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   monitor_.most_iterations = engine::Monitor::unlimited;
   begin_building(engine::Activity::loading);
   TIDEGATE_TRY(graphs::LoadedGraph loaded, traversal::load(program_, folder_, options_));
-  first_id_ = graphs::first_id(program_, loaded);
-  graphs::use_positions(program_, first_id_);
+  numbers_ = graphs::numbers_of(program_, loaded);
+  graphs::use_positions(program_, numbers_);
+  ids_ = std::move(loaded.ids); // which numbers_ names
   graph_ = std::move(loaded.graph);
   shape_ = traversal::shape_of(program_, graph_);
   std::vector<std::byte> initial;

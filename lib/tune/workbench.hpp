@@ -225,7 +225,8 @@ private:
 
   graphs::FrontierProgram program_; // sources by position once the graph is loaded
   const std::string& folder_;
-  std::uint32_t first_id_ = 0; // of the graph, for errors
+  std::vector<std::uint64_t> ids_; // LoadedGraph::ids
+  graphs::VertexNumbers numbers_;  // for errors
   graphs::Graph graph_;
   traversal::TraversalShape shape_;
   std::optional<traversal::OwnCode> own_; // of an algorithm of the program's own

@@ -215,7 +215,8 @@ class Errors(unittest.TestCase):
                          ("kernel_source", "along takes a float weight, and those of the graph are u32", 2))
         self.assertEqual(self.refused("float along(float w) { return w; }\n", merge="add", value="f32")[:2],
                          ("invalid_program", "a sum of f32 values depends on their order"))
-        self.assertEqual(self.refused(start + "uint along(uint a, uint w) { return a +; }\n")[::2], ("build_failure", 2))
+        self.assertEqual(self.refused(start + "uint along(uint a, uint w) { return a +; }\n")[::2], ("kernel_source", 2))
+        self.assertEqual(self.refused(start + "uint along(uint a, uint w) {\n  return a + nothing;\n}\n")[::2], ("kernel_source", 3))
         self.assertEqual(self.refused("#ifdef cl_khr_fp64\n#endif\n" + start + along)[0], "kernel_source")
         self.assertEqual(self.refused("bool fires(uint a) { return a > 2; }\nuint along(uint w) { return 1; }\n" + start, "--set",
                                       "force-topology=fused_dense", merge="add")[0], "invalid_usage")

@@ -198,7 +198,7 @@ U32_WEIGHTS: list[Callable[[Draw], float]] = [
     lambda draw: draw.choice([0, 1, 2**16, 2**24]), lambda draw: draw.choice([0, 1, 2**31, NONE]), lambda draw: draw.randrange(2**32)]
 F32_WEIGHTS: list[Callable[[Draw], float]] = [
     lambda draw: 0.0, lambda draw: f32(draw.random()), lambda draw: draw.choice([0.0, 0.5, 2.0**-20, 2.0**20]),
-    lambda draw: f32(draw.choice([0.0, 1e-38, 1e10, 1e30])), lambda draw: f32(draw.choice([0.0, 1e38, 3e38]))]
+    lambda draw: f32(draw.choice([0.0, 2e-38, 1e10, 1e30])), lambda draw: f32(draw.choice([0.0, 1e38, 3e38]))]
 
 
 def draw_graph(draw: Draw, weights: str, undirected: bool) -> Graph:

@@ -91,21 +91,18 @@ TEST_CASE("fields of the policy that a program cannot use are named in one warni
 
   program.policy.priority_age_threshold = 3;
   program.policy.sparse_frontier_threshold_bps = 1;
-  program.policy.sizing.default_worker_count = 1;
   const auto warning = idle_policy_fields(program);
   REQUIRE(warning);
   CHECK(
       warning->message ==
       "the program cannot use all of its policy: \"priority_age_threshold\" is for queues whose ops requeue or "
-      "publish, \"sparse_frontier_threshold_bps\" is for active tiles of waves that repeat, "
-      "\"sizing/default_worker_count\" is for `tidegate recommend`");
+      "publish, \"sparse_frontier_threshold_bps\" is for active tiles of waves that repeat");
   CHECK(warning->pointer == "/policy/priority_age_threshold");
   const auto of_file = idle_policy_fields(program, "p.json");
   REQUIRE(of_file);
   CHECK(of_file->message.starts_with("the program cannot use all of the policy in \"p.json\": "));
   CHECK(of_file->pointer.empty());
 
-  program.policy.sizing.default_worker_count = 64;
   program.waves[0].rounds = Rounds{};
   program.waves[1].prepared = true;
   CHECK(!idle_policy_fields(program));

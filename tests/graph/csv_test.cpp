@@ -77,10 +77,10 @@ TEST_CASE("what is not an edge is refused with its place") {
   CHECK(csv_fault("0,1\nä,2\n") ==
         "tidegate: a.csv:2:1: error: expected the source, a whole number, got \"ä,2\"");
   CHECK(csv_fault("0,4294967295\n") ==
-        "tidegate: a.csv:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294");
+        "tidegate: a.csv:1:3: error: the target is 4294967295, and vertices are 0 to 2147483647");
   CHECK(
       csv_fault("0,123456789012345678901234567890\n") ==
-      "tidegate: a.csv:1:3: error: the target is 123456789012345678901234567890, and vertices are 0 to 4294967294");
+      "tidegate: a.csv:1:3: error: the target is 123456789012345678901234567890, and vertices are 0 to 2147483647");
   CHECK(refusal("a.csv", "u,v\n\"0\",\"1\"\n") ==
         "tidegate: a.csv:2:1: error: expected the source, a whole number, got \"\"0\",\"1\"\" [bad_graph]\n"
         "  fix: write numbers without quotes");

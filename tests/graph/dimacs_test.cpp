@@ -36,7 +36,7 @@ TEST_CASE("files that are not DIMACS shortest-path graphs") {
   CHECK(of("p sp -3 1\n") == error("1:6", "expected a whole number of 64 bits, got \"-3\"") + header);
   CHECK(of("p sp 3 1 1\n") == error("1:10", "unexpected \"1\" after the problem line") + header);
   CHECK(of("p sp 4294967296 0\n") ==
-        error("1:6", "the graph has 4294967296 vertices, more than 4294967295") + header);
+        error("1:6", "the graph has 4294967296 vertices, more than 2147483648") + header);
   CHECK(of("p sp 3 1\nb 1 2 3\n") == error("2:1", "expected \"a\" and an edge, or a comment, got \"b\"") +
                                          "\n  fix: give an edge on each line, as the header says");
   CHECK(of("p sp 3 1\na 1 2\n") == error("2:6", "expected the value, got the end of the line") +

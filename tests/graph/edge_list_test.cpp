@@ -1,6 +1,9 @@
 // Lists of edges.
 #include "graph_support.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <cstdlib>
 
 using namespace tidegate;
@@ -13,6 +16,28 @@ TEST_CASE("vertices count from 0 up to the greatest number in the file") {
   CHECK(pairs(loaded->graph.out) == Pairs{{0, 5}, {2, 2}, {5, 2}});
   CHECK(loaded->facts->format == FileFormat::edge_list);
   CHECK(vertex_count(load_text("a.txt", "# nothing\n")->graph) == 0);
+}
+
+TEST_CASE("compact ids: the vertices that occur are numbered in the order of their ids") {
+  std::string text;
+  for (int i = 0; i < 40; ++i) { // several blocks
+    text +=
+        fmt::format("{} 9223372036854775807 {}\n9223372036854775807 {} 1\n", 5'000'000'000 + i % 3, i + 2, 7);
+  }
+  const auto loaded = load_text("a.txt", text, {.weights = WeightUse::as_given, .compact = true});
+  REQUIRE(loaded);
+  CHECK(loaded->ids ==
+        std::vector<std::uint64_t>{7, 5'000'000'000, 5'000'000'001, 5'000'000'002, 9223372036854775807U});
+  CHECK(vertex_count(loaded->graph) == 5);
+  CHECK(loaded->graph.out.degree(4) == 40);
+  CHECK(std::ranges::count(loaded->graph.out.row(4), 0U) == 40);
+  CHECK(loaded->graph.out.degree(1) == 14);
+  CHECK(loaded->facts->value_range.greatest == Number(std::uint64_t{41}));
+  CHECK(vertex_count(load_text("a.txt", "# nothing\n", {.compact = true})->graph) == 0);
+  CHECK(refusal("a.txt", "9223372036854775808 1\n", {.compact = true})
+            .find("vertices are 0 to 9223372036854775807") != std::string::npos);
+  CHECK(load_text("a.txt", "1 2\n")->facts->least_vertex == 1U);
+  CHECK(load_text("a.txt", "2 0\n")->facts->least_vertex == 0U);
 }
 
 TEST_CASE("a byte order mark begins no line") {
@@ -57,8 +82,8 @@ TEST_CASE("the first edge determines the columns of the others") {
         std::string("tidegate: a.txt:2:2: error: expected a blank and the target, got \",1\" [bad_graph]\n"
                     "  fix: write blanks where the commas are"));
   CHECK(refusal("a.txt", "0 4294967295\n") ==
-        "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 4294967294 [bad_graph]\n"
-        "  fix: correct it, or the size that the file states");
+        "tidegate: a.txt:1:3: error: the target is 4294967295, and vertices are 0 to 2147483647 [bad_graph]\n"
+        "  fix: correct it, or give the graph \"ids\": \"compact\", which numbers the vertices that occur");
 }
 
 TEST_CASE("decimal numbers in any notation become the nearest doubles") {
@@ -69,8 +94,9 @@ TEST_CASE("decimal numbers in any notation become the nearest doubles") {
     text += "0 0 " + number + '\n';
     wanted.push_back(static_cast<float>(std::strtod(number.c_str(), nullptr)));
   };
-  for (const char* number : {"1.", ".5", "+2.5", "1e-3", "123456789012345", "1234567890123456.75", "0.1e1",
-                             "000000000000000000001.5", "3.4028234e38", "1e-45", "0.30000000000000004"}) {
+  for (const char* number :
+       {"1.", ".5", "+2.5", "1e-3", "123456789012345", "1234567890123456.75", "0.1e1",
+        "000000000000000000001.5", "3.4028234e38", "1.1754944e-38", "0.30000000000000004"}) {
     add(number);
   }
   for (int i = 0; i < 3000; ++i) {
@@ -81,6 +107,18 @@ TEST_CASE("decimal numbers in any notation become the nearest doubles") {
   std::ranges::sort(wanted);
   CHECK(std::get<std::vector<float>>(load_text("a", text, {.weights = WeightUse::f32})->graph.out.weights) ==
         wanted);
+}
+
+TEST_CASE("weights that would vanish or lose digits as floats are refused") {
+  for (const char* weight : {"1e-45", "1e-39", "1e-300", "1.1754943e-38"}) {
+    CHECK(refusal("a.wel", fmt::format("0 1 0.5\n1 0 {}\n", weight), {.weights = WeightUse::f32}) ==
+          fmt::format(
+              "tidegate: a.wel:2:5: error: the weight {} is below 1.1754944e-38, the least of 32 bits that "
+              "keeps all digits [bad_graph]\n  fix: scale the weights up",
+              weight));
+    CHECK(load_text("a.wel", fmt::format("0 1 0.5\n1 0 {}\n", weight)));
+  }
+  CHECK(load_text("a.wel", "0 1 0.0\n1 0 0e-400\n", {.weights = WeightUse::f32}));
 }
 
 TEST_CASE("files that are not graphs") {
@@ -94,11 +132,33 @@ TEST_CASE("files that are not graphs") {
         std::string(
             "tidegate: a.json:1: error: unknown graph format; the first line is \"{\"a\": 1}\" [bad_graph]") +
             fix);
+  using namespace std::string_literals;
+  std::string archive(512, '\0');
+  archive.replace(0, 7, "list.el").replace(257, 5, "ustar");
+  for (const auto& [bytes, name, unpack] :
+       std::vector<std::array<std::string, 3>>{{"\xfd"
+                                                "7zXZ\0\0"s,
+                                                "compressed by xz", "xz -d"},
+                                               {"BZh91AY&SY", "compressed by bzip2", "bunzip2"},
+                                               {"\x28\xb5\x2f\xfd\x04", "compressed by zstd", "zstd -d"},
+                                               {"PK\x03\x04\x14", "a zip archive", "unzip"},
+                                               {archive, "a tar archive", "tar -x"},
+                                               {gzip_member(archive), "a tar archive", "tar -x"},
+                                               {"\xff\xfe"
+                                                "0\0 \0001\0\n\0"s,
+                                                "text in UTF-16", "iconv -f UTF-16 -t UTF-8"}}) {
+    CHECK(refusal("a.mtx", bytes) ==
+          fmt::format("tidegate: a.mtx: error: the file is {} [bad_graph]\n"
+                      "  fix: unpack it first (`{}`), or compress the graph by gzip",
+                      name, unpack));
+  }
+  CHECK(refusal("a.txt", "0 1\n\0\0 1\n"s) == "tidegate: a.txt: error: the file is not text [bad_graph]\n"
+                                              "  fix: give a graph as text, plain or compressed by gzip");
 }
 
 TEST_CASE("a large vertex number does not allocate more memory than there is") {
-  CHECK(refusal("a.txt", "0 4000000000\n", {.build = {.most_bytes = 1U << 20U}}) ==
-        "tidegate: a.txt: error: a graph of 4000000001 vertices and 1 edge needs 29.8 GiB of memory to "
+  CHECK(refusal("a.txt", "0 2000000000\n", {.build = {.most_bytes = 1U << 20U}}) ==
+        "tidegate: a.txt: error: a graph of 2000000001 vertices and 1 edge needs 14.9 GiB of memory to "
         "build; 1 MiB are available [input_too_large]\n"
         "  fix: take a machine with more memory; vertices that are numbered without gaps need the least");
   CHECK(refusal("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3000000000\n",

@@ -75,7 +75,7 @@ TEST_CASE("sources match the algorithm and are in range") {
         }) == std::string("tidegate: error: the source is 9, and the vertices of the graph are 0 to 8 "
                           "[out_of_range]\n  at: /sources/1") +
                   fix);
-  CHECK(describe(check_sources(program(), 0, 0).error()) ==
+  CHECK(describe(check_sources(program(), {}).error()) ==
         std::string("tidegate: error: the source is 0, and the graph has no vertices [out_of_range]\n"
                     "  at: /sources/0") +
             fix);
@@ -85,7 +85,7 @@ TEST_CASE("sources are counted by position, or as the file counts") {
   const TemporaryFolder folder;
   folder.write("one.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 3\n");
   folder.write("zero.csv", "0,2\n");
-  const auto sources_in = [&](const char* file, VertexIds ids, std::vector<std::uint32_t> sources) {
+  const auto sources_in = [&](const char* file, VertexIds ids, std::vector<std::uint64_t> sources) {
     FrontierProgram p = program();
     p.graph = {.file = file, .ids = ids};
     p.sources = std::move(sources);
@@ -93,7 +93,7 @@ TEST_CASE("sources are counted by position, or as the file counts") {
     if (!loaded) {
       return loaded.error().message;
     }
-    use_positions(p, first_id(p, *loaded));
+    use_positions(p, numbers_of(p, *loaded));
     CHECK(p.graph.ids == VertexIds::position);
     return fmt::format("{}", fmt::join(p.sources, " "));
   };
@@ -108,6 +108,11 @@ TEST_CASE("sources are counted by position, or as the file counts") {
         "the source is 4, and the vertices of the graph are 1 to 3");
   CHECK(sources_in("zero.csv", VertexIds::file, {3}) ==
         "the source is 3, and the vertices of the graph are 0 to 2");
+  CHECK(sources_in("zero.csv", VertexIds::compact, {2, 0}) == "1 0");
+  CHECK(sources_in("zero.csv", VertexIds::compact, {1}) ==
+        "the source is 1, which is in no edge of the file");
+  CHECK(sources_in("one.mtx", VertexIds::compact, {1}) ==
+        "\"ids\": \"compact\" is for lists of edges, and this matrix_market file states its vertices");
 }
 
 TEST_CASE("outputs and settings of another algorithm") {

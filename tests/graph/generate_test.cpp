@@ -118,7 +118,7 @@ TEST_CASE("impossible graphs") {
         "tidegate: error: the probabilities a, b and c have the sum 1.25 [invalid_program]\n  at: /rmat\n"
         "  fix: make them smaller; the fourth quadrant gets the rest up to 1");
   CHECK(refused_generator({.grid = GridSpec{.width = 65536, .height = 65536}}) ==
-        "tidegate: error: the grid has 4294967296 vertices, more than 4294967295 [invalid_program]\n  at: "
+        "tidegate: error: the grid has 4294967296 vertices, more than 2147483648 [invalid_program]\n  at: "
         "/grid\n"
         "  fix: make it smaller");
   CHECK(refused_generator({.uniform = UniformSpec{.vertices = 0, .edges = 1}}) ==

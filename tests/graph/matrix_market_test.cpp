@@ -182,7 +182,7 @@ TEST_CASE("invalid sizes") {
       "is square [bad_graph]\n"
       "  fix: pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
   CHECK(size("4294967296 4294967296 0\n") ==
-        "tidegate: a.mtx:2: error: the graph has 4294967296 vertices, more than 4294967295 [bad_graph]\n"
+        "tidegate: a.mtx:2: error: the graph has 4294967296 vertices, more than 2147483648 [bad_graph]\n"
         "  fix: vertices are numbers of 32 bits");
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("headers that are wrong") {
   CHECK(metis_fault("1 0 11 1 5\n\n") ==
         "tidegate: a.graph:1:10: error: unexpected \"5\" after the first line");
   CHECK(metis_fault("4294967296 0\n") ==
-        "tidegate: a.graph:1:1: error: the graph has 4294967296 vertices, more than 4294967295");
+        "tidegate: a.graph:1:1: error: the graph has 4294967296 vertices, more than 2147483648");
   CHECK(load_text("a.graph", "2 18446744073709551615\n2\n1\n").error().code == ErrorCode::input_too_large);
 }
 

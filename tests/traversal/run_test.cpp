@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -77,11 +78,13 @@ struct StandInRun : Run {
   bool endless = false;       // no wave is the last
   std::vector<device::test::StandIn::Failure> failures;
   std::size_t polled_groups = 0;
-  std::vector<std::uint32_t> arrivals; // at a barrier, by launch
+  std::shared_ptr<std::map<std::string, int>> counts{}; // of the last session
+  std::vector<std::uint32_t> arrivals;                  // at a barrier, by launch
 
   StandInRun() {
     options.open_session = [this](const device::DeviceInfo&, device::Profiling) {
       auto session = std::make_unique<StandIn>();
+      counts = session->counts;
       session->failures = failures;
       session->kernels["tidegate_frontier"] = [this](const StandInLaunch& launch) {
         if (launch.value<std::uint32_t>(action) != 0) {
@@ -136,6 +139,8 @@ struct StandInRun : Run {
         part(Part::others)[wave] = wave == 0 ? 0 : wave - 1;
       }
       at.previous_topology = row.topology;
+      at.vertices = 3; // in the next frontier
+      at.far = 2;
       ++at.round;
       if (++at.wave >= vertices && !endless) {
         at.step = TG_STEP_DONE;
@@ -167,6 +172,7 @@ TEST_CASE("a result is checked and written") {
   CHECK(report->verification->right);
   CHECK(report->waves.size() == vertices);
   CHECK(report->summary.frontier_edges == vertices - 1);
+  CHECK(static_cast<std::uint64_t>(run.counts->at("allocated bytes")) <= report->memory.bytes);
   CHECK(run.wrote_outputs());
 }
 
@@ -263,6 +269,8 @@ TEST_CASE("the wall time ends a traversal") {
   CHECK(report->error->message ==
         "the wall time of 0.02 s is over: " + std::to_string(report->waves.size()) + " waves done");
   CHECK(report->error->fix == "give --max-wall-time more; no output was written");
+  CHECK(report->items_remaining ==
+        (report->waves.empty() ? 1U : 3U + 2U)); // the source, or the next frontier
   CHECK(!run.wrote_outputs());
 }
 

@@ -76,7 +76,8 @@ std::vector<TopRank> top_ranks(const std::vector<float>& ranks) {
 
 } // namespace
 
-Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& results, std::uint32_t first_id) {
+Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& results,
+                 const graphs::VertexNumbers& numbers, graphs::Vertex first) {
   Answer answer;
   switch (algorithm) {
   case Algorithm::bfs: find_farthest(results.values, graphs::unreached, false, answer); break;
@@ -97,10 +98,10 @@ Answer answer_of(Algorithm algorithm, bool floats, const TraversalResults& resul
   case Algorithm::own: break; // its checks count
   }
   if (answer.farthest) {
-    *answer.farthest += first_id;
+    answer.farthest = numbers.of(*answer.farthest + first);
   }
   for (TopRank& rank : answer.top ? std::span(*answer.top) : std::span<TopRank>()) {
-    rank.vertex += first_id;
+    rank.vertex = numbers.of(rank.vertex + first);
   }
   return answer;
 }

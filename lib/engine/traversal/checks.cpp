@@ -34,7 +34,8 @@ using Found = std::optional<Violation>;
 // `values` are distances as numbers or as bits of floats.
 template <class Distance, class Sum>
 Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& weights,
-                       const std::vector<std::uint32_t>& values, Distance far, std::uint32_t first_id) {
+                       const std::vector<std::uint32_t>& values, Distance far,
+                       const graphs::VertexNumbers& numbers) {
   const auto distance = [&values](std::size_t v) { return std::bit_cast<Distance>(values[v]); };
   Sum longest = 0;
   for (std::size_t v = 0; v < values.size(); ++v) {
@@ -53,7 +54,7 @@ Result<void> check_fit(const graphs::Rows& rows, const std::vector<Distance>& we
             .code = ErrorCode::overflow,
             .message = fmt::format("the distance of vertex {} does not fit 32 bits: over vertex {} at {} "
                                    "and an edge of {} it is {}",
-                                   w + first_id, v + first_id, distance(v), weights[e], through),
+                                   numbers.of(w), numbers.of(v), distance(v), weights[e], through),
             .fix = std::is_same_v<Distance, float>
                        ? "scale the weights down"
                        : "scale the weights down, give the graph \"weights\": \"f32\", or take a device with "
@@ -82,14 +83,14 @@ std::string_view reference_of(const graphs::FrontierProgram& program) {
 } // namespace
 
 Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
-                                 std::uint32_t first_id) {
+                                 const graphs::VertexNumbers& numbers) {
   const graphs::Rows& rows = graph.out;
   if (const auto* const whole = std::get_if<std::vector<std::uint32_t>>(&rows.weights)) {
-    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached, first_id);
+    return check_fit<std::uint32_t, std::uint64_t>(rows, *whole, results.values, graphs::unreached, numbers);
   }
   if (const auto* const floats = std::get_if<std::vector<float>>(&rows.weights)) {
     return check_fit<float, float>(rows, *floats, results.values, std::numeric_limits<float>::infinity(),
-                                   first_id);
+                                   numbers);
   }
   return {}; // without weights, paths have fewer edges than 2^32 - 1
 }
@@ -153,7 +154,7 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
       result.error = graphs::to_error(*found);
     }
   };
-  const auto& sources = program.sources;
+  const std::vector<graphs::Vertex> sources = graphs::source_vertices(program);
   switch (program.algorithm) {
   case Algorithm::bfs:
     check("levels_by_serial", [&] {
@@ -223,7 +224,7 @@ Result<void> compare(const graphs::FrontierProgram& program, const graphs::Graph
         program.own ? "values" : names.at(static_cast<std::size_t>(program.algorithm)), right.values, values);
   }
   if (!found && !results.parents.empty()) { // any correct parents are accepted
-    found = graphs::check_parents(graph, program.sources, values, results.parents);
+    found = graphs::check_parents(graph, graphs::source_vertices(program), values, results.parents);
   }
   return found ? tl::unexpected(graphs::to_error(*found)) : Result<void>();
 }
@@ -281,7 +282,7 @@ CheckedResult check_fix_point(OwnChecks& own, const std::vector<std::uint32_t>& 
 
 Answer answer_of(const TraversalPlan& plan, const TraversalResults& results, std::uint32_t first) {
   const bool floats = graphs::weight_type(plan.graph().out) == graphs::WeightType::f32;
-  return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.first_id + first);
+  return answer_of(plan.asked.program.algorithm, floats, results, plan.asked.numbers, first);
 }
 
 CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& results, std::uint64_t waves,
@@ -315,8 +316,8 @@ CheckedResult check_result(const TraversalPlan& plan, const TraversalResults& re
     }
     first.compared = in_time;
     if (in_time) {
-      if (verification->error && plan.asked.first_id != 0) {
-        verification->error->message += " (vertices counted from 0)";
+      if (verification->error && (plan.asked.numbers.first != 0 || !plan.asked.numbers.ids.empty())) {
+        verification->error->message += " (vertices by position, from 0)";
       }
       first.elapsed_ns = elapsed_ns(start);
       checked.verify_ns += first.elapsed_ns;

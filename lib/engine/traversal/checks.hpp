@@ -42,7 +42,7 @@ Verification verify(const graphs::FrontierProgram& program, const graphs::Graph&
 // from a reached vertex to an unreached one. Sums saturate, so shorter paths are not lost, and a graph passes
 // if a shorter path reaches the same vertex.
 Result<void> check_distances_fit(const graphs::Graph& graph, const TraversalResults& results,
-                                 std::uint32_t first_id);
+                                 const graphs::VertexNumbers& numbers);
 
 // Compares results with correct values: equal, or ranks within their tolerance; any correct parent is
 // accepted. Returns outputs_differ with the first difference.

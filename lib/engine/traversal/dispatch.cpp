@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <span>
 
 namespace tidegate::traversal {
@@ -146,6 +147,13 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
                           const ResidentGraph& resident, const FrontierGeometry& geometry,
                           const engine::DispatchLimits& limits, engine::Monitor& monitor) {
   TraversalOutcome outcome{.waves = {.group_size = geometry.group_size, .workers = limits.workers}};
+  outcome.ended_at = engine::SliceLoop::Clock::now();
+  if (resident.vertices == 0) { // no kernel need ask whether there is a first vertex
+    return outcome;
+  }
+  tg_setting setting;
+  std::memcpy(&setting, resident.setting.data(), sizeof setting);
+  outcome.vertices_left = setting.source_count != 0 ? setting.source_count : resident.vertices;
   const device::LaunchRange groups = device::work_groups(limits.workers, geometry.group_size);
   const engine::Counters counters(session, limits.workers, monitor);
   const std::uint64_t report_bytes = engine::group_report_words * sizeof(std::uint32_t) * limits.workers;
@@ -240,12 +248,14 @@ TraversalOutcome traverse(const device::Session& session, engine::BuiltKernel& k
                       [&] { return stuck_groups(session, reports, limits.workers); })) {
       if (outcome.waited) { // the groups have left where they were; the log has the waves that ended
         take_log(log_rows, at.wave);
-        outcome.vertices_left = 1; // at least, of the wave that has not ended
+        const bool in_next = reached.wave == outcome.waves.sums.waves;
+        outcome.vertices_left = std::uint64_t{std::max(1U, in_next ? reached.vertices : 0U)} +
+                                reached.far; // of the wave that has not ended
       }
       break;
     }
     take_log(reached.wave - at.wave, at.wave);
-    outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : reached.vertices;
+    outcome.vertices_left = reached.step == TG_STEP_DONE ? 0 : std::uint64_t{reached.vertices} + reached.far;
     at = reached;
     outcome.rank_change = static_cast<double>(at.change) / rank_units;
     // Towards slices of the wanted length, not too fast: the next waves may be larger.

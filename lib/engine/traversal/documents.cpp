@@ -56,8 +56,10 @@ constexpr Field graph_fields[] = {
     optional<&GraphSpec::weights>(
         "type of the weights of sssp; left out, u32 for whole numbers, else f32; of pagerank: "
         "a vertex passes its rank on in proportion to them; left out, evenly"),
-    defaulted<&GraphSpec::ids>("how sources and vertices of the report are counted: by position, from 0, "
-                               "or as the file counts, for most formats from 1"),
+    defaulted<&GraphSpec::ids>(
+        "how sources and vertices of the report are counted: by position, from 0, "
+        "or as the file counts, for most formats from 1; compact: by the ids of a list of "
+        "edges, up to 2^63 - 1, of which those that occur become vertices, in ascending order"),
 };
 TIDEGATE_RECORD(GraphSpec, graph_fields);
 
@@ -71,6 +73,7 @@ constexpr Field output_fields[] = {
     optional<&FrontierOutputs::components>("cc, u32: smallest vertex of the component, by position"),
     optional<&FrontierOutputs::ranks>("pagerank, f32: ranks with sum 1"),
     optional<&FrontierOutputs::values>("a program's own algorithm, in its type: values"),
+    optional<&FrontierOutputs::ids>("u64: number of each vertex, as ids of the graph says"),
 };
 TIDEGATE_RECORD(FrontierOutputs, output_fields);
 
@@ -275,7 +278,7 @@ constexpr Field verification_fields[] = {
 TIDEGATE_RECORD(Verification, verification_fields);
 
 constexpr Field top_rank_fields[] = {
-    required<&TopRank::vertex>("vertex, counted from graph.first_id"),
+    required<&TopRank::vertex>("vertex, counted as graph.ids says"),
     required<&TopRank::rank>("its rank"),
 };
 TIDEGATE_RECORD(TopRank, top_rank_fields);
@@ -284,7 +287,7 @@ constexpr Field answer_fields[] = {
     optional<&Answer::reached>("bfs, sssp, reach: vertices that a source reaches, with the sources; own: "
                                "vertices with a value, or that have fired"),
     optional<&Answer::distance>("bfs, sssp: the greatest level or distance of a reached vertex"),
-    optional<&Answer::farthest>("bfs, sssp: the first vertex that far away, counted from graph.first_id"),
+    optional<&Answer::farthest>("bfs, sssp: the first vertex that far away, counted as graph.ids says"),
     optional<&Answer::components>("cc: number of weakly connected components"),
     optional<&Answer::largest>("cc: vertices of the largest component"),
     optional<&Answer::top>("pagerank: the five highest ranks"),
@@ -334,7 +337,7 @@ constexpr Field report_fields[] = {
         "whether the device had the graph from an earlier request of a stream"),
     head.items_processed,
     Head::of<&FrontierReport::items_remaining>(
-        "vertices of the frontier that waited when a traversal ended before its time"),
+        "of a traversal that ended before its time: vertices of the frontier that waited, and those that sssp has put off"),
     Head::of<&FrontierReport::published_items>("vertices of all frontiers so far").named("items_in_all"),
     head.queue_plan_ns,
     head.queue_publish_ns,

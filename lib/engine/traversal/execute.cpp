@@ -35,9 +35,17 @@ Result<void> write_outputs(const TraversalPlan& plan, const TraversalResults& re
                            std::uint32_t first = 0) {
   for (const NamedFile& file : graphs::files_of(plan.asked.program, plan.asked.folder).outputs) {
     const std::string name = file.pointer->substr(std::string_view("/outputs/").size());
-    const bool parents = name == "parents";
-    const auto bytes = std::as_bytes(std::span(parents ? results.parents : results.values));
-    const ElementType type = parents ? ElementType::u32 : output_type(plan);
+    std::vector<std::uint64_t> ids;
+    const std::uint32_t end = ranks == nullptr ? plan.shape.vertices : plan.part->end();
+    for (std::uint64_t v = first; name == "ids" && v < end; ++v) {
+      ids.push_back(plan.asked.numbers.of(v));
+    }
+    const auto bytes = name == "ids"       ? std::as_bytes(std::span(ids))
+                       : name == "parents" ? std::as_bytes(std::span(results.parents))
+                                           : std::as_bytes(std::span(results.values));
+    const ElementType type = name == "ids"       ? ElementType::u64
+                             : name == "parents" ? ElementType::u32
+                                                 : output_type(plan);
     const std::uint64_t size = element_bytes(type);
     const std::array<std::uint64_t, 1> vertices{plan.shape.vertices};
     const std::string head = file.path.ends_with(".npy") ? npy_header(type, vertices) : "";
@@ -179,8 +187,8 @@ std::optional<engine::Comparison> compare(const TraversalPlan& plan, const Built
 // Rank 0, which has the results, checks for all whether distances fit 32 bits. Errors: overflow; of ranks.
 Result<void> check_fit_of_ranks(const TraversalPlan& plan, const TraversalResults& results,
                                 ranks::Ranks& ranks) {
-  const auto fit = ranks.rank() == 0 ? check_distances_fit(plan.graph(), results, plan.asked.first_id)
-                                     : Result<void>();
+  const auto fit =
+      ranks.rank() == 0 ? check_distances_fit(plan.graph(), results, plan.asked.numbers) : Result<void>();
   std::uint64_t fits = fit ? 1 : 0;
   TIDEGATE_CHECK(ranks.broadcast(std::as_writable_bytes(std::span(&fits, 1))));
   TIDEGATE_CHECK(fit);
@@ -246,7 +254,7 @@ Result<void> run_alone(const TraversalPlan& plan, BuiltTraversal& built, const e
   CheckedResult fix_point = own ? check_fix_point(*own, results.values) : CheckedResult();
   engine::report_calls(report.telemetry, session.calls()->since(calls_before), outcome.calls);
   if (plan.program.algorithm == Algorithm::sssp) {
-    TIDEGATE_CHECK(check_distances_fit(plan.graph(), results, plan.asked.first_id));
+    TIDEGATE_CHECK(check_distances_fit(plan.graph(), results, plan.asked.numbers));
   }
   if (!report_check(
           check_result(plan, results, outcome.waves.sums.waves, own, std::move(fix_point), options, monitor),
@@ -287,7 +295,8 @@ Result<void> run_together(const TraversalPlan& plan, const BuiltTraversal& built
 
   // They fill their memory, run and read back.
   TIDEGATE_TRY(RankTraversalRun run,
-               run_on_ranks(session, plan, {.policy = choices, .groups = built.groups.workers, .in_parts = in_parts},
+               run_on_ranks(session, plan,
+                            {.policy = choices, .groups = built.groups.workers, .in_parts = in_parts},
                             options, monitor));
   const TraversalOutcome& outcome = run.outcome;
   TraversalResults& results = run.results;

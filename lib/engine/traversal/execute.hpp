@@ -43,7 +43,7 @@ struct KeptGraph final : engine::Holding {
 struct AskedTraversal {
   graphs::FrontierProgram program; // with sources by position
   graphs::VertexIds ids;           // as they were stated
-  std::uint32_t first_id = 0;
+  graphs::VertexNumbers numbers;
   std::string folder;
   std::shared_ptr<KeptGraph> kept;
   const device::DeviceInfo* device = nullptr; // null: none, of a run that is only planned

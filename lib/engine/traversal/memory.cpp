@@ -1,6 +1,8 @@
 #include "engine/traversal/memory.hpp"
 
+#include "engine/slices.hpp"
 #include "engine/traversal/kernel_layout.hpp"
+#include "engine/traversal/resident.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -50,9 +52,14 @@ std::vector<MemoryPart> parts_of(const TraversalShape& shape, bool constrained) 
   const std::uint32_t share = share_size(shape);
   add("shares", constrained || share == 0 ? 0 : ((shape.edges + n) / share + 1) * word);
   constexpr std::uint64_t trial_bytes = 9 * sizeof(std::uint64_t); // a value that occurs, and a report
-  add("checks",
-      shape.algorithm == Algorithm::own ? value_bytes(shape) + n * word + law_trials * trial_bytes : 0);
+  add("checks", shape.algorithm == Algorithm::own
+                    ? value_bytes(shape) + n * word + law_trials * trial_bytes + sizeof(std::uint64_t)
+                    : 0);
   add("state and log", sizeof(tg_state) + shape.sources * word + log_rows * sizeof(tg_log_row));
+  // Each group has a line of counters, as have two common ones, and room for its report; what is empty takes 8 bytes.
+  constexpr std::uint64_t counter_line = engine::Counters::line_words * word;
+  add("work-groups", (shape.groups + 2) * counter_line + shape.groups * engine::group_report_words * word +
+                         static_cast<std::uint64_t>(Part::count) * sizeof(std::uint64_t));
   return parts;
 }
 

@@ -43,6 +43,7 @@ struct TraversalShape {
   std::uint64_t sources = 0;
   std::uint32_t value_words = 1;
   bool initial_values = false; // given for each vertex
+  std::uint32_t groups = 0;    // most work-groups
 };
 TraversalShape shape_of(const graphs::FrontierProgram& program, const graphs::Graph& graph);
 

@@ -147,7 +147,18 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
                   .weights = graphs::weight_type(graph.out),
                   .symmetric = graph.symmetric,
                   .ids = plan.asked.ids,
-                  .first_id = plan.asked.first_id};
+                  .first_id = plan.shape.vertices == 0 ? 0 : plan.asked.numbers.of(0)};
+  const auto& facts = plan.asked.kept->loaded.facts;
+  if (facts && facts->least_vertex.value_or(0) != 0) {
+    report.warnings.push_back(
+        {.message = fmt::format("the list of edges counts its vertices from {}; {} without edges, {}",
+                                *facts->least_vertex, *facts->least_vertex == 1 ? "a vertex" : "vertices",
+                                *facts->least_vertex == 1 ? "0, is part of the graph"
+                                                          : fmt::format("0 to {}, are part of the graph",
+                                                                        *facts->least_vertex - 1)),
+         .fix = "give the graph \"ids\": \"compact\", and only vertices of edges are",
+         .pointer = "/graph"});
+  }
   report.memory = plan.memory;
   if (program.algorithm == Algorithm::sssp) {
     const bool wide = plan.shape.value_words == 2;

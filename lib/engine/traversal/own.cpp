@@ -3,6 +3,7 @@
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_cache.hpp"
+#include "engine/source_errors.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/rewriting.hpp"
 #include <tidegate/core/text.hpp>
@@ -254,6 +255,20 @@ OwnCode wide_distances(const FrontierProgram& program) {
       opencl_c::preprocess("sssp64.cl", preprocessor).and_then(opencl_c::parse_translation_unit).value();
   code.definitions = definitions(program, code);
   return code;
+}
+
+Error at_own_source(const OwnCode& code, Error error) {
+  if (error.code == ErrorCode::build_failure && error.log && !error.line) {
+    engine::place_missing_function(code.unit.source, error);
+  }
+  const bool names_it = error.code == ErrorCode::build_failure && error.source && error.line &&
+                        std::ranges::find(code.files, *error.source) != code.files.end();
+  if (!names_it) {
+    return error; // the fault is not the user's
+  }
+  error.code = ErrorCode::kernel_source;
+  error.fix = "correct the algorithm";
+  return with_line_of(code.files, std::move(error), ColumnCounts::bytes);
 }
 
 Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph) {

@@ -37,6 +37,9 @@ Result<OwnCode> read_own(const graphs::FrontierProgram& program, const std::stri
 graphs::FrontierProgram with_wide_distances(graphs::FrontierProgram program);
 OwnCode wide_distances(const graphs::FrontierProgram& program);
 
+// Makes an error in the algorithm's source, with its line, of a build failure that names it.
+Error at_own_source(const OwnCode& code, Error build_failure);
+
 // Errors: kernel_source if the graph's weights have another type than `along` takes.
 Result<void> check_weights(const OwnCode& code, const graphs::Graph& graph);
 

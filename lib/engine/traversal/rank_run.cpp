@@ -69,9 +69,11 @@ public:
     const Algorithm algorithm = shape_.algorithm;
     const device::CallCounts calls_before = session_.calls()->now();
     TIDEGATE_CHECK(clock_.begin(std::chrono::nanoseconds(options_.max_wall_time_ns), options_.most_spans()));
-    TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
-                   : algorithm == Algorithm::pagerank ? run_iterations()
-                                                      : run_waves());
+    if (shape_.vertices != 0) { // no kernel need ask whether there is a first vertex
+      TIDEGATE_CHECK(algorithm == Algorithm::cc         ? run_components()
+                     : algorithm == Algorithm::pagerank ? run_iterations()
+                                                        : run_waves());
+    }
     require(session_.finish(), "running the waves");
     TraversalOutcome& outcome = run_.outcome;
     clock_.end(outcome);
@@ -184,7 +186,8 @@ private:
                                             : 0);
     const std::uint64_t listed = pushes ? shape_.vertices - own : 0;
     set(At::counters, {}, (TG_SUMS + listed * rank_message_words(shape_)) * word_bytes);
-    set(At::sources, std::as_bytes(std::span(program_.sources)));
+    const std::vector<graphs::Vertex> sources = graphs::source_vertices(program_);
+    set(At::sources, std::as_bytes(std::span(sources)));
     require(session_.set_bytes(kernel_.kernel, At::setting, std::as_bytes(std::span(&setting_, 1))),
             "setting an argument of the traversal");
     require(session_.set_bytes(kernel_.kernel, At::part, std::as_bytes(std::span(&part_, 1))),
@@ -404,7 +407,7 @@ private:
     clear_counters();
     launch(TG_PART_BEGIN);
     TIDEGATE_TRY(Counted of, of_all(counted(read_counters())));
-    while (shape_.vertices != 0 && !out_of_time()) {
+    while (!out_of_time()) {
       WaveRecord wave = chosen(shape_.vertices, shape_.edges);
       TIDEGATE_CHECK(
           share(At::others, At::others, (part_.wave & 1U) * word_bytes * std::uint64_t{shape_.vertices}, 1));
@@ -429,9 +432,6 @@ private:
   // Each rank joins the ends of its edges. Then forests are merged along a binomial tree: in round k the ranks whose
   // lowest set bit is k hand theirs to the rank without that bit.
   Result<void> run_components() {
-    if (shape_.vertices == 0) {
-      return {};
-    }
     WaveRecord wave = chosen(shape_.vertices, shape_.edges);
     launch(TG_PART_BEGIN);
     launch(TG_PART_PUSH);
@@ -528,7 +528,7 @@ Result<Answer> answer_of_parts(const Answer& own, ranks::Ranks& ranks) {
       *answer.reached += of.reached;
     }
     if (of.has_farthest != 0 && (!answer.farthest || of.distance > *answer.distance)) {
-      answer.farthest = static_cast<std::uint32_t>(of.farthest);
+      answer.farthest = of.farthest;
       answer.distance = of.distance;
     }
     if (answer.top) {

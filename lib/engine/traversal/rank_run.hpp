@@ -37,7 +37,6 @@ struct RankPart {
 RankPart part_of(const graphs::FrontierProgram& program, const graphs::Graph& graph,
                  const ranks::Ranks& ranks);
 
-
 engine::KernelSource rank_kernel(const TraversalShape& shape, const RankPart& part, bool float_weights,
                                  const FrontierGeometry& geometry, const std::string& opencl_version,
                                  const OwnCode* own);

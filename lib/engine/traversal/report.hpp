@@ -21,11 +21,11 @@ struct GraphReport {
   graphs::WeightType weights = graphs::WeightType::none;
   bool symmetric = false;
   graphs::VertexIds ids = graphs::VertexIds::position;
-  std::uint32_t first_id = 0; // number of the first vertex, in the program and in this report
+  std::uint64_t first_id = 0; // number of the first vertex, in the program and in this report
 };
 
 struct TopRank {
-  std::uint32_t vertex = 0;
+  std::uint64_t vertex = 0;
   double rank = 0;
 
   friend bool operator==(const TopRank&, const TopRank&) = default;
@@ -33,20 +33,20 @@ struct TopRank {
 
 inline constexpr std::size_t most_top_ranks = 5;
 
-// The numbers of a result that a reader asks for first, by algorithm. Vertices are counted from GraphReport::first_id.
+// The numbers of a result that a reader asks for first, by algorithm. Vertices are counted as GraphReport::ids says.
 struct Answer {
   std::optional<std::uint64_t> reached;  // vertices, with the sources
   std::optional<double> distance;        // the greatest of a reached vertex: a level or a sum of weights
-  std::optional<std::uint32_t> farthest; // the first vertex at that distance
+  std::optional<std::uint64_t> farthest; // the first vertex at that distance
   std::optional<std::uint64_t> components;
   std::optional<std::uint64_t> largest; // vertices of the largest component
   std::optional<std::vector<TopRank>> top;
 
   friend bool operator==(const Answer&, const Answer&) = default;
 };
-// `floats`: distances are floats.
+// `floats`: distances are floats. The results begin with the vertex `first`.
 Answer answer_of(graphs::Algorithm algorithm, bool floats, const TraversalResults& results,
-                 std::uint32_t first_id);
+                 const graphs::VertexNumbers& numbers, graphs::Vertex first = 0);
 
 struct FrontierReport : engine::ReportHead {
   graphs::Algorithm algorithm = graphs::Algorithm::bfs;

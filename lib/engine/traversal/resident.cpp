@@ -86,7 +86,7 @@ ResidentGraph make_resident(const device::Session& session, const TraversalFacts
   room(Part::queues, "queues");
   room(Part::far, algorithm == Algorithm::sssp ? "far queues" : "shares");
   put(Part::state, engine::allocate(session, sizeof(tg_state)));
-  put(Part::sources, upload_all<std::uint32_t>(session, facts.program.sources));
+  put(Part::sources, upload_all<std::uint32_t>(session, graphs::source_vertices(facts.program)));
   put(Part::log, engine::allocate(session, log_rows * sizeof(tg_log_row)));
   return resident;
 }
@@ -134,7 +134,7 @@ void exchange_sources(const device::Session& session, const TraversalFacts& fact
   resident.setting = make_setting(facts, resident.has_seats);
   if (!resident.has_seats) { // in place of sources
     resident.parts[static_cast<std::size_t>(Part::sources)] =
-        upload_all<std::uint32_t>(session, facts.program.sources);
+        upload_all<std::uint32_t>(session, graphs::source_vertices(facts.program));
   }
 }
 
@@ -157,7 +157,7 @@ bool hubs_come_first(const TraversalShape& shape, const FrontierMemory& memory,
                      const FrontierGeometry& geometry) {
   constexpr std::uint64_t least_degree = 8; // on average; shorter rows are searched as fast in any order
   return geometry.hubs_first && !memory.constrained && shape.algorithm == graphs::Algorithm::bfs &&
-         shape.edges >= least_degree * shape.vertices;
+         shape.edges != 0 && shape.edges >= least_degree * shape.vertices;
 }
 
 std::vector<std::uint32_t> seats_of(const Rows& rows) {

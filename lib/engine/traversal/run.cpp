@@ -35,7 +35,8 @@ std::string graph_key(graphs::FrontierProgram program, const std::string& folder
   }
   const bool parents = program.outputs.parents.has_value();
   program.outputs = {};
-  program.graph.ids = {};
+  program.graph.ids =
+      program.graph.ids == graphs::VertexIds::compact ? program.graph.ids : graphs::VertexIds();
   program.outputs.parents = parents ? std::optional<std::string>("") : std::nullopt;
   program.sources.clear();
   program.rules.clear();
@@ -54,8 +55,7 @@ Result<std::shared_ptr<KeptGraph>> load_or_find(const graphs::FrontierProgram& p
       const auto found = std::dynamic_pointer_cast<KeptGraph>(holding);
       if (found && !kept->key.empty() && found->key == kept->key) {
         options.kept->use(found);
-        TIDEGATE_CHECK(graphs::check_sources(program, graphs::vertex_count(found->loaded.graph),
-                                             graphs::first_id(program, found->loaded)));
+        TIDEGATE_CHECK(graphs::check_sources(program, graphs::numbers_of(program, found->loaded)));
         return found;
       }
     }
@@ -96,18 +96,20 @@ Result<TraversalPlan> plan_traversal(const AskedTraversal& asked, const graphs::
   const std::uint64_t device_bytes =
       device == nullptr ? std::numeric_limits<std::uint64_t>::max() : device->global_memory_bytes;
   const std::uint64_t budget = program.device_memory_budget_bytes;
+  plan.strategy = choose_strategy(options, device);
+  const device::DeviceInfo any{.type = device::DeviceType::gpu, .max_workgroup_size = 1024};
+  plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
+  plan.shape.groups =
+      wanted_groups(device == nullptr ? any : *device, plan.geometry, plan.strategy.strategy, options);
   TIDEGATE_TRY(plan.memory, plan.part ? plan_rank_memory(plan.shape, plan.part->shape(), budget, device_bytes)
                                       : plan_memory(plan.shape, program.policy.launch, budget, device_bytes,
                                                     options.traversal.force_topology));
-  plan.strategy = choose_strategy(options, device);
   if (device != nullptr && device->profile && plan.strategy.strategy == engine::Strategy::barrier) {
     plan.ordering = device->profile->ordering;
   }
   if (device != nullptr && options.compile.trace && !plan.part) {
     plan.clock = engine::device_clock(*device);
   }
-  const device::DeviceInfo any{.type = device::DeviceType::gpu, .max_workgroup_size = 1024};
-  plan.geometry = geometry_of(program, device == nullptr ? any : *device, options);
   const bool floats = graphs::weight_type(graph.out) == graphs::WeightType::f32;
   const std::string version = device == nullptr ? "" : device->opencl_version;
   plan.source =
@@ -151,7 +153,8 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
   report.wall_time_ns = elapsed_ns(start);
   return report;
 } catch (device::Refused& refused) {
-  return tl::unexpected(std::move(refused.error));
+  return tl::unexpected(own != nullptr ? at_own_source(*own, std::move(refused.error))
+                                       : std::move(refused.error));
 }
 
 } // namespace
@@ -182,8 +185,8 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
   monitor.begin(engine::Activity::loading);
   TIDEGATE_TRY(const std::shared_ptr<KeptGraph> kept, load_or_find(program, folder, options));
   const graphs::Graph& graph = kept->loaded.graph;
-  const std::uint32_t first_id = graphs::first_id(program, kept->loaded);
-  graphs::use_positions(program, first_id);
+  const graphs::VertexNumbers numbers = graphs::numbers_of(program, kept->loaded);
+  graphs::use_positions(program, numbers);
   if (own) {
     TIDEGATE_CHECK(check_weights(*own, graph));
     TIDEGATE_TRY(kept->initial, read_initial(program, folder, graphs::vertex_count(graph)));
@@ -192,7 +195,7 @@ Result<FrontierReport> run_traversal(const graphs::FrontierProgram& given, const
       device == nullptr ? device::TraversalProfile() : traversal_profile(*device);
   const AskedTraversal asked{.program = program,
                              .ids = given.graph.ids,
-                             .first_id = first_id,
+                             .numbers = numbers,
                              .folder = folder,
                              .kept = kept,
                              .device = device,

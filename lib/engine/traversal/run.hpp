@@ -47,6 +47,10 @@ std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram&
 FrontierGeometry geometry_of(const graphs::FrontierProgram& program, const device::DeviceInfo& device,
                              const engine::RunOptions& options);
 
+// Returns how many work-groups a traversal launches if as many can be resident.
+std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
+                            engine::Strategy strategy, const engine::RunOptions& options);
+
 // Chooses the work-groups: the resident ones, or with launches a few per compute unit, to balance unequal
 // work; fewer if memory is short. Returns too_many_workers if the options exceed the resident groups.
 Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,

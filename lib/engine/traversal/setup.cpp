@@ -102,29 +102,38 @@ std::optional<engine::Warning> idle_policy_fields(const graphs::FrontierProgram&
                                     "wave programs or `tidegate recommend`", file);
 }
 
+std::uint32_t wanted_groups(const device::DeviceInfo& device, const FrontierGeometry& geometry,
+                            Strategy strategy, const engine::RunOptions& options) {
+  const device::TraversalProfile profile = traversal_profile(device);
+  if (options.compile.workers) {
+    return *options.compile.workers;
+  }
+  // The profile's number was measured for its strategy and does not apply to another.
+  if (profile.workers && !options.compile.strategy && profile.strategy.value_or(strategy) == strategy) {
+    return *profile.workers;
+  }
+  const std::uint32_t units = std::max(device.compute_units, 1U);
+  // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
+  // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
+  const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
+  return strategy != Strategy::launch             ? units * geometry.groups_per_unit
+         : device.type == device::DeviceType::cpu ? of_cpu
+                                                  : 2 * units;
+}
+
 Result<engine::Residency> find_groups(const device::Session& session, const device::DeviceInfo& device,
                                       engine::BuiltKernel& kernel, const TraversalFacts& facts,
                                       Strategy strategy, const engine::RunOptions& options) {
+  constexpr std::uint32_t most_groups = 1U << 16U; // TG_ADD_PARTS of kernels/frontier/job.cl
   const std::optional<std::uint32_t> asked_for = options.compile.workers;
-  const device::TraversalProfile profile = traversal_profile(device);
-  // The profile's number was measured for its strategy and does not apply to another.
-  const std::optional<std::uint32_t> measured =
-      options.compile.strategy || profile.strategy.value_or(strategy) != strategy ? std::nullopt
-                                                                                  : profile.workers;
-  const std::uint32_t units = std::max(device.compute_units, 1U);
-  engine::Residency groups;
-  if (strategy == Strategy::launch) {
-    // On a CPU few cores share the work evenly by many groups; many cores, each with as many, are slower (PoCL 5, 16
-    // cores, R-MAT 18: reach takes 17.0 ms by 256 groups and 6.8 by 64, cc 2.7 and 1.8).
-    const std::uint32_t of_cpu = std::max(4 * units, std::min(16 * units, 64U));
-    const std::uint32_t usual = device.type == device::DeviceType::cpu ? of_cpu : 2 * units;
-    groups.workers = asked_for.value_or(measured.value_or(usual));
-  } else {
+  engine::Residency groups{.workers = wanted_groups(device, facts.geometry, strategy, options)};
+  if (strategy != Strategy::launch) {
     groups.resident = resident_groups(session, device, kernel, facts.geometry);
-    groups.workers = asked_for.value_or(
-        std::min(groups.resident, measured.value_or(units * facts.geometry.groups_per_unit)));
-    TIDEGATE_CHECK(engine::check_workers(groups.workers, groups.resident, device));
+    groups.workers = asked_for ? groups.workers : std::min(groups.workers, groups.resident);
   }
+  TIDEGATE_CHECK(engine::check_workers(
+      groups.workers, strategy == Strategy::launch ? most_groups : std::min(groups.resident, most_groups),
+      device));
   if (facts.memory.constrained && !asked_for) {
     policy::LaunchRequest request;
     request.requested_worker_groups = groups.workers;
