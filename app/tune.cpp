@@ -262,7 +262,11 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
     return {};
   }
   const bool unequal = found->compared && !found->equal;
-  return {.report = of_earlier_run(*found),
+  engine::FirstRun first = of_earlier_run(*found);
+  first.reason = found->equal ? "equal to plain launches on an earlier run here"
+                 : unequal    ? "not equal to plain launches on an earlier run here"
+                              : found->reason;
+  return {.report = first,
           .warning = unequal ? std::optional(difference_warning(*found, "", of_stated)) : std::nullopt};
 }
 

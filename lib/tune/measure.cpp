@@ -296,6 +296,7 @@ private:
         std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
     end_ = start_ + nanoseconds(first_.budget_ns);
     first_.repeat = bench_.repeat();
+    run_ns_ = plain_ns;
     first_.tried.clear();
     untried_.clear();
     next_ = 0;
