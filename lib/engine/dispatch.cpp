@@ -243,7 +243,7 @@ bool Dispatcher::judge(std::span<const std::uint32_t> head, Position& position, 
     return false;
   }
   const bool at_end = reached.stage == rows.stage_end;
-  (void)checked_index(reached.iteration, std::uint64_t{iterations_} + 1, "an iteration");
+  (void)checked_index(reached.iteration, std::uint64_t{program_.iterations} + 1, "an iteration");
   (void)checked_index(reached.stage, std::uint64_t{rows.stage_end} + 1, "a stage");
   outcome_.reached = {.iteration = reached.iteration,
                       .stage = at_end ? row_stages_[reached.stage - 1] + 1 : row_stages_[reached.stage],
