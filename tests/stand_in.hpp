@@ -201,7 +201,8 @@ public:
     if (const Status status = called("build"); status != success) {
       return tl::unexpected(opencl_failure("building a kernel", status));
     }
-    if (while_building && source.find("kernel void tidegate_") != std::string_view::npos) {
+    if (while_building && (source.find("tidegate_persistent") != std::string_view::npos ||
+                           source.find("tidegate_stage") != std::string_view::npos)) {
       while_building();
     }
     const std::scoped_lock lock(*calling);

@@ -350,10 +350,12 @@ private:
       return note(candidate, {}, begun ? "runs as another candidate" : begun.error().message);
     }
     if (!bench_.built_by(end_)) {
-      return note(candidate, {},
-                  again ? fmt::format("not built in {} of a first run", seconds_text(first_.budget_ns))
-                        : "") &&
-             false;
+      if (again) {
+        return note(candidate, {},
+                    fmt::format("not built in {} of a first run", seconds_text(first_.budget_ns)));
+      }
+      first_.tried.push_back({.value = candidate.value, .ratio = {}, .thrown_out = ""});
+      return false;
     }
     if (too_late()) { // but it is in the cache
       return false;
