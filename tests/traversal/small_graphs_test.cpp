@@ -1,9 +1,9 @@
 // Graphs with next to nothing in them: every algorithm, topology and strategy, on one rank and on two, on this machine's
 // CPU.
+#include "../in_process_ranks.hpp"
 #include "../temporary_folder.hpp"
 #include "../test_scale.hpp"
 #include "engine/traversal/run.hpp"
-#include "ranks/ranks.hpp"
 #include <tidegate/device/device_list.hpp>
 
 #include <doctest/doctest.h>
