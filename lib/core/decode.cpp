@@ -129,6 +129,10 @@ public:
       return pass();
     }
     const std::string_view value(text, length);
+    if (value.find('\0') != value.npos) { // the system and OpenCL would take what is before it for the whole
+      envelope_ = Envelope::none;
+      return frames_.empty() ? wrong_type("a string") : fail_value(nul_in(value));
+    }
     if (envelope_ == Envelope::kind) {
       return envelope_kind(value);
     }
@@ -162,6 +166,9 @@ public:
     if (frame.map != nullptr) {
       MapKeys& keys = map_keys_.back();
       keys.last = key;
+      if (key.find('\0') != key.npos) {
+        return fail_key(nul_in(key));
+      }
       if (!keys.seen.insert(keys.last).second) {
         return duplicate_key(key, "rename or remove one of the two");
       }
@@ -563,6 +570,11 @@ private:
       return false;
     }
     return true;
+  }
+
+  [[nodiscard]] Error nul_in(std::string_view text) const {
+    return error_here(ErrorCode::unknown_name, fmt::format("{} has a NUL character", in_quotes(text)),
+                      "remove \\u0000");
   }
 
   bool duplicate_key(std::string_view key, std::string fix) {

@@ -58,6 +58,14 @@ Error cannot_write(const std::string& path, int code) {
   return error;
 }
 
+// The system would take the text before a NUL for the whole name.
+Result<void> check_name(const std::string& path) {
+  return path.find('\0') == std::string::npos
+             ? Result<void>()
+             : failure(ErrorCode::invalid_usage,
+                       fmt::format("the name {} has a NUL character", in_quotes(path)), "remove it");
+}
+
 bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
@@ -125,6 +133,7 @@ Result<Descriptor> open_input(const std::string& path, FileKinds kinds) {
     return failure(ErrorCode::invalid_usage, "the name of an input file is empty",
                    "name a file, or - for standard input");
   }
+  TIDEGATE_CHECK(check_name(path));
   if (path == standard_stream) {
     return Descriptor(STDIN_FILENO);
   }
@@ -239,6 +248,7 @@ Result<std::string> written_path(const std::string& path) {
     return failure(ErrorCode::invalid_usage, "the name of the output file is empty",
                    "name a file, or - for standard output");
   }
+  TIDEGATE_CHECK(check_name(path));
   constexpr int most_links = 40;
   std::error_code error;
   std::filesystem::path file = path;
@@ -262,6 +272,7 @@ Result<std::string> written_path(const std::string& path) {
 }
 
 Result<Output> Output::open(const std::string& path, FileKinds kinds) {
+  TIDEGATE_CHECK(check_name(path));
   auto state = std::make_unique<State>();
   state->path = path;
   if (path == standard_stream) {
@@ -365,7 +376,9 @@ Result<void> Output::commit() {
       final_path.clear();
       return {};
     }
-    while (errno == EEXIST && state_->temporary.empty()) { // rename() replaces a file, linkat() does not
+    constexpr int most_tries = 100;
+    // rename() replaces a file, linkat() does not
+    for (int i = 0; i < most_tries && errno == EEXIST && state_->temporary.empty(); ++i) {
       const std::string name = fmt::format("{}.{:06x}", final_path, std::random_device()() & 0xffffffU);
       if (link_as(name)) {
         state_->name_for_now(name);
@@ -514,6 +527,7 @@ Result<void> check_scope(const std::string& path, const std::string& folder, Pat
   if (path.empty()) {
     return failure(ErrorCode::invalid_program, "the name of a file is empty", "name a file, or leave it out");
   }
+  TIDEGATE_CHECK(check_name(path));
   if (scope == PathScope::anywhere) {
     return {};
   }

@@ -66,6 +66,19 @@ TEST_CASE("of many names those are told that begin alike") {
   CHECK(format("7").find("expected one of 87 names, such as \"r_snorm8\", got") != std::string::npos);
 }
 
+TEST_CASE("a NUL in a name or a string is refused, because the system would take what is before it") {
+  constexpr std::string_view rest = R"(,"ops":{},"waves":[]})";
+  for (const std::string_view buffers : {R"({"a\u0000b":{"type":"f32","count":1}})",
+                                         R"({"a":{"type":"f32","count":1,"output":"a.npy\u0000"}})",
+                                         R"({"a":{"type":"f32","count":1,"init":{"file":"a\u0000.npy"}}})"}) {
+    const std::string text = refusal<engine::WaveProgram>(fmt::format(R"({{"buffers":{}{})", buffers, rest));
+    CAPTURE(text);
+    CHECK(text.find("has a NUL character [unknown_name]") != std::string::npos);
+    CHECK(text.find("fix: remove \\u0000") != std::string::npos);
+    CHECK(text.find("at: /buffers/a") != std::string::npos);
+  }
+}
+
 TEST_CASE("given fields stand, in any order, also with escapes in their names") {
   const auto decoded = decode<LaunchRequestDocument>(
       R"( {"policy":{"sizing":{"max_dispatch_workgroups":5},"saturated_waves":9}, "max_workgroup_size_x":9,

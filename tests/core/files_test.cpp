@@ -179,6 +179,15 @@ TEST_CASE("an unreadable file is an error with its name") {
   CHECK(directory.error().fix == "name a file in that folder");
 }
 
+TEST_CASE("a name with a NUL is refused, not cut off") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("old") + std::string("\0.raw", 5);
+  CHECK(describe(open_input(path).error()).find("has a NUL character") != std::string::npos);
+  CHECK_FALSE(Output::open(path));
+  CHECK_FALSE(written_path(path));
+  CHECK_FALSE(check_scope(path, folder.path().string(), PathScope::anywhere));
+}
+
 TEST_CASE("standard streams have a display name") {
   CHECK(display_name("-") == "standard input");
   CHECK(display_name("a.json") == "a.json");
