@@ -3,6 +3,7 @@
 #include "app/terminal.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
+#include "device/isolation.hpp"
 #include "tune/workbench.hpp"
 
 #include <unistd.h>
@@ -43,5 +44,6 @@ int main(int argc, char** argv) {
     std::fflush(nullptr);
     ::_exit(static_cast<int>(code));
   }
+  tidegate::device::end_in_order();
   return static_cast<int>(code);
 }

@@ -368,24 +368,6 @@ std::optional<std::string> policy_file(const RunSettings& settings, const TakenT
   return taken.policy ? settings.policy : std::optional<std::string>("");
 }
 
-// Returns the command that runs a program wave by wave in the simulator.
-std::vector<std::string> simulator_command(const engine::RunOptions& options) {
-  std::error_code unreadable;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unreadable);
-  return {self.string(),
-          "run",
-          "-",
-          "--check-bounds",
-          "--strategy",
-          "launch",
-          "--no-cache",
-          "--max-wall-time",
-          fmt::format("{}ns", options.max_wall_time_ns),
-          "-o",
-          "/dev/null",
-          "--quiet"};
-}
-
 // Forgets the tuning that earlier runs kept if this run shows that it is out of date; otherwise notes what later runs and
 // requests compare with.
 void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options, const TunedFiles& files) {
@@ -421,10 +403,6 @@ void keep_or_forget(engine::RunReport& report, const engine::RunOptions& options
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor) {
   engine::RunOptions& options = settings.options;
   const auto start = std::chrono::steady_clock::now();
-  if (options.check_bounds) {
-    options.this_command = simulator_command(options);
-    options.program_text = settings.text;
-  }
   const std::string folder = program_folder(settings.program);
   const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
   TIDEGATE_TRY(auto program, read_program(settings.text, folder, options.scope).map_error(at));
@@ -571,14 +549,12 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   }
   options.compile.trace |= !options.trace.empty() || !options.page.empty();
   TIDEGATE_CHECK(collect_files(settings));
-  device::SharedFlag ran;    // set once a kernel of the user may run
-  device::SharedFlag trying; // set while candidates run: after a crash the process starts again without them
   if (needs_device(settings)) {
     const bool reads_input = settings.stream ||
                              settings.program == standard_stream || // cannot be read again after a crash
                              settings.profile == standard_stream || settings.policy == standard_stream ||
                              settings.plan == standard_stream;
-    TIDEGATE_TRY(settings.crashes, device::isolate_drivers(&ran, reads_input ? nullptr : &trying));
+    TIDEGATE_TRY(settings.crashes, device::isolate_drivers(!reads_input));
   }
   if (needs_device(settings) && !options.compile.dry_run) {
     TIDEGATE_TRY(settings.ranks,
@@ -586,7 +562,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   }
   options.ranks = settings.ranks.get();
   if (settings.stream && !settings.ranks) {
-    return run_stream(settings, ran);
+    return run_stream(settings);
   }
   engine::Monitor monitor;
   if (settings.ranks) {
@@ -620,8 +596,6 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   if (frontier) {
     return finish(run_frontier(settings, monitor), settings, progress);
   }
-  monitor.before_kernels = [&ran] { ran.set(); };
-  monitor.trying = &trying;
   return finish(run_waves(settings, monitor), settings, progress);
 }
 

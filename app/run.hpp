@@ -84,7 +84,7 @@ ProgressStyle progress_style(const RunSettings& settings);
 Result<ExitCode> run_program(RunSettings& settings);
 
 // Answers requests from standard input until it ends; `ran` is set once kernels of the user run.
-Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran);
+Result<ExitCode> run_stream(const RunSettings& settings);
 
 // Run the program and store in `settings` what was chosen, such as the tuning.
 Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& monitor);

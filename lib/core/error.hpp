@@ -75,7 +75,6 @@ enum class ExitCode : int {
   X(cannot_write, environment)                                                                               \
   X(cannot_export, negative)                                                                                 \
   X(missing_program, environment)                                                                            \
-  X(program_failed, environment)                                                                             \
   /* devices */                                                                                              \
   X(no_device, environment)                                                                                  \
   X(ambiguous_device, environment)                                                                           \

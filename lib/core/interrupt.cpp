@@ -64,9 +64,9 @@ std::int64_t now_ns() {
   ::_exit(static_cast<int>(ExitCode::interrupted));
 }
 
-// Adds a watch. If another thread is ending the process, waits for that, so that the exit code is that thread's.
-void begin_watch() {
-  if (watches.fetch_add(1) < 0) {
+// Adds watches. If another thread is ending the process, waits for that, so that the exit code is that thread's.
+void begin_watches(int count) {
+  if (watches.fetch_add(count) < 0) {
     for (;;) {
       ::pause();
     }
@@ -149,7 +149,7 @@ InterruptWatch::InterruptWatch() {
   if (watches == 0) {
     first_at = 0;
   }
-  begin_watch();
+  begin_watches(1);
 }
 
 InterruptWatch::~InterruptWatch() {
@@ -160,8 +160,19 @@ bool InterruptWatch::interrupted() {
   return first_at != 0;
 }
 
+InterruptsEndProcess::InterruptsEndProcess() : suspended_(watches) {
+  begin_watches(-suspended_);
+  if (InterruptWatch::interrupted()) {
+    end_interrupted();
+  }
+}
+
+InterruptsEndProcess::~InterruptsEndProcess() {
+  begin_watches(suspended_);
+}
+
 void hold_interrupts() {
-  begin_watch();
+  begin_watches(1);
 }
 
 InterruptsBlocked::InterruptsBlocked() {

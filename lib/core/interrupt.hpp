@@ -48,6 +48,19 @@ public:
   static bool interrupted();
 };
 
+// Suspends all watches: meanwhile a signal ends the process at once, and one that has come before does so here. For work
+// that cannot be asked to stop and whose result no one needs then.
+class InterruptsEndProcess {
+public:
+  InterruptsEndProcess();
+  InterruptsEndProcess(const InterruptsEndProcess&) = delete;
+  InterruptsEndProcess& operator=(const InterruptsEndProcess&) = delete;
+  ~InterruptsEndProcess();
+
+private:
+  int suspended_;
+};
+
 // Starts a watch that lasts to the end of the process, once the answer is complete.
 void hold_interrupts();
 

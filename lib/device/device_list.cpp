@@ -1,3 +1,4 @@
+#include "device/isolation.hpp"
 #include "device/opencl.hpp"
 #include "device/session.hpp"
 #include <tidegate/core/text.hpp>
@@ -150,17 +151,8 @@ std::filesystem::path drivers_folder() {
 
 // Loaders silently skip a driver that they cannot open; this list tells users why a device is missing.
 std::vector<BrokenDriver> broken_drivers() {
-  std::vector<BrokenDriver> broken;
-  std::error_code error;
-  std::vector<std::filesystem::path> files;
-  for (std::filesystem::directory_iterator entry(drivers_folder(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().extension() == ".icd") {
-      files.push_back(entry->path());
-    }
-  }
-  std::ranges::sort(files);
-  for (const auto& file : files) {
+  std::vector<BrokenDriver> broken = crashed_drivers();
+  for (const auto& file : driver_files()) {
     std::ifstream in(file);
     std::string library;
     std::getline(in, library);
@@ -179,6 +171,19 @@ std::vector<BrokenDriver> broken_drivers() {
 }
 
 } // namespace
+
+std::vector<std::filesystem::path> driver_files() {
+  std::error_code error;
+  std::vector<std::filesystem::path> files;
+  for (std::filesystem::directory_iterator entry(drivers_folder(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".icd") {
+      files.push_back(entry->path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
 
 policy::AdapterLimits adapter_limits(const DeviceInfo& device) {
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
@@ -209,6 +214,7 @@ std::string loader_version() {
 }
 
 Result<DeviceList> list_devices() {
+  work_notes().listing = true;
   DeviceList list{.devices = {}, .broken_drivers = broken_drivers(), .notes = {}};
   std::vector<cl::Platform> platforms;
   const cl_int status = cl::Platform::get(&platforms);
@@ -238,6 +244,7 @@ Result<DeviceList> list_devices() {
       list.devices.push_back(describe(device, name, static_cast<std::uint32_t>(list.devices.size())));
     }
   }
+  work_notes().listing = false;
   return list;
 }
 

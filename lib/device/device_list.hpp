@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -97,6 +98,9 @@ policy::AdapterLimits adapter_limits(const DeviceInfo& device);
 
 // Returns "NAME VERSION (OpenCL X.Y)" of the OpenCL loader, or "unknown".
 std::string loader_version();
+
+// Returns the .icd files in the folder in which the loader looks for drivers, in order.
+std::vector<std::filesystem::path> driver_files();
 
 // Queries every platform; the list is empty without drivers.
 Result<DeviceList> list_devices();

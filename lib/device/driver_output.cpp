@@ -46,24 +46,6 @@ void restore_errors() {
   }
 }
 
-// Returns and clears the captured text.
-std::string take_captured() {
-  std::string text;
-  if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
-    return text;
-  }
-  char block[4096];
-  for (ssize_t count = 0; (count = ::read(captured, block, sizeof block)) != 0;) {
-    if (count < 0 && errno != EINTR) {
-      break;
-    }
-    text.append(block, count < 0 ? 0 : static_cast<std::size_t>(count));
-  }
-  (void)::ftruncate(captured, 0);
-  ::lseek(captured, 0, SEEK_SET);
-  return text;
-}
-
 void print_error(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -102,12 +84,21 @@ void share_captured_errors() {
   }
 }
 
-void tell_captured_errors() {
-  print_error(take_captured());
-}
-
-void forget_captured_errors() {
-  (void)take_captured();
+std::string take_captured_errors() {
+  std::string text;
+  if (captured < 0 || ::lseek(captured, 0, SEEK_SET) != 0) {
+    return text;
+  }
+  char block[4096];
+  for (ssize_t count = 0; (count = ::read(captured, block, sizeof block)) != 0;) {
+    if (count < 0 && errno != EINTR) {
+      break;
+    }
+    text.append(block, count < 0 ? 0 : static_cast<std::size_t>(count));
+  }
+  (void)::ftruncate(captured, 0);
+  ::lseek(captured, 0, SEEK_SET);
+  return text;
 }
 
 CapturedErrors::CapturedErrors() {
@@ -124,7 +115,7 @@ CapturedErrors::CapturedErrors() {
 
 std::string CapturedErrors::take() {
   std::fflush(stderr);
-  return take_captured();
+  return take_captured_errors();
 }
 
 CapturedErrors::~CapturedErrors() {
@@ -206,12 +197,11 @@ struct Lack {
   std::string_view fix;
 };
 constexpr std::string_view no_disk = "the compiler of the device has no room on the disk for its files";
-constexpr std::string_view fix_disk = "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR";
 constexpr std::string_view no_memory = "the compiler of the device has run out of memory";
 constexpr std::string_view fix_memory =
     "free memory, or raise the limit: ulimit -v, or that of the container";
-constexpr std::array lacks{Lack{"no space left on device", no_disk, fix_disk},
-                           Lack{"disk quota exceeded", no_disk, fix_disk},
+constexpr std::array lacks{Lack{"no space left on device", no_disk, fix_full_folder},
+                           Lack{"disk quota exceeded", no_disk, fix_full_folder},
                            Lack{"cannot allocate memory", no_memory, fix_memory},
                            Lack{"memory allocation failure", no_memory, fix_memory},
                            Lack{"out of memory", no_memory, fix_memory},
@@ -224,7 +214,8 @@ std::optional<Lack> find_lack(std::string text) {
   return found == lacks.end() ? std::nullopt : std::optional(*found);
 }
 
-// Returns the first folder to which compilers write that has less than 1 MiB free, with its free space.
+} // namespace
+
 std::optional<std::string> full_folder() {
   constexpr std::uintmax_t little = std::uintmax_t{1} << 20U;
   std::error_code unknown;
@@ -245,8 +236,6 @@ std::optional<std::string> full_folder() {
   }
   return {};
 }
-
-} // namespace
 
 std::optional<LogError> first_error(std::string_view log) {
   // Some compilers only warn about a call of an undeclared function; the linker's error later has no line.
@@ -294,7 +283,7 @@ Error build_error(std::string_view text, std::string log) {
   } else if (const auto full = full_folder()) {
     error.code = ErrorCode::opencl_failure;
     error.message = fmt::format("the compiler of the device failed, and {}", *full);
-    error.fix = fix_disk;
+    error.fix = fix_full_folder;
   }
   if (!log.empty()) {
     error.log = std::move(log);

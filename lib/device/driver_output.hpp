@@ -37,11 +37,10 @@ public:
   static void end();
 };
 
-// Creates the memory file that CapturedErrors writes to. Call it before a fork: the parent can then print
-// what a crashed child left in it.
+// Creates the memory file that CapturedErrors writes to. Call it before a fork: the parent can then take what a crashed
+// child left in it.
 void share_captured_errors();
-void tell_captured_errors();
-void forget_captured_errors();
+std::string take_captured_errors();
 
 // Finds error locations in the build logs of drivers. All of them follow clang's format:
 //
@@ -70,6 +69,11 @@ LogError follow_line_directives(std::string_view text, LogError error);
 // Returns the error for a failed build of `text`: opencl_failure if disk or memory ran out, else
 // build_failure. Location, message and fix are set only if the log has them.
 Error build_error(std::string_view text, std::string log);
+
+// Returns the first folder to which compilers write that has less than 1 MiB free, with its free space.
+std::optional<std::string> full_folder();
+inline constexpr std::string_view fix_full_folder =
+    "make room where it writes: in POCL_CACHE_DIR, XDG_CACHE_HOME, TMPDIR";
 
 // The fix for build errors in code that tidegate generated.
 inline constexpr std::string_view fix_of_own_kernels =

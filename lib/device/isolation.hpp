@@ -1,36 +1,57 @@
-// Isolates drivers in a child process. Drivers run inside the process that calls them, and some abort or
-// fault in an environment they do not expect; signal handlers do not help, because drivers and their
-// compilers install others.
+// Isolates drivers in a child process. Drivers run inside the process that calls them, and some abort, fault or call
+// exit() in an environment they do not expect; signal handlers do not help, because drivers and their compilers install
+// others.
 #pragma once
 #include <tidegate/core/error.hpp>
+#include <tidegate/device/device_list.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace tidegate::device {
 
-// A flag that the working process sets and the waiting process can still read after a crash.
-class SharedFlag {
-public:
-  SharedFlag(); // call before isolate_drivers; stays false where no memory can be shared
-  SharedFlag(const SharedFlag&) = delete;
-  SharedFlag& operator=(const SharedFlag&) = delete;
-  ~SharedFlag();
+// Notes of the working process. They are in memory that it shares with the waiting process, which reads them after a
+// crash.
+struct WorkNotes {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  void set(bool value = true);
-  [[nodiscard]] bool is_set() const;
+  std::atomic<bool> kernels_ran = false;  // kernels of the user may have run
+  std::atomic<bool> begins_again = false; // after a crash while `trying`
+  std::atomic<bool> trying = false;       // a crash costs a candidate and no more
+  std::atomic<bool> listing = false;      // drivers are loaded and asked for their devices
+  std::atomic<std::uint32_t> testing =
+      none;                         // index of the device whose self-test runs, if a crash costs only that
+  std::atomic<bool> exited = false; // a driver has called exit()
+  std::array<char, 512> checked{};  // the wave that --check-bounds ran last, for messages
 
-private:
-  std::atomic<bool>* flag_ = nullptr;
+  void set_checked(const std::string& wave);
 };
+WorkNotes& work_notes();
 
-// Continues in a child process in which drivers run, while this process waits and exits with the child's
-// code. Returns to the caller in the parent only if a signal ended the child, with driver_crash; its fix
-// depends on whether kernels of the user had started. Call before the first use of OpenCL, and before
-// reading, writing or starting anything.
+// Continues in a child process in which drivers run, while this process waits and exits with the child's code. Returns
+// to the caller in the parent only if a driver ended the child: driver_crash with what the child printed, or
+// out_of_bounds while --check-bounds runs. Call before the first use of OpenCL, and before reading, writing or starting
+// anything.
 //
-// If a driver crashes while `trying` is set, another child takes the crashed one's place, at most twice, and begins
-// again. There the function returns how many children have crashed, so that the caller tries less.
-Result<std::uint32_t> isolate_drivers(const SharedFlag* kernels_ran = nullptr, SharedFlag* trying = nullptr);
+// Another child takes a crashed one's place and begins again
+// - without the drivers that crash when they are listed: crashed_drivers() names them;
+// - after a crash in a self-test of `testing`: crashed_tests() names the device;
+// - after a crash while `trying`, at most twice and only if the caller can begin again. Returns how many children have
+//   crashed so, so that the caller tries less.
+Result<std::uint32_t> isolate_drivers(bool can_begin_again = false);
+
+const std::vector<BrokenDriver>& crashed_drivers();
+
+struct CrashedTest {
+  std::uint32_t device = 0; // its index
+  std::string how;          // "Aborted"
+};
+const std::vector<CrashedTest>& crashed_tests();
+
+// Call at the end of main(): an exit() before it is one of a driver.
+void end_in_order();
 
 } // namespace tidegate::device

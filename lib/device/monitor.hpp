@@ -1,6 +1,7 @@
 // The current activity of a run, for threads that watch it, and the watchdog that ends a run at its deadline.
 #pragma once
 #include "device/calls.hpp"
+#include "device/isolation.hpp"
 
 #include <array>
 #include <atomic>
@@ -16,10 +17,6 @@
 #include <thread>
 #include <utility>
 
-namespace tidegate::device {
-class SharedFlag;
-}
-
 namespace tidegate::engine {
 
 enum class Activity : std::uint8_t {
@@ -33,16 +30,15 @@ enum class Activity : std::uint8_t {
   proving,
   verifying,
   comparing,
-  simulating,
   writing
 };
-inline constexpr std::array<std::string_view, 12> activity_names{
+inline constexpr std::array<std::string_view, 11> activity_names{
     "asking the device",        "loading the graph",
     "compiling the program",    "building kernels",
     "filling device memory",    "running the waves",
     "reading the outputs back", "running the plain launches that the outputs are compared with",
     "verifying the result",     "timing both ways",
-    "running Oclgrind",         "writing the outputs"};
+    "writing the outputs"};
 
 // Building has a separate limit: the wall time applies to the waves only.
 inline constexpr std::chrono::minutes build_limit{10};
@@ -114,14 +110,11 @@ struct Monitor {
 
   // Called in the run's thread at the start of each activity; may be empty.
   std::function<void()> began;
-  std::function<void()> before_kernels; // may be empty; called before kernels of the user's run
-  device::SharedFlag* trying =
-      nullptr; // if given, set while a crash of the driver costs a candidate and no more
 
   void begin(Activity next) {
     activity = next;
-    if (before_kernels && (next == Activity::running || next == Activity::proving)) {
-      before_kernels();
+    if (next == Activity::running || next == Activity::proving) {
+      device::work_notes().kernels_ran = true;
     }
     if (began) {
       began();

@@ -182,16 +182,16 @@ cl_bool blocking(Transferred when) {
   return when == Transferred::now ? CL_TRUE : CL_FALSE;
 }
 
-// Handles of OpenCL in objects of a session, and back.
-template <class Kind, class Handle>
-Kind own(Handle handle, cl_int (*release)(Handle)) {
-  return Kind{{std::shared_ptr<void>(
-      handle, [release](void* object) { (void)release(static_cast<Handle>(object)); })}};
+// Objects of OpenCL in objects of a session: these point to the handle, and own what releases it.
+template <class Kind, class Wrapper>
+Kind own(Wrapper wrapper) {
+  const auto held = std::make_shared<const Wrapper>(std::move(wrapper));
+  return Kind{{std::shared_ptr<void>(held, (*held)())}};
 }
 
-template <class Kind, class Handle>
-Made<Kind> own(Handle handle, cl_int (*release)(Handle), cl_int status) {
-  return status == CL_SUCCESS ? Made<Kind>(own<Kind>(handle, release)) : tl::unexpected(status);
+template <class Kind, class Wrapper>
+Made<Kind> own(Wrapper wrapper, cl_int status) {
+  return status == CL_SUCCESS ? Made<Kind>(own<Kind>(std::move(wrapper))) : tl::unexpected(status);
 }
 
 cl_mem memory(const Object& object) {
@@ -218,7 +218,7 @@ public:
   NewEvent& operator=(const NewEvent&) = delete;
   ~NewEvent() {
     if (made_ != nullptr) {
-      *into_ = own<Event>(made_, clReleaseEvent);
+      *into_ = own<Event>(cl::Event(made_));
     }
   }
   cl_event* get() { return into_ == nullptr ? nullptr : &made_; }
@@ -285,15 +285,14 @@ public:
 
   Made<Buffer> do_allocate(std::uint64_t bytes) const override {
     cl_int status = CL_SUCCESS;
-    const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE, bytes, nullptr, &status);
-    return own<Buffer>(made, clReleaseMemObject, status);
+    cl::Buffer made(context_, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+    return own<Buffer>(std::move(made), status);
   }
 
   Made<Buffer> do_share(std::span<std::byte> host) const override {
     cl_int status = CL_SUCCESS;
-    const cl_mem made = clCreateBuffer(context_(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(),
-                                       host.data(), &status);
-    return own<Buffer>(made, clReleaseMemObject, status);
+    cl::Buffer made(context_, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, host.size(), host.data(), &status);
+    return own<Buffer>(std::move(made), status);
   }
 
   Made<Buffer> part_of(const Buffer& buffer, std::uint64_t offset, std::uint64_t bytes) const override {
@@ -301,7 +300,7 @@ public:
     cl_int status = CL_SUCCESS;
     const cl_mem made =
         clCreateSubBuffer(memory(buffer), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
-    return own<Buffer>(made, clReleaseMemObject, status);
+    return own<Buffer>(cl::Buffer(made), status);
   }
 
   Status migrate(std::span<const Buffer> buffers) const override {
@@ -437,7 +436,7 @@ public:
     }
     cl_int status = CL_SUCCESS;
     const cl_mem image = clCreateImage(context_(), flags_of(use), &format, &description, nullptr, &status);
-    return own<Image>(image, clReleaseMemObject, status);
+    return own<Image>(cl::Memory(image, false), status);
   }
 
   Status do_write_image(const Image& to, const ImageShape& shape,
@@ -467,7 +466,7 @@ public:
         context_(), spec.normalized ? CL_TRUE : CL_FALSE,
         address_modes[static_cast<std::size_t>(spec.address)],
         spec.filter == engine::FilterMode::linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &status);
-    return own<Sampler>(sampler, clReleaseSampler, status);
+    return own<Sampler>(cl::Sampler(sampler), status);
   }
 
   // PoCL lets std::bad_alloc out of its C interface and keeps the program locked: a release would wait forever.
@@ -490,8 +489,7 @@ public:
     const cl::Program& program = *made;
     if (status == CL_SUCCESS) {
       (void)printed.take(); // "1 warning generated."
-      (void)clRetainProgram(program());
-      return own<Program>(program(), clReleaseProgram);
+      return own<Program>(program);
     }
     const Error refused = opencl_failure("building a kernel", status);
     std::string log;
@@ -522,9 +520,7 @@ public:
     if (status != CL_SUCCESS || build_or_leave(made, options) != CL_SUCCESS) {
       return {};
     }
-    const cl::Program& program = *made;
-    (void)clRetainProgram(program());
-    return own<Program>(program(), clReleaseProgram);
+    return own<Program>(*made);
   }
 
   std::vector<unsigned char> binary_of(const Program& program) const override {
@@ -538,7 +534,7 @@ public:
   Made<Kernel> make_kernel(const Program& program, const std::string& name) const override {
     cl_int status = CL_SUCCESS;
     const cl_kernel made = clCreateKernel(handle(program), name.c_str(), &status);
-    return own<Kernel>(made, clReleaseKernel, status);
+    return own<Kernel>(cl::Kernel(made), status);
   }
 
   Status set_object(const Kernel& kernel, std::uint32_t index, const Object& object) const override {
@@ -571,8 +567,11 @@ public:
     cl_int status = CL_SUCCESS;
     cl_command_buffer_khr made = command_buffers_->create(1, &queue, properties.data(), &status);
     require(status, "beginning to record launches");
-    auto recording = own<Recording>(made, command_buffers_->release);
-    recording.launches = launches.size();
+    Recording recording{{std::shared_ptr<void>(made,
+                                               [release = command_buffers_->release](void* recorded) {
+                                                 (void)release(static_cast<cl_command_buffer_khr>(recorded));
+                                               })},
+                        launches.size()};
     for (const auto& [kernel, range] : launches) {
       require(command_buffers_->add(made, nullptr, nullptr, handle(*kernel), range.dimensions,
                                     or_null(range.offset), range.global.data(), or_null(range.local), 0,

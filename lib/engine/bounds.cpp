@@ -1,70 +1,107 @@
 #include "engine/bounds.hpp"
 
-#include "core/files.hpp"
-#include "core/program.hpp"
 #include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
 #include <tidegate/core/error.hpp>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cstdlib>
-#include <filesystem>
+#include <cstddef>
+#include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
 namespace tidegate::engine {
 namespace {
 
-constexpr std::uint64_t guard_bytes = 16384;
 constexpr std::uint64_t no_guards = ~std::uint64_t{0}; // in place of an offset, for images
 
-std::byte pattern(std::uint64_t offset) {
-  constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-  return static_cast<std::byte>((offset + 1) * golden_ratio >> 56U);
+// The contents of all guards. Each guard takes them from another place on, so that bytes which a kernel copies from one
+// guard to another are seen.
+class GuardPattern {
+public:
+  explicit GuardPattern(std::uint64_t guard_bytes) : bytes_(guard_bytes + places), found_(guard_bytes) {
+    constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+    for (std::uint64_t i = 0; i < bytes_.size(); ++i) {
+      bytes_[i] = static_cast<std::byte>((i + 1) * golden_ratio >> 56U);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t guard_bytes() const { return found_.size(); }
+
+  void write(const device::Session& session, const device::Buffer& arena, std::uint64_t begin,
+             std::size_t guard) const {
+    upload(session, arena, begin, of(guard));
+  }
+
+  struct Changes {
+    std::uint64_t first = 0; // offset in the guard
+    std::uint64_t last = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::optional<Changes> changes(const device::Session& session, const device::Buffer& arena,
+                                 std::uint64_t begin, std::size_t guard) {
+    download(session, arena, begin, found_);
+    const std::span<const std::byte> expected = of(guard);
+    if (std::memcmp(found_.data(), expected.data(), found_.size()) == 0) {
+      return {};
+    }
+    Changes changes;
+    for (std::uint64_t i = 0; i < found_.size(); ++i) {
+      if (found_[i] != expected[i]) {
+        changes.first = changes.bytes == 0 ? i : changes.first;
+        changes.last = i;
+        ++changes.bytes;
+      }
+    }
+    return changes;
+  }
+
+private:
+  static constexpr std::uint64_t places = 65536;
+
+  [[nodiscard]] std::span<const std::byte> of(std::size_t guard) const {
+    constexpr std::size_t prime = 97;
+    return std::span(bytes_).subspan(guard * prime % places, found_.size());
+  }
+
+  std::vector<std::byte> bytes_;
+  std::vector<std::byte> found_; // of the guard that was read last
+};
+
+// Returns the size of the guards: as large as a check after every wave allows, because what is written beyond them may
+// crash the driver.
+std::uint64_t size_of_guards(const device::DeviceInfo& device, const Job& program) {
+  constexpr std::uint64_t least = 16384;
+  constexpr std::uint64_t most = std::uint64_t{8} << 20U;
+  constexpr std::uint64_t most_in_all = std::uint64_t{64} << 20U;
+  std::uint64_t buffers = 0;
+  std::uint64_t count = 1;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    buffers += buffer.in_arena() ? buffer.bytes : 0;
+    count += buffer.in_arena() ? 1 : 0;
+  }
+  const std::uint64_t room = device.max_allocation_bytes - std::min(buffers, device.max_allocation_bytes);
+  const std::uint64_t each = std::min(most_in_all, room / 2) / (2 * count);
+  return std::clamp(each, least, most) / least * least;
 }
 
-// Every buffer between two guards in one block of memory, or each alone without guards. Images have no
-// guards, because devices discard writes outside of them.
+// Every buffer between two guards in one block of memory. Images have no guards, because devices discard writes outside
+// of them.
 struct GuardedMemory {
   std::vector<device::Buffer> buffers; // by buffer
   device::Buffer arena;
-  std::vector<std::uint64_t> offsets; // by buffer, in the arena; empty without guards
+  std::vector<std::uint64_t> offsets; // by buffer, in the arena
 };
 
-void write_guard(const device::Session& session, const device::Buffer& arena, std::uint64_t begin) {
-  std::vector<std::byte> guard(guard_bytes);
-  for (std::uint64_t i = 0; i < guard_bytes; ++i) {
-    guard[i] = pattern(begin + i);
-  }
-  upload(session, arena, begin, guard);
-}
-
-// Returns the distance from the buffer's edge to the nearest changed byte of the guard at `begin`.
-std::optional<std::uint64_t> changed(const device::Session& session, const device::Buffer& arena,
-                                     std::uint64_t begin, bool after) {
-  std::vector<std::byte> guard(guard_bytes);
-  download(session, arena, begin, guard);
-  for (std::uint64_t i = 0; i < guard_bytes; ++i) {
-    const std::uint64_t at = after ? i : guard_bytes - 1 - i;
-    if (guard[at] != pattern(begin + at)) {
-      return after ? at : guard_bytes - at;
-    }
-  }
-  return {};
-}
-
 GuardedMemory allocate_guarded(const device::Session& session, const device::DeviceInfo& device,
-                               const Job& program) {
-  if (is_simulator(device)) {
-    return {.buffers = allocate_apart(session, program), .arena = {}, .offsets = {}};
-  }
+                               const Job& program, const GuardPattern& pattern) {
   const std::uint64_t alignment = std::max<std::uint64_t>(256, std::bit_ceil(device.base_alignment_bytes));
   const auto aligned = [alignment](std::uint64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -76,8 +113,8 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       memory.offsets.push_back(no_guards);
       continue;
     }
-    memory.offsets.push_back(aligned(end + guard_bytes));
-    end = memory.offsets.back() + buffer.bytes + guard_bytes;
+    memory.offsets.push_back(aligned(end + pattern.guard_bytes()));
+    end = memory.offsets.back() + buffer.bytes + pattern.guard_bytes();
   }
   memory.arena = allocate(session, end);
   for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
@@ -86,16 +123,16 @@ GuardedMemory allocate_guarded(const device::Session& session, const device::Dev
       continue;
     }
     memory.buffers.push_back(sub_buffer(session, memory.arena, memory.offsets[i], program.buffers[i].bytes));
-    write_guard(session, memory.arena, memory.offsets[i] - guard_bytes);
-    write_guard(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes);
+    pattern.write(session, memory.arena, memory.offsets[i] - pattern.guard_bytes(), 2 * i);
+    pattern.write(session, memory.arena, memory.offsets[i] + program.buffers[i].bytes, 2 * i + 1);
   }
   return memory;
 }
 
 // Returns the guards that the last wave changed.
 std::vector<BoundsViolation> violations(const device::Session& session, const Job& program,
-                                        const GuardedMemory& memory, std::uint32_t wave,
-                                        std::uint64_t iteration) {
+                                        const GuardedMemory& memory, GuardPattern& pattern,
+                                        std::uint32_t wave, std::uint64_t iteration) {
   std::vector<BoundsViolation> found;
   for (std::size_t i = 0; i < memory.offsets.size(); ++i) {
     if (memory.offsets[i] == no_guards) {
@@ -103,13 +140,15 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
     }
     for (const bool after : {false, true}) {
       const std::uint64_t begin =
-          after ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - guard_bytes;
-      if (const auto distance = changed(session, memory.arena, begin, after)) {
+          after ? memory.offsets[i] + program.buffers[i].bytes : memory.offsets[i] - pattern.guard_bytes();
+      if (const auto changes = pattern.changes(session, memory.arena, begin, 2 * i + (after ? 1 : 0))) {
         found.push_back({.wave = program.wave_text(wave),
                          .iteration = iteration,
                          .buffer = program.buffers[i].name,
                          .side = after ? Side::after : Side::before,
-                         .distance_bytes = *distance});
+                         .distance_bytes = after ? changes->first : pattern.guard_bytes() - changes->last,
+                         .changed_bytes = changes->bytes,
+                         .buffer_bytes = program.buffers[i].bytes});
       }
     }
   }
@@ -131,7 +170,8 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   const std::vector<std::uint32_t> order = program_order(program);
   monitor.begin(Activity::building);
   const PlainPrograms programs(session, program, order);
-  const GuardedMemory memory = allocate_guarded(session, device, program);
+  GuardPattern pattern(size_of_guards(device, program));
+  const GuardedMemory memory = allocate_guarded(session, device, program, pattern);
   fill_apart(session, program, first, memory.buffers);
   device::require(session.finish(), "filling the buffers");
   const DeviceImages images = allocate_images(session, program);
@@ -141,12 +181,13 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);
   monitor.deadline = deadline;
-  BoundsReport report{.guard_bytes = memory.offsets.empty() ? 0 : guard_bytes};
+  BoundsReport report{.guard_bytes = pattern.guard_bytes()};
   // Ends at the first violation or when time is up.
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
+    device::work_notes().set_checked(fmt::format("{}, in iteration {},", program.wave_text(wave), iteration));
     const bool in_time = waves.run(wave, iteration, deadline, monitor);
     ++report.checked_waves;
-    report.violations = violations(session, program, memory, wave, iteration);
+    report.violations = violations(session, program, memory, pattern, wave, iteration);
     report.complete = !report.violations.empty() || in_time;
     return report.violations.empty() && report.complete;
   };
@@ -157,142 +198,6 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   return report;
 } catch (device::Refused& refused) {
   return tl::unexpected(std::move(refused.error));
-}
-
-bool is_simulator(const device::DeviceInfo& device) {
-  return device.platform.find("Oclgrind") != std::string::npos;
-}
-
-// Finds Oclgrind, runs this tool in it and parses its output.
-
-namespace {
-
-// Removes the first line of the text and returns it without its end.
-std::string_view next_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
-// Returns the text after a word of the line, or nothing.
-std::string_view text_after(std::string_view line, std::string_view word) {
-  const std::size_t at = line.find(word);
-  return at == std::string_view::npos ? std::string_view() : line.substr(at + word.size());
-}
-
-// A temporary folder, removed by the destructor.
-struct ScratchFolder {
-  std::filesystem::path path;
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tidegate-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) {
-      path = name;
-    }
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-};
-
-Result<void> write_file(const std::filesystem::path& path, const std::string& text) {
-  TIDEGATE_TRY(Output file, Output::open(path.string()));
-  TIDEGATE_CHECK(file.write(text));
-  return file.commit();
-}
-
-} // namespace
-
-std::string find_simulator() {
-  if (const char* const given = std::getenv("TIDEGATE_OCLGRIND"); given != nullptr) {
-    return given;
-  }
-  for (const char* const candidate :
-       {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/local/lib/oclgrind/liboclgrind-rt-icd.so",
-        "/usr/lib64/oclgrind/liboclgrind-rt-icd.so"}) {
-    if (std::error_code ignored; std::filesystem::exists(candidate, ignored)) {
-      return candidate;
-    }
-  }
-  return {};
-}
-
-std::vector<SimulatorFinding> parse_simulator_log(std::string_view log) {
-  std::vector<SimulatorFinding> findings;
-  SimulatorFinding current;
-  const auto finish = [&] {
-    const auto alike = [&](const SimulatorFinding& other) {
-      return other.kernel == current.kernel && other.file == current.file && other.line == current.line &&
-             other.message.substr(0, other.message.find(" at ")) ==
-                 current.message.substr(0, current.message.find(" at "));
-    };
-    if (!current.message.empty() && std::ranges::none_of(findings, alike)) {
-      findings.push_back(current);
-    }
-    current = {};
-  };
-  while (!log.empty()) {
-    const std::string_view line = next_line(log);
-    if (line.starts_with("Invalid ") || line.starts_with("Work-group divergence") ||
-        line.starts_with("Uninitialized ")) {
-      finish();
-      current.message = line;
-    } else if (const auto kernel = text_after(line, "\tKernel: "); !kernel.empty()) {
-      current.kernel = kernel;
-    } else if (const auto entity = text_after(line, "\tEntity: "); !entity.empty()) {
-      current.work_item = entity;
-    } else if (const auto place = text_after(line, "\tAt line "); !place.empty()) {
-      std::from_chars(place.data(), place.data() + place.size(), current.line);
-      current.file = text_after(place, " of ");
-      if (current.file.ends_with(':')) {
-        current.file.pop_back();
-      }
-    }
-  }
-  finish();
-  return findings;
-}
-
-Result<SimulatorRun> run_in_simulator(const std::string& runtime, const std::string& folder,
-                                      const std::vector<std::string>& command, std::string_view input) {
-  const ScratchFolder scratch;
-  const std::string log = (scratch.path / "log").string();
-  const std::string errors = (scratch.path / "errors").string();
-  const char* const given_options = std::getenv("OCLGRIND_BUILD_OPTIONS");
-  TIDEGATE_CHECK(write_file(scratch.path / "oclgrind.icd", runtime + '\n'));
-  std::vector<std::string> whole{
-      "setpriv", // ends it with this process
-      "--pdeathsig=KILL",
-      "env",
-      "--chdir=" + folder,
-      "OCL_ICD_VENDORS=" + scratch.path.string() + "/",
-      "OCL_ICD_FILENAMES=",
-      "OCLGRIND_LOG=" + log,
-      fmt::format("OCLGRIND_BUILD_OPTIONS={} -cl-opt-disable", given_options == nullptr ? "" : given_options),
-      "OCLGRIND_UNINITIALIZED=0",
-      "OCLGRIND_DATA_RACES=0"};
-  whole.insert(whole.end(), command.begin(), command.end());
-  const auto text_of = [](const std::string& file) {
-    constexpr std::size_t most = std::size_t{64} << 20U;
-    return read_all(file, most).value_or("");
-  };
-  const auto ran = filter(whole, input, errors);
-  std::string said = text_of(errors);
-  SimulatorRun run;
-  run.findings = parse_simulator_log(text_of(log));
-  run.complete = ran || (said.find("[wall_time_exceeded]") == std::string::npos &&
-                         said.find("[interrupted]") == std::string::npos);
-  if (!ran && run.complete && run.findings.empty()) {
-    return tl::unexpected(
-        Error{.code = ran.error().code,
-              .message = "Oclgrind did not run the program to its end: " + ran.error().message,
-              .fix = "correct what it reports, or check without Oclgrind (TIDEGATE_OCLGRIND=)",
-              .log = std::move(said)});
-  }
-  return run;
 }
 
 } // namespace tidegate::engine

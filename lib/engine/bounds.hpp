@@ -3,8 +3,8 @@
 //
 //   arena:  [guard][  buffer a  ][guard]  [guard][ buffer b ][guard] …
 //
-// A guard holds a pattern that depends on the offset; the wave that has just ended wrote any changed byte. In
-// Oclgrind, which checks every access itself, each buffer is a separate allocation instead.
+// A guard holds a pattern; the wave that has just ended wrote any changed byte. What is written beyond all guards may
+// crash the driver: the waiting process then names the wave (device::WorkNotes::checked).
 #pragma once
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
@@ -25,28 +24,6 @@ namespace tidegate::engine {
 // building, of the program's files.
 Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                   const RunOptions& options, Monitor& monitor);
-
-// Returns true for Oclgrind's simulator.
-bool is_simulator(const device::DeviceInfo& device);
-
-// Returns the runtime of Oclgrind: TIDEGATE_OCLGRIND, or where Debian and others install it. Empty if there
-// is none.
-std::string find_simulator();
-
-// Returns the findings in Oclgrind's log, one for each kernel, line and kind of access.
-std::vector<SimulatorFinding> parse_simulator_log(std::string_view log);
-
-struct SimulatorRun {
-  std::vector<SimulatorFinding> findings;
-  bool complete = true; // false if the command's wall time or an interrupt ended it
-};
-
-// Runs `command` (this tool with --check-bounds) in `folder` under the simulator with this runtime and with
-// `input` as standard input. Kernels are not optimised there: that takes about twice as long, but accesses keep
-// their lines, and the optimiser makes functions that the simulator lacks (llvm.usub.sat.i32 of
-// a > b ? a - b : 0). Errors: program_failed, with what the command wrote to standard error.
-Result<SimulatorRun> run_in_simulator(const std::string& runtime, const std::string& folder,
-                                      const std::vector<std::string>& command, std::string_view input);
 
 // A halo between two waves that access the same memory, one of them writing: there tile t of `after` touches
 // only elements of tiles t - halo … t + halo of `before`. `before` runs earlier, in the same or a previous

@@ -99,23 +99,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
     options.abandon(report_of_silence(run->compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
   if (options.check_bounds) {
-    TIDEGATE_TRY(BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
-    const std::string simulator = is_simulator(*device) || !bounds.complete ? "" : find_simulator();
-    if (simulator.empty()) {
-      return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
-    }
-    monitor.begin(Activity::simulating);
-    monitor.deadline = Monitor::Clock::time_point::max(); // the command has the same wall time and a watchdog
-    auto simulated =
-        run_in_simulator(simulator, compiled.written.folder, options.this_command, options.program_text);
-    if (!simulated && bounds.violations.empty()) {
-      return tl::unexpected(std::move(simulated.error()));
-    }
-    if (simulated) {
-      bounds.simulator = simulator;
-      bounds.complete = simulated->complete;
-      bounds.findings = std::move(simulated->findings);
-    }
+    TIDEGATE_TRY(const BoundsReport bounds, check_bounds(compiled, *device, options, monitor));
     return with_kernel(report_of_bounds(compiled, bounds, *device, options, elapsed_ns(start)));
   }
   if (options.check_halos) {

@@ -42,9 +42,13 @@ BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::
 } // namespace
 
 std::string place_text(const BoundsViolation& violation) {
-  const bool after = violation.side == Side::after;
-  return fmt::format("{} {} {}", plural(violation.distance_bytes + (after ? 1 : 0), "byte"),
-                     after ? "past the end of" : "before the start of", in_quotes(violation.buffer));
+  const std::string changed = plural(violation.changed_bytes, "byte");
+  return violation.side == Side::after
+             ? fmt::format("past the end of {} (first byte at offset {}, {} changed)",
+                           in_quotes(violation.buffer), violation.buffer_bytes + violation.distance_bytes,
+                           changed)
+             : fmt::format("before the start of {} (last byte at offset -{}, {} changed)",
+                           in_quotes(violation.buffer), violation.distance_bytes, changed);
 }
 
 ProgramSummary summary_of(const engine::CompiledProgram& compiled) {

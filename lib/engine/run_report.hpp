@@ -215,28 +215,19 @@ struct BoundsViolation {
   std::uint64_t iteration = 0;
   std::string buffer;
   Side side = Side::after;
-  std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: adjacent to the buffer
+  std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: the first byte past the end
+  std::uint64_t changed_bytes = 0;  // of the guard
+  std::uint64_t buffer_bytes = 0;
 };
 
-// Returns where it wrote: 4 bytes past the end of "sums".
+// Returns where it wrote: past the end of "sums" (first byte at offset 280, 4 bytes changed).
 std::string place_text(const BoundsViolation& violation);
 
-// An access that Oclgrind reports.
-struct SimulatorFinding {
-  std::string message;
-  std::string kernel;
-  std::string work_item;
-  std::string file;
-  std::uint64_t line = 0;
-};
-
 struct BoundsReport {
-  std::uint64_t guard_bytes = 0;   // on each side of each buffer; 0 in the simulator
+  std::uint64_t guard_bytes = 0;   // on each side of each buffer
   std::uint64_t checked_waves = 0; // launches after which the guards were checked
-  bool complete = true; // the program finished in time, or reached a violation; in the simulator, too
+  bool complete = true;            // the program finished in time, or reached a violation
   std::vector<BoundsViolation> violations;
-  std::string simulator; // runtime of the simulator that also ran it; empty without one
-  std::vector<SimulatorFinding> findings;
 };
 
 // The first access beyond a stated halo.

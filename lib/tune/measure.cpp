@@ -461,7 +461,7 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
   limited.compile.trace = false;
   std::optional<Workbench> bench;
   const engine::Watchdog watchdog(monitor, engine::grace, [&](bool by_signal) {
-    if (!by_signal && monitor.trying != nullptr && monitor.trying->is_set()) {
+    if (!by_signal && device::work_notes().trying) {
       std::abort(); // of a candidate: another process goes on without it
     }
     options.abandon(

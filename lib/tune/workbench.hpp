@@ -59,11 +59,7 @@ public:
   [[nodiscard]] std::uint64_t runs() const { return runs_; }
 
   // Says that the program as it is has run, so that a crash of the driver from now on comes from a candidate.
-  void begin_candidates() {
-    if (monitor_.trying != nullptr) {
-      monitor_.trying->set();
-    }
-  }
+  static void begin_candidates() { device::work_notes().trying = device::work_notes().begins_again.load(); }
 
 protected:
   // Throws device::Refused.

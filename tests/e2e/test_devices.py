@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 import jsonschema
 
 from support import PATIENCE, binary, run
-from test_run import pocl_cache
+from test_run import FAILING_DRIVER, pocl_cache
 
 
 def devices(*args: str, env: dict[str, str] | None = None) -> dict:
@@ -207,7 +209,7 @@ class Crash(unittest.TestCase):
                                  capture_output=True, text=True, timeout=PATIENCE, check=False)
         if limited.returncode == 0:
             self.skipTest("this PoCL does not crash")
-        self.assertIn("  fix: it may have run out of memory: ulimit -v leaves it 1 PiB; otherwise see what it says above; ",
+        self.assertIn("  fix: it may have run out of memory: ulimit -v leaves it 1 PiB; otherwise see what it prints; ",
                       limited.stderr)
 
     def test_in_the_middle_of_a_self_test(self) -> None:
@@ -219,6 +221,37 @@ class Crash(unittest.TestCase):
             self.skipTest("this PoCL needs no linker")
         self.assertEqual((result.rc, result.stdout), (4, ""), result.stderr)
         self.assertRegex(result.stderr, r"\[(driver_crash|opencl_failure)\]\n  fix: ")
+
+    @unittest.skipIf(FAILING_DRIVER == "", "TIDEGATE_FAILING_DRIVER does not name the layer")
+    def test_the_others_are_listed(self) -> None:
+        """A driver that aborts when it is loaded, next to one that does not."""
+        with tempfile.TemporaryDirectory() as vendors:
+            Path(vendors, "a.icd").write_text(f"{FAILING_DRIVER}\n")
+            Path(vendors, "b.icd").write_text("libpocl.so.2\n")
+            env = {"OCL_ICD_VENDORS": f"{vendors}/", "OCL_ICD_FILENAMES": ""}
+            answer = devices(env=env)
+            self.assertEqual(len(answer["devices"]), 1)
+            self.assertEqual([(Path(driver["file"]).name, driver["problem"]) for driver in answer["broken_drivers"]],
+                             [("a.icd", "it crashes when it is loaded (Aborted)")])
+            Path(vendors, "b.icd").unlink()
+            self.assertIn("[driver_crash]", run("devices", env=env).stderr)
+
+    def test_an_interrupt_ends_the_self_test(self) -> None:
+        with tempfile.TemporaryDirectory() as cache:
+            program = Path(cache, "p.json")
+            program.write_text('{"buffers": {"a": {"type": "u32", "count": 1, "init": {"iota": {}}, "output": "a.npy"}}, "ops": {}, '
+                               '"waves": [{"fill": {"buffer": "a", "value": 1}}]}')
+            process = subprocess.Popen([binary(), "run", str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env={**os.environ, "POCL_CACHE_DIR": f"{cache}/pocl", "XDG_CACHE_HOME": cache})
+            deadline = time.monotonic() + PATIENCE
+            while not list(Path(cache).glob("pocl/*/*")) and time.monotonic() < deadline and process.poll() is None:
+                time.sleep(0.01)
+            self.assertIsNone(process.poll())
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=PATIENCE)
+            self.assertEqual(process.returncode, 130)
+            self.assertLess(time.monotonic() - start, 1.5)
 
     def test_an_ignored_child_is_waited_for_all_the_same(self) -> None:
         done = subprocess.run(["/bin/sh", "-c", 'trap "" CHLD; exec "$0" devices --device abacus', binary()],

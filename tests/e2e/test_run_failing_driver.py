@@ -69,6 +69,17 @@ class FailingDriver(Safety):
             number *= 2
         return tried
 
+    def test_a_driver_that_exits(self) -> None:
+        """As LLVM does when it cannot write its output: what it printed is in the error."""
+        result = self.run_document(program(REPEAT), *OPTIONS, env={
+            "OPENCL_LAYERS": FAILING_DRIVER, "TIDEGATE_FAILING_CALL": "clBuildProgram:1", "TIDEGATE_FAILING_SIGNAL": "0",
+            "XDG_CACHE_HOME": str(self.cache), "POCL_CACHE_DIR": pocl_cache()})
+        error = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual((result.rc, error["code"]), (4, "driver_crash"), error)
+        self.assertIn("an OpenCL driver has ended the process (exit code 1)", error["message"])
+        self.assertIn("failing_driver: clBuildProgram:1", error["log"])
+        self.assert_withheld()
+
     def test_a_signal_that_no_handler_saw(self) -> None:
         """LLVM's handler is away for a moment when a second signal comes, and ours with it."""
         self.assertFalse(self.attempt("none:1", self.cache))

@@ -1,7 +1,7 @@
 // An OpenCL layer that lets the Nth call of one function fail, as a driver may: for tests of what comes then.
 // OPENCL_LAYERS names this library, TIDEGATE_FAILING_CALL the function and the number, as "clCreateBuffer:3".
 // TIDEGATE_FAILING_SIGNAL ends the process there by a signal instead, as where a driver has its own handler
-// away. It says so on standard error when it strikes; a call that never comes leaves no word.
+// away; 0 calls exit(1), as LLVM does. Taken for a driver, the library aborts. It says so on standard error when it strikes; a call that never comes leaves no word.
 //
 // TIDEGATE_WRONG_READS=BYTES:FIRST:LAST lets reads be wrong instead: of the reads of that many bytes, the ones with
 // these numbers (counted from 1) get the lowest bit of their last word changed. With TIDEGATE_WRONG_AFTER=PREFIX only
@@ -41,6 +41,9 @@ bool strikes(std::string_view function) {
   }
   std::fprintf(stderr, "failing_driver: %s\n", asked);
   if (const char* const number = std::getenv("TIDEGATE_FAILING_SIGNAL")) {
+    if (std::atoi(number) == 0) {
+      std::exit(1);
+    }
     std::signal(std::atoi(number), SIG_DFL);
     std::raise(std::atoi(number));
   }
@@ -222,6 +225,11 @@ cl_int CL_API_CALL read(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
 } // namespace
 
 extern "C" {
+
+// What loaders ask a driver for first.
+CL_API_ENTRY void* CL_API_CALL clGetExtensionFunctionAddress(const char* /*name*/) {
+  std::abort();
+}
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                size_t* returned) {
