@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -403,6 +404,20 @@ Result<NpyArray> parse_npy(std::string_view file_bytes) {
     swap_byte_order(array.bytes, element_bytes(array.type));
   }
   return array;
+}
+
+Result<void> check_array_name(const std::string& path, std::string_view other) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
+  constexpr std::array<std::string_view, 5> known{"", ".npy", ".raw", ".bin", ".dat"};
+  if (std::ranges::find(known, ending) != known.end() || std::ranges::equal(other, ending, same) ||
+      std::ranges::find(element_type_names, std::string_view(ending).substr(1)) != element_type_names.end()) {
+    return {};
+  }
+  return failure(ErrorCode::invalid_program,
+                 fmt::format("{} would hold raw bytes, not what its ending says", in_quotes(path)),
+                 fmt::format("name it .npy{}{}, or .raw for raw bytes; or say \"raw\": true",
+                             other.empty() ? "" : " or ", other));
 }
 
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape) {

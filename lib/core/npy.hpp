@@ -149,6 +149,10 @@ Result<NpyArray> parse_npy(std::string_view file_bytes);
 // of 64 bytes. At most 64 dimensions, as in NumPy.
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape);
 
+// Files other than .npy hold raw bytes. Refuses a name whose ending promises something else: only .raw, .bin, .dat, the name
+// of an element type or no ending mean raw bytes, and `other` (".png") a further format. Error: invalid_program.
+Result<void> check_array_name(const std::string& path, std::string_view other = {});
+
 // Formats a shape as Python does: "(2, 3)".
 std::string shape_text(std::span<const std::uint64_t> shape);
 

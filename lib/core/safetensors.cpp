@@ -12,8 +12,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <set>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace tidegate {
 namespace {
@@ -71,6 +73,49 @@ std::string some_names(const rapidjson::Document& header) {
   return fmt::format("it has {}{}", names, count > most ? fmt::format(" and {} more", count - most) : "");
 }
 
+bool is_list(const rapidjson::Value& entry, const char* key) {
+  return entry.HasMember(key) && entry[key].IsArray() &&
+         std::ranges::all_of(entry[key].GetArray(), [](const auto& number) { return number.IsUint64(); });
+}
+
+// Checks that each tensor is there once, and that each of the data's bytes belongs to one.
+Result<void> check_layout(const rapidjson::Document& header, const std::string& path, std::uint64_t bytes) {
+  std::set<std::string_view> names;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const auto& member : header.GetObject()) {
+    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+    if (!names.insert(name).second) {
+      return tl::unexpected(no_safetensors(path, fmt::format("it has {} twice", in_quotes(name))));
+    }
+    const auto& entry = member.value;
+    if (name == "__metadata__") {
+      continue;
+    }
+    if (!entry.IsObject() || !entry.HasMember("dtype") || !entry["dtype"].IsString() ||
+        !is_list(entry, "shape") || !is_list(entry, "data_offsets") || entry["data_offsets"].Size() != 2) {
+      return tl::unexpected(
+          no_safetensors(path, fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))));
+    }
+    ranges.emplace_back(entry["data_offsets"][0].GetUint64(), entry["data_offsets"][1].GetUint64());
+    if (ranges.back().first > ranges.back().second || ranges.back().second > bytes) {
+      return tl::unexpected(no_safetensors(path, fmt::format("{} lies outside of it", in_quotes(name))));
+    }
+  }
+  std::ranges::sort(ranges);
+  std::uint64_t end = 0;
+  for (const auto& [from, to] : ranges) {
+    if (from != end) {
+      return tl::unexpected(
+          no_safetensors(path, fmt::format("byte {} of its data belongs to {}", std::min(from, end),
+                                           from < end ? "two tensors" : "no tensor")));
+    }
+    end = to;
+  }
+  return end == bytes ? Result<void>()
+                      : tl::unexpected(no_safetensors(
+                            path, fmt::format("byte {} of its data belongs to no tensor", end)));
+}
+
 } // namespace
 
 Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, const std::string& name) {
@@ -100,21 +145,10 @@ Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, cons
     return tl::unexpected(
         bad_file(path, fmt::format("there is no tensor {}", in_quotes(name)), some_names(header)));
   }
+  TIDEGATE_CHECK(check_layout(header, path, size - length_bytes - length));
   const auto& entry = found->value;
-  const auto is_list = [&entry](const char* key) {
-    return entry.HasMember(key) && entry[key].IsArray() &&
-           std::ranges::all_of(entry[key].GetArray(), [](const auto& number) { return number.IsUint64(); });
-  };
-  if (!entry.IsObject() || !entry.HasMember("dtype") || !entry["dtype"].IsString() || !is_list("shape") ||
-      !is_list("data_offsets") || entry["data_offsets"].Size() != 2) {
-    return tl::unexpected(
-        no_safetensors(path, fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))));
-  }
   const std::uint64_t begin = entry["data_offsets"][0].GetUint64();
   const std::uint64_t end = entry["data_offsets"][1].GetUint64();
-  if (begin > end || end > size - length_bytes - length) {
-    return tl::unexpected(no_safetensors(path, fmt::format("{} lies outside of it", in_quotes(name))));
-  }
   Tensor tensor{.type = entry["dtype"].GetString(),
                 .shape = {},
                 .offset = length_bytes + length + begin,

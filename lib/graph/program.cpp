@@ -2,6 +2,7 @@
 #include "graph/program.hpp"
 
 #include "core/files.hpp"
+#include "core/npy.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -102,6 +103,10 @@ Result<void> check_outputs(const FrontierProgram& program) {
       errors.check(refuse(fmt::format("{} has no {}", name(program.algorithm), output.name),
                           fmt::format("leave it out, or run {}", name(*output.algorithm)),
                           fmt::format("/outputs/{}", output.name)));
+    } else if (auto named = check_array_name((program.outputs.*output.path).value_or("")); !named) {
+      named.error().fix = "name it .npy, or .raw for raw bytes";
+      named.error().pointer = fmt::format("/outputs/{}", output.name);
+      errors.check(named);
     }
   }
   return errors.result();

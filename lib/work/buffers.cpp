@@ -153,8 +153,9 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
   if (buffer.init->tensor) {
     TIDEGATE_TRY(const Descriptor file, open_input(path));
     TIDEGATE_TRY(Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-    return type_of(tensor) == buffer.type || buffer.init->convert ? tensor.shape
-                                                                  : std::vector{tensor.bytes / size};
+    const bool as_is = type_of(tensor) == buffer.type || buffer.init->convert;
+    const std::uint64_t elements = as_is ? 1 : tensor.bytes / size; // of a scalar, or of bytes as they are
+    return as_is && !tensor.shape.empty() ? tensor.shape : std::vector{elements};
   }
   TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
   if (is_npy(path)) {

@@ -17,6 +17,10 @@ constexpr Field iota_fields[] = {
 };
 TIDEGATE_RECORD(Iota, iota_fields);
 
+constexpr std::string_view raw_meaning =
+    "whether files that are named neither .npy (images: .png) nor .raw, .bin, .dat or like an element type "
+    "hold raw bytes";
+
 constexpr Field random_fields[] = {
     required<&Random::seed>("equal seeds give equal contents"),
     optional<&Random::low>("lowest value; left out 0, for integers the lowest of the type"),
@@ -59,6 +63,7 @@ constexpr Field program_buffer_fields[] = {
     optional<&BufferSpec::output>("file written when the run succeeds: .npy, or else raw bytes"),
     optional<&BufferSpec::expect>("your own reference, with which the output is compared; a difference "
                                   "ends the run with exit code 1 and without outputs"),
+    defaulted<&BufferSpec::raw>(raw_meaning),
     optional<&BufferSpec::note>(note_meaning),
 };
 TIDEGATE_RECORD(BufferSpec, program_buffer_fields);
@@ -72,6 +77,7 @@ constexpr Field image_fields[] = {
     defaulted<&ImageSpec::texel_buffer>("whether it is an image1d_buffer_t"),
     optional<&ImageSpec::init>("first contents, by channels: one of fill, iota, random and file"),
     optional<&ImageSpec::output>("file written when the run succeeds: .npy, .png, or else raw bytes"),
+    defaulted<&ImageSpec::raw>(raw_meaning),
     optional<&ImageSpec::note>(note_meaning),
 };
 TIDEGATE_RECORD(ImageSpec, image_fields);
@@ -90,6 +96,7 @@ constexpr Field hits_fields[] = {
     defaulted<&HitsSpec::sorted>("whether the output is in ascending order, so that runs repeat"),
     optional<&HitsSpec::output>(
         "file of the hits found, written when the run succeeds: .npy, or else raw bytes"),
+    defaulted<&HitsSpec::raw>(raw_meaning),
     optional<&HitsSpec::note>(note_meaning),
 };
 TIDEGATE_RECORD(HitsSpec, hits_fields);

@@ -31,12 +31,6 @@ std::string ending(const std::string& path) {
 bool named_png(const std::string& path) {
   return ending(path) == ".png";
 }
-// True for picture formats other than PNG: raw bytes under such a name would not open as a picture.
-bool names_other_picture(const std::string& path) {
-  constexpr std::array<std::string_view, 8> endings{".jpg", ".jpeg", ".bmp",  ".gif",
-                                                    ".tif", ".tiff", ".webp", ".ppm"};
-  return std::ranges::find(endings, ending(path)) != endings.end();
-}
 bool named_npy(std::string_view path) {
   return path.ends_with(".npy");
 }
@@ -184,11 +178,6 @@ Result<std::vector<std::byte>> read_raw(const ProgramBuffer& image, const std::s
 }
 
 Result<void> check_file(const ProgramBuffer& image, const std::string& file, std::string pointer) {
-  if (names_other_picture(file)) {
-    return tl::unexpected(
-        invalid_program(fmt::format("{} names a picture that is not a PNG", in_quotes(file)),
-                        "name a .png or .npy file; other endings mean raw bytes", std::move(pointer)));
-  }
   if (named_png(file) && !fits_png(*image.image)) {
     return tl::unexpected(invalid_program(
         fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name), describe(*image.image)),

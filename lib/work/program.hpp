@@ -53,6 +53,7 @@ struct ImageSpec {
   std::optional<BufferInit> init;      // as for buffers; a file may also be a PNG
   std::optional<std::string> output;   // .npy, .png or raw bytes; relative to the program
   std::optional<std::string> note{};   // for people
+  bool raw = false;                    // files of any other ending hold raw bytes
 };
 
 // The user's own reference of an output. An element e of it allows e ± (atol + rtol |e|); NaN equals NaN.
@@ -72,6 +73,7 @@ struct BufferSpec {
   std::optional<std::string> note{};                 // here and below: for people
   std::optional<std::vector<std::uint64_t>> shape{}; // of an .npy output, slowest dimension first
   std::optional<ExpectSpec> expect{};                // of the output
+  bool raw = false;                                  // files of any other ending hold raw bytes
 };
 
 // A bounded list that waves append to. Without a capacity it has that of the launch policy.
@@ -84,6 +86,7 @@ struct HitsSpec {
   bool sorted = false;               // the output is
   std::optional<std::string> output; // .npy or raw bytes; relative to the program
   std::optional<std::string> note{};
+  bool raw = false; // an output of any other ending holds raw bytes
 };
 
 struct OpSpec {

@@ -206,6 +206,9 @@ Result<void> check_expected(const ResolveInput& input, const ProgramBuffer& buff
   }
   const std::string path = path_in(input.folder, spec.expect->file);
   auto checked = check_scope(path, input.folder, input.scope);
+  if (checked && !spec.raw) {
+    checked = check_array_name(spec.expect->file);
+  }
   if (checked && files != FileCheck::none) {
     checked = check_input(path, buffer.expected->read, files);
   }
@@ -266,19 +269,26 @@ Error wrong_kind(const std::string& name, std::string_view what, std::string fix
   return invalid_program(fmt::format("{} is {}", in_quotes(name), what), std::move(fix), std::move(pointer));
 }
 
-Result<void> files_in_scope(const ResolveInput& input, const std::optional<BufferInit>& init,
-                            const std::optional<std::string>& output, const std::string& pointer) {
+// Checks that the files are in scope, and that their names say what they hold: unless `raw`, .npy, what reads as raw
+// bytes, or `other`.
+Result<void> check_names(const ResolveInput& input, const std::optional<BufferInit>& init,
+                         const std::optional<std::string>& output, bool raw, const std::string& pointer,
+                         std::string_view other = {}) {
   ErrorList errors;
-  const auto check = [&](const std::optional<std::string>& file, const std::string& at) {
+  const auto check = [&](const std::optional<std::string>& file, bool any_name, const std::string& at) {
     auto allowed =
         file ? check_scope(path_in(input.folder, *file), input.folder, input.scope) : Result<void>();
+    if (allowed && file && !any_name) {
+      allowed = check_array_name(*file, other);
+    }
     if (!allowed) {
       allowed.error().pointer = at;
     }
     errors.check(allowed);
   };
-  check(init ? init->file : std::nullopt, pointer + "/init/file");
-  check(output, pointer + "/output");
+  const bool tensors = init && init->file && init->file->ends_with(".safetensors");
+  check(init ? init->file : std::nullopt, raw || tensors, pointer + "/init/file");
+  check(output, raw, pointer + "/output");
   return errors.result();
 }
 
@@ -290,7 +300,7 @@ Result<void> complete_count(const ResolveInput& input, const std::string& name, 
   if (by_file) {
     TIDEGATE_CHECK(input.wholly_read(pointer));
     TIDEGATE_CHECK(check_init(*spec.init, pointer));
-    TIDEGATE_CHECK(files_in_scope(input, spec.init, {}, pointer));
+    TIDEGATE_CHECK(check_names(input, spec.init, {}, spec.raw, pointer));
     auto shape = shape_in_file(spec, path_in(input.folder, *spec.init->file));
     if (!shape) {
       shape.error().pointer = pointer + "/init/file";
@@ -342,7 +352,7 @@ Result<ProgramBuffer> resolve_buffer(const ResolveInput& input, const std::strin
   // File contents are compared only with a valid buffer, and files outside the scope stay untouched.
   const FileCheck files = errors.result() ? input.files : std::min(input.files, FileCheck::reachable);
   set_contents(buffer, spec, input.folder);
-  if (errors.check(files_in_scope(input, spec.init, spec.output, pointer))) {
+  if (errors.check(check_names(input, spec.init, spec.output, spec.raw, pointer))) {
     errors.check(check_data_files(buffer, spec.init, input.folder, files));
   }
   errors.check(check_expected(input, buffer, spec, files));
@@ -365,7 +375,7 @@ Result<ProgramBuffer> resolve_named_image(const ResolveInput& input, const NameI
     return tl::unexpected(both_called("a buffer and an image", name, pointer));
   }
   TIDEGATE_CHECK(input.wholly_read(pointer));
-  TIDEGATE_CHECK(files_in_scope(input, stated.init, stated.output, pointer));
+  TIDEGATE_CHECK(check_names(input, stated.init, stated.output, stated.raw, pointer, ".png"));
   ImageSpec spec = stated;
   if (spec.size.empty() && spec.init && spec.init->file) {
     auto size = size_in_file(spec, path_in(input.folder, *spec.init->file));
@@ -389,7 +399,7 @@ Result<ProgramBuffer> resolve_list(const ResolveInput& input, const ProgramMemor
         both_called(buffer ? "a buffer and a list of hits" : "an image and a list of hits", name, pointer));
   }
   TIDEGATE_CHECK(input.wholly_read(pointer));
-  TIDEGATE_CHECK(files_in_scope(input, {}, spec.output, pointer));
+  TIDEGATE_CHECK(check_names(input, {}, spec.output, spec.raw, pointer));
   ProgramBuffer list = resolve_hits(name, spec, input.folder, pointer);
   TIDEGATE_CHECK(check_data_files(list, {}, input.folder, input.files));
   return list;

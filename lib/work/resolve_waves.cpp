@@ -122,7 +122,14 @@ Result<ProgramWave> resolve_wave(const WaveInput& in, NameIndex& names) {
 void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
                 ErrorList& errors) {
   const WaveProgram& program = input.program;
-  HitSources sources{.items = queued_items(waves, program.repeat.value_or(1)),
+  if (program.hits.empty()) {
+    return;
+  }
+  const auto items = queued_items(waves, program.repeat.value_or(1));
+  if (!errors.check(items)) {
+    return;
+  }
+  HitSources sources{.items = *items,
                      .endless = program.until && !program.repeat,
                      .budget_bytes = program.device_memory_budget_bytes};
   for (const ProgramBuffer& buffer : memory.buffers) {

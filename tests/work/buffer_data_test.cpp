@@ -4,6 +4,7 @@
 #include "work/contents.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -433,8 +434,8 @@ TEST_CASE("tensors of another type are converted on request") {
   const std::string header =
       R"({"wide":{"dtype":"F64","shape":[2],"data_offsets":[0,16]},"brain":{"dtype":"BF16","shape":[2],)"
       R"("data_offsets":[16,20]},"eight":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[20,22]},)"
-      R"("huge":{"dtype":"F64","shape":[8589934592,8589934592,2],"data_offsets":[0,16]},)"
-      R"("short":{"dtype":"BF16","shape":[2,3],"data_offsets":[16,20]}})";
+      R"("huge":{"dtype":"F64","shape":[8589934592,8589934592,2],"data_offsets":[22,38]},)"
+      R"("short":{"dtype":"BF16","shape":[2,3],"data_offsets":[38,42]}})";
   const std::array<double, 2> wide{0.1, -2.5};
   const std::array<std::uint16_t, 2> brain{0x3fc0, 0xc120}; // 1.5 and -10
   const std::uint64_t length = header.size();
@@ -442,7 +443,7 @@ TEST_CASE("tensors of another type are converted on request") {
   file += header;
   file.append(reinterpret_cast<const char*>(wide.data()), sizeof wide);
   file.append(reinterpret_cast<const char*>(brain.data()), sizeof brain);
-  folder.write("x.safetensors", file + "12");
+  folder.write("x.safetensors", file + "12" + std::string(20, ' '));
   const auto converted = [&](const char* tensor, ElementType type, bool convert = true) {
     return initial_contents(
         {.type = type,
@@ -468,6 +469,37 @@ TEST_CASE("tensors of another type are converted on request") {
       converted("wide", ElementType::f32, false).error().fix ==
       "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
       "bytes as they are");
+}
+
+TEST_CASE("in a .safetensors file each tensor is there once and each byte belongs to one") {
+  const TemporaryFolder folder;
+  const auto entry = [](std::string_view name, int begin, int end) {
+    return fmt::format(R"("{}":{{"dtype":"U8","shape":[{}],"data_offsets":[{},{}]}})", name, end - begin,
+                       begin, end);
+  };
+  const auto read = [&](const std::string& tensors) {
+    const std::string header = "{" + tensors + "}";
+    const std::uint64_t length = header.size();
+    folder.write("x.safetensors",
+                 std::string(reinterpret_cast<const char*>(&length), sizeof length) + header + "0123");
+    const auto contents = initial_contents({.type = ElementType::u8,
+                                            .count = 2,
+                                            .init = BufferInit{.file = "x.safetensors", .tensor = "a"},
+                                            .output = {}},
+                                           folder.path());
+    return contents ? "read" : contents.error().message;
+  };
+  CHECK(read(entry("b", 2, 4) + "," + entry("a", 0, 2)) == "read");
+  CHECK(read(entry("a", 0, 2) + "," + entry("none", 2, 2) + "," + entry("b", 2, 4)) == "read");
+  CHECK(read(entry("a", 0, 2) + "," + entry("a", 2, 4)) == "no .safetensors file: it has \"a\" twice");
+  CHECK(read(entry("a", 0, 2) + "," + entry("b", 1, 4)) ==
+        "no .safetensors file: byte 1 of its data belongs to two tensors");
+  CHECK(read(entry("a", 0, 2) + "," + entry("b", 3, 4)) ==
+        "no .safetensors file: byte 2 of its data belongs to no tensor");
+  CHECK(read(entry("a", 0, 2)) == "no .safetensors file: byte 2 of its data belongs to no tensor");
+  CHECK(read(entry("a", 0, 2) + "," + entry("b", 2, 5)) == "no .safetensors file: \"b\" lies outside of it");
+  CHECK(read(entry("a", 0, 2) + R"(,"b":{"dtype":"U8"})") ==
+        "no .safetensors file: \"b\" has no dtype, shape and data_offsets");
 }
 
 TEST_CASE("outputs are .npy or raw by their ending") {

@@ -117,6 +117,34 @@ TEST_CASE("paths stay in the program's folder") {
             fix);
 }
 
+TEST_CASE("a file holds raw bytes only under a name that does not promise another format") {
+  Program program;
+  const auto refusal = [&program](const std::string& input, const std::string& output) {
+    program.buffer().init = input.empty() ? std::nullopt : std::optional(BufferInit{.file = input});
+    program.buffer().output = output.empty() ? std::nullopt : std::optional(output);
+    return program.scope_error();
+  };
+  const std::string bytes(16, '0');
+  for (const std::string name : {"x.raw", "x.bin", "x.dat", "x.f32", "x"}) {
+    CAPTURE(name);
+    program.write(name, bytes);
+    CHECK(refusal(name, "") == "");
+    CHECK(refusal("", "out-" + name) == "");
+  }
+  for (const std::string name : {"x.npz", "x.png", "x.csv", "x.NPY", "x.npy.gz", "x.json"}) {
+    CAPTURE(name);
+    program.write(name, bytes);
+    program.buffer().raw = false;
+    const std::string why = " [invalid_program]\n  at: /buffers/x/";
+    CHECK(refusal(name, "").find("\"" + name + "\" would hold raw bytes, not what its ending says" + why +
+                                 "init/file\n  fix: name it .npy, or .raw for raw bytes; or say \"raw\": "
+                                 "true") != std::string::npos);
+    CHECK(refusal("", name).find(why + "output") != std::string::npos);
+    program.buffer().raw = true;
+    CHECK(refusal(name, "out-" + name) == "");
+  }
+}
+
 TEST_CASE("detours within the folder are none of anybody's business") {
   Program program;
   program.write("sub/k.cl", "#include \"../inner.h\"\nkernel void k(global float* x) {}\n");
