@@ -36,7 +36,7 @@ struct ReadProgram {
 
 class RunStream {
 public:
-  RunStream(const RunSettings& settings, device::SharedFlag& ran) : settings_(settings), ran_(ran) {
+  explicit RunStream(const RunSettings& settings) : settings_(settings) {
     settings_.options.kept = &kept_;
     settings_.options.open_session =
         [this, open = settings.options.open_session](
@@ -64,7 +64,6 @@ public:
     const bool frontier = is_frontier_program(settings.text);
     TIDEGATE_CHECK(check_options_for(settings, frontier));
     engine::Monitor monitor;
-    monitor.before_kernels = [this] { ran_.set(); };
     const auto abandon = [&request](auto report) { // the device has not come back, so this ends the process
       report.id = request.id;
       std::string text;
@@ -127,6 +126,10 @@ private:
       return {};
     }
     settings.changed = true;
+    constexpr std::size_t most_programs = 16; // they are read again
+    if (programs_.size() >= most_programs && !programs_.contains(settings.program)) {
+      programs_.clear();
+    }
     ReadProgram& read = programs_[settings.program];
     if (read.text != settings.text) { // refuse an invalid file before changes are applied
       const auto at = [&](Error error) {
@@ -186,20 +189,19 @@ private:
   }
 
   RunSettings settings_;
-  device::SharedFlag& ran_;
   engine::Kept kept_;
   std::map<std::string, ReadProgram> programs_; // by path
 };
 
 } // namespace
 
-Result<ExitCode> run_stream(const RunSettings& settings, device::SharedFlag& ran) {
+Result<ExitCode> run_stream(const RunSettings& settings) {
   hint_at_terminal(std::string(standard_stream));
   flush_outputs(false); // no wait for the disk: later requests write the outputs again
   TIDEGATE_TRY(const auto input, open_input(std::string(standard_stream), FileKinds::any));
   TIDEGATE_TRY(auto output, Output::open(settings.output));
   // One worker answers all requests in order, because they share the device.
-  const auto stream = std::make_shared<RunStream>(settings, ran);
+  const auto stream = std::make_shared<RunStream>(settings);
   const auto make_answer = [&stream]() -> LineAnswer {
     return [stream](std::string_view line, LineReply& reply) { return stream->answer(line, reply); };
   };

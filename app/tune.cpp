@@ -14,6 +14,7 @@
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
+#include "engine/report.hpp"
 #include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
@@ -109,14 +110,11 @@ std::filesystem::path checked_file(std::string_view program_text, const graphs::
     key += own ? own->text : "";
   }
   for (const NamedFile& input : graphs::files_of(program, folder).inputs) {
-    std::error_code unknown;
-    const auto path = std::filesystem::canonical(input.path, unknown);
-    const std::uintmax_t bytes = unknown ? 0 : std::filesystem::file_size(path, unknown);
-    if (unknown || !std::filesystem::is_regular_file(path, unknown)) {
+    const std::string contents = hash_of_file(input.path);
+    if (contents.empty()) {
       return {};
     }
-    const auto written = std::filesystem::last_write_time(path, unknown).time_since_epoch().count();
-    key += fmt::format("{} {} {}", path.string(), bytes, written);
+    key += contents + '\n';
   }
   return cache.empty() ? cache : cache / ("checked-" + hash_of(device_key(device) + key));
 }
@@ -192,7 +190,7 @@ static Result<void> write_difference(const std::filesystem::path& file, std::str
 // Returns the warning that outputs differ from plain launches. `of_whom` is the part of its text that names the run whose outputs
 // differ and what follows from it.
 static engine::Warning difference_warning(const engine::FirstRun& first_run, const std::string& pointer,
-                                          std::string_view of_whom) {
+                                          std::string_view of_whom, bool fp_contract_off) {
   std::string message = fmt::format("outputs differ from those of plain launches{}: ", of_whom);
   if (first_run.difference && first_run.difference->first_difference) {
     const engine::Difference& first = *first_run.difference->first_difference;
@@ -201,15 +199,7 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
   } else {
     message += "an earlier run found that";
   }
-  const auto cause = first_run.difference ? first_run.difference->likely_cause : std::nullopt;
-  std::string fix =
-      cause == engine::DifferenceCause::race
-          ? "plain launches do not repeat themselves either: look for work-items that race"
-      : cause == engine::DifferenceCause::rounding
-          ? "the compiler rounds differently in the two kernels: --set fp-contract=off makes them equal"
-      : cause == engine::DifferenceCause::item_order
-          ? "they depend on the order of published items: look for ops whose result depends on which item runs first"
-          : "this may be a bug in tidegate: please report it";
+  std::string fix = engine::difference_fix(first_run.difference, fp_contract_off);
   if (first_run.difference_file) {
     fix += fmt::format("; {} has the data", *first_run.difference_file);
   }
@@ -267,7 +257,9 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
                  : unequal    ? "not equal to plain launches on an earlier run here"
                               : found->reason;
   return {.report = first,
-          .warning = unequal ? std::optional(difference_warning(*found, "", of_stated)) : std::nullopt};
+          .warning = unequal ? std::optional(
+                                   difference_warning(*found, "", of_stated, options.compile.fp_contract_off))
+                             : std::nullopt};
 }
 
 ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
@@ -282,9 +274,11 @@ ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& dev
   const auto file = stated_file(settings, device, key);
   first.kept = keep_file(file, documents::encode(first) + '\n');
   return {.report = first,
-          .warning = first.compared && !first.equal ? std::optional(difference_warning(first, "", of_stated))
-                     : first.kept || file.empty()   ? std::nullopt
-                                                    : std::optional(not_kept_warning(file))};
+          .warning = first.compared && !first.equal
+                         ? std::optional(difference_warning(first, "", of_stated,
+                                                            settings.options.compile.fp_contract_off))
+                     : first.kept || file.empty() ? std::nullopt
+                                                  : std::optional(not_kept_warning(file))};
 }
 
 Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, const std::string& key,
@@ -313,7 +307,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
                                                      .reason = "measured by `tidegate tune measure`",
                                                      .next = "takes the same way"};
     if (report.compared && !report.equal) {
-      chosen.warning = difference_warning(report, "", of_chosen);
+      chosen.warning = difference_warning(report, "", of_chosen, options.compile.fp_contract_off);
     }
     options.compile.why = report.reason;
     chosen.report = std::move(report);
@@ -343,9 +337,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
   const bool measures = settings.measure && !settings.profile && !settings.policy;
   auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
                         : tuning::compare_choice(lowering, tried, options, monitor);
-  if (monitor.trying != nullptr) {
-    monitor.trying->set(false);
-  }
+  device::work_notes().trying = false;
   if (tuning::abandoned_builds()) {
     device::CapturedErrors::end();
   }
@@ -357,7 +349,8 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
       found->report.difference_file = files.difference.string();
     }
     chosen.warning =
-        difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen);
+        difference_warning(found->report, found->fault_at, found->report.equal ? of_candidate : of_chosen,
+                           options.compile.fp_contract_off);
   }
   if (measures && (found->report.compared || found->report.settled)) {
     device::DeviceProfile profile = device->profile.value_or(

@@ -549,6 +549,22 @@ std::string hash_of(std::string_view text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
+std::string hash_of_file(const std::string& path) {
+  const auto file = open_input(path, FileKinds::regular);
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  if (!file || !state || file->get() == STDIN_FILENO) {
+    return {};
+  }
+  XXH3_128bits_reset(state.get());
+  std::vector<char> block(std::size_t{1} << 20U);
+  ssize_t got = 0;
+  while ((got = ::read(file->get(), block.data(), block.size())) > 0 || (got < 0 && errno == EINTR)) {
+    XXH3_128bits_update(state.get(), block.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return got < 0 ? std::string() : fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 bool keep_file(const std::filesystem::path& path, std::string_view contents) {
   if (path.empty()) {
     return false;

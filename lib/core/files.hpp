@@ -144,6 +144,9 @@ std::filesystem::path cache_folder();
 // Returns 32 hexadecimal digits: a hash of 128 bits.
 std::string hash_of(std::string_view text);
 
+// Returns such a hash of a regular file's contents; empty for other files, and for one that cannot be read.
+std::string hash_of_file(const std::string& path);
+
 // Writes a file, which appears complete or not at all, and its folder. Returns false if either cannot be written, or if
 // the path is empty.
 bool keep_file(const std::filesystem::path& path, std::string_view contents);

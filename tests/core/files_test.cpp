@@ -188,6 +188,16 @@ TEST_CASE("a name with a NUL is refused, not cut off") {
   CHECK_FALSE(check_scope(path, folder.path().string(), PathScope::anywhere));
 }
 
+TEST_CASE("the hash of a file is that of its contents") {
+  const TemporaryFolder folder;
+  const std::string large(3'000'000, 'x');
+  CHECK(hash_of_file(folder.write("a", large)) == hash_of(large));
+  CHECK(hash_of_file(folder.write("b", "")) == hash_of(""));
+  CHECK(hash_of_file(folder.file("none")).empty());
+  CHECK(hash_of_file("/dev/null").empty());
+  CHECK(hash_of_file("-").empty());
+}
+
 TEST_CASE("standard streams have a display name") {
   CHECK(display_name("-") == "standard input");
   CHECK(display_name("a.json") == "a.json");
