@@ -410,58 +410,6 @@ void check_items(const engine::RunReport& report, FigureChecks& checks) {
   }
 }
 
-// Checks the tiles of the iterations that `until` made needless: as many in each. `items_in_all` says how many
-// iterations they are, by the items of one.
-void check_tiles_left(const engine::RunReport& report, std::uint64_t tiles, FigureChecks& checks) {
-  const std::uint64_t more =
-      report.items_processed - std::min(report.items_processed, report.published_items);
-  const std::uint64_t of_iteration = report.iterations < 2 ? 0 : more / (report.iterations - 1);
-  if (report.status != engine::RunStatus::done || report.active || of_iteration == 0 ||
-      std::ranges::any_of(report.queues, [](const auto& queue) { return queue.publishing.has_value(); }) ||
-      report.items_in_all == std::numeric_limits<std::uint64_t>::max()) {
-    return;
-  }
-  const std::uint64_t left =
-      (report.items_in_all - std::min(report.items_in_all, report.items_processed)) / of_iteration;
-  checks.require(
-      left == 0 ? tiles == 0 : tiles % left == 0, "/tiles_processed",
-      fmt::format("{} of queue_len remain, and {}", plural(tiles, "tile"), plural(left, "iteration")));
-}
-
-// Checks the tiles that ran by the queue of the launch request, which counts those of all iterations.
-void check_tiles(const engine::RunReport& report, std::uint64_t queue_len, FigureChecks& checks) {
-  constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U; // in requests of runs
-  std::uint64_t tiles = report.tiles_processed;
-  for (const engine::QueueReport& queue : report.queues) {
-    tiles -= std::min(tiles, queue.publishing ? queue.publishing->published_items : 0);
-  }
-  if (queue_len == longest_queue) {
-    return;
-  }
-  if (report.status != engine::RunStatus::done || report.converged == true) {
-    checks.at_most("/tiles_processed", "tiles_processed without published items", tiles,
-                   "queue_len of the evidence is", queue_len);
-    check_tiles_left(report, queue_len - std::min(queue_len, tiles), checks);
-    return;
-  }
-  std::uint64_t counting = 0; // work-groups that counted flags
-  std::uint64_t idle = 0;     // tiles whose flags were not set
-  for (std::size_t i = 0; report.active && i < report.active->size(); ++i) {
-    const engine::ActiveReport& wave = (*report.active)[i];
-    constexpr std::uint64_t counted = 4096; // flags by one of them
-    counting += (wave.tiles + counted - 1) / counted * wave.iterations;
-    idle += wave.tiles * wave.iterations - std::min(wave.active_tiles, wave.tiles * wave.iterations);
-  }
-  // Where the last tile of a wave is smaller, idle tiles count as well.
-  const std::uint64_t missing = queue_len - std::min(queue_len, tiles + counting);
-  const bool several = report.active && report.active->size() > 1 && missing < idle;
-  checks.require(
-      tiles + counting + missing == queue_len && (missing == idle || missing == 0 || several),
-      "/tiles_processed",
-      fmt::format("tiles_processed without published items is {}, and queue_len of the evidence is {}{}",
-                  tiles, queue_len, idle == 0 ? "" : fmt::format(", with {} idle", plural(idle, "tile"))));
-}
-
 void check_active(const engine::RunReport& report, FigureChecks& checks) {
   std::uint64_t of_all = 0;
   std::uint64_t tiles = 0;
@@ -661,8 +609,6 @@ void check_next_request(const engine::RunReport& report, const documents::Eviden
     checks.equal(fmt::format("/next_request/{}", field), fmt::format("{} is", field), given,
                  "of this run it is", measured);
   };
-  constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
-  equal("queue_len", request.queue_len, std::min(report.tiles_processed, longest_queue));
   equal("requested_worker_groups", request.requested_worker_groups, report.geometry.worker_groups);
   equal("device_memory_budget_bytes", request.device_memory_budget_bytes,
         report.telemetry.device_memory_budget_bytes);
@@ -803,14 +749,6 @@ void check_figures(const documents::RunReportDocument& document, bool differs, c
   if (evidence.topology && evidence.promotion) {
     const std::uint64_t resident = evidence.topology->resident_device_bytes;
     check_promotion(report, *evidence.promotion, resident, checks);
-    check_tiles(report, evidence.promotion->queue_len, checks);
-    const bool in_registers = std::ranges::any_of(
-        report.promotion.windows, [](const auto& window) { return !window.register_buffers.empty(); });
-    if (!in_registers) { // which the memory leaves out
-      checks.at_most("/evidence/topology/resident_device_bytes", "resident_device_bytes", resident,
-                     "lower_bound_bytes and image_bytes are together",
-                     report.memory.lower_bound_bytes + report.memory.image_bytes);
-    }
   }
   check_items(report, checks);
   const planning::MemoryPlan plan = memory_plan(document.plan);

@@ -296,6 +296,8 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                options.memory_apart ? Result<std::optional<std::uint64_t>>()
                                     : arena_capacity(program, most_bytes, decided.budget_bytes, device));
   TIDEGATE_TRY(MemoryLayout memory, lay_out(program, plan, capacity, device));
+  TIDEGATE_TRY(Recommendation recommendation,
+               with_memory(decided.recommendation, program, memory.arena_bytes + memory.image_bytes));
 
   // Each candidate has its waits and an estimate, and one is taken.
   StrategyChoice choice =
@@ -384,7 +386,7 @@ Result<CompiledProgram> compile_waves(Input input, const Decisions& decided, con
                          .table_bytes = table_bytes[index],
                          .memory = std::move(memory),
                          .synchronization = std::move(synchronization),
-                         .recommendation = decided.recommendation,
+                         .recommendation = std::move(recommendation),
                          .mode = std::move(mode),
                          .tables = std::move(tables),
                          .ordering = ordering,
@@ -438,7 +440,7 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   const std::uint64_t least = least_bytes(program);
   const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
   TIDEGATE_TRY(Recommendation recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
-                                                        budget_bytes, hot_counts(program, hot_ops, windows)));
+                                                        budget_bytes, hot_counts(program, windows)));
   recommendation.windows = windows;
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
   const Decisions decided{.began = began,

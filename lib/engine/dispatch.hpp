@@ -94,8 +94,10 @@ private:
   std::vector<std::uint32_t> row_stages_; // by row of the tables: its stage
   std::uint32_t arrivals_ = 0;            // at the barrier, so far
   std::uint64_t budget_;                  // turns of the next slice
-  std::uint64_t batch_ = 64;              // launches between two waits of the host
-  device::Event end_of_batch_;            // of the last one, if it was not waited for
+  // Launches between two waits of the host. The first ones show how long a launch takes: what is queued cannot be
+  // stopped at the deadline.
+  std::uint64_t batch_ = 1;
+  device::Event end_of_batch_; // of the last one, if it was not waited for
   Position end_of_batch_at_;
   std::uint64_t in_batches_before_ = 0;     // of the launches under way
   std::vector<device::Recording> recorded_; // an iteration, by phase; empty where none may be

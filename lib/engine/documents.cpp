@@ -233,26 +233,16 @@ constexpr Field violation_fields[] = {
     required<&BoundsViolation::side>("before: in front of its first byte; after: past its last byte"),
     required<&BoundsViolation::distance_bytes>(
         "distance of the nearest changed byte: 0 is the first byte after, 1 the last byte before the buffer"),
+    required<&BoundsViolation::changed_bytes>("bytes next to the buffer that were seen to be changed"),
+    required<&BoundsViolation::buffer_bytes>("size of the buffer"),
 };
 TIDEGATE_RECORD(BoundsViolation, violation_fields);
 
-constexpr Field finding_fields[] = {
-    required<&SimulatorFinding::message>("message of Oclgrind"),
-    required<&SimulatorFinding::kernel>("the kernel"),
-    required<&SimulatorFinding::work_item>("first work-item with the access"),
-    required<&SimulatorFinding::file>("the source"),
-    required<&SimulatorFinding::line>("its line; 0 if it is unknown"),
-};
-TIDEGATE_RECORD(SimulatorFinding, finding_fields);
-
 constexpr Field bounds_fields[] = {
-    required<&BoundsReport::guard_bytes>("guard on each side of each buffer; 0 in Oclgrind"),
+    required<&BoundsReport::guard_bytes>("guard on each side of each buffer"),
     required<&BoundsReport::checked_waves>("launches after which the guards were checked"),
-    required<&BoundsReport::complete>(
-        "whether the program finished in time, or reached a violation; in Oclgrind, too"),
+    required<&BoundsReport::complete>("whether the program finished in time, or reached a violation"),
     required<&BoundsReport::violations>("writes of the last wave outside buffers"),
-    required<&BoundsReport::simulator>("Oclgrind's runtime, if it ran the program; otherwise empty"),
-    required<&BoundsReport::findings>("findings of Oclgrind, one for each kernel, line and kind"),
 };
 TIDEGATE_RECORD(BoundsReport, bounds_fields);
 
@@ -525,7 +515,7 @@ constexpr Field telemetry_fields[] = {
     required<&Telemetry::resident_input_cache_hit>(
         "whether the device had all inputs from earlier requests of a stream, and none was read or uploaded"),
     required<&Telemetry::topology>("the policy's topology"),
-    required<&Telemetry::pressure>("the policy's queue pressure"),
+    required<&Telemetry::pressure>("the policy's class of the queue on the work-items that ran at once"),
     required<&Telemetry::execution_mode>("the mode that was run"),
     required<&Telemetry::hit_capacity>("the policy's hit capacity"),
     required<&Telemetry::estimated_peak_device_bytes>("the policy's estimate"),

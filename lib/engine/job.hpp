@@ -247,6 +247,7 @@ struct ResolvedDependency {
   // and z. Zero means tile-local.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
   std::optional<std::size_t> index = {}; // in the program's list; none for derived ones
+  bool contributes = true;               // false if `after` only overwrites what `before` has read
 
   [[nodiscard]] bool tile_local() const { return halo == std::array<std::uint32_t, 3>{}; }
 };

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -70,6 +72,21 @@ using device::require;
 
 constexpr std::size_t largest_entry = std::size_t{256} << 20U;
 
+// PoCL's binaries contain each kernel for groups of any size, and retrieving one takes as long as a build.
+// PoCL has a cache for launched kernels, so an entry only states that the kernel is there.
+bool keeps_binaries_itself(const device::DeviceInfo& device) {
+  return device::is_pocl(device);
+}
+
+// The folder in which such a driver keeps what it has compiled; empty for other drivers.
+std::filesystem::path drivers_cache(const device::DeviceInfo& device) {
+  if (!keeps_binaries_itself(device)) {
+    return {};
+  }
+  const char* const stated = std::getenv("POCL_CACHE_DIR");
+  return stated != nullptr ? std::filesystem::path(stated) : cache_folder().parent_path() / "pocl" / "kcache";
+}
+
 std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelSource& source,
                                  std::uint64_t dynamic_local_bytes, const std::filesystem::path& folder) {
   if (folder.empty()) {
@@ -83,6 +100,7 @@ std::filesystem::path entry_path(const device::DeviceInfo& device, const KernelS
     key += '\n';
   }
   key += std::to_string(dynamic_local_bytes);
+  key += '\n' + drivers_cache(device).string();
   key += "\nreductions"; // changes whenever assembled_better() does something else
   return folder / ("kernel-" + hash_of(key) + ".bin");
 }
@@ -93,12 +111,6 @@ std::optional<CacheEntry> read_entry(const std::filesystem::path& path) {
   }
   const auto bytes = read_all(path.string(), largest_entry);
   return bytes ? decode_entry(*bytes) : std::nullopt;
-}
-
-// PoCL's binaries contain each kernel for groups of any size, and retrieving one takes as long as a build.
-// PoCL has a cache for launched kernels, so an entry only states that the kernel is there.
-bool keeps_binaries_itself(const device::DeviceInfo& device) {
-  return device::is_pocl(device);
 }
 
 // Ignores failures: they only cost the next run a build.
@@ -262,7 +274,11 @@ BuiltKernel build_kernel(const device::Session& session, const device::DeviceInf
     built.program = std::move(assembled);
   }
   built.kernel = require(session.make_kernel(built.program, source.kernel), "making the generated kernel");
-  built.from_cache = entry && keeps_binaries_itself(device); // in the driver's cache
+  std::error_code unknown;
+  built.from_cache = entry &&
+                     keeps_binaries_itself(device) && // in the driver's cache, if that was not emptied
+                     std::filesystem::exists(drivers_cache(device), unknown) &&
+                     !std::filesystem::is_empty(drivers_cache(device), unknown);
   if (!built.from_cache) {
     write_entry(session, device, built.entry, built.program, 0);
   }

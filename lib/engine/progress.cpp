@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace tidegate::engine {
@@ -189,15 +190,22 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
   double ran = 0;
   for (std::size_t i = 0; i < schedule.stages.size(); ++i) {
     const Stage& stage = schedule.stages[i];
-    const std::uint32_t turns = workers == 0 ? 1 : (stage.packs + workers - 1) / workers;
-    auto lanes = static_cast<double>((workers == 0 ? stage.packs : std::uint64_t{turns} * workers) *
-                                     schedule.group_size);
-    auto runs = static_cast<double>(schedule.runs_of(i, at));
     const ProgramWave& first = compiled.program.waves[stage.waves.front()];
-    if ((stage.plain && first.command) || (!stage.plain && workers != 0 && first.prepared) ||
-        first.prepares) {
-      continue; // no lanes, those of tiles that the device has listed, or of no items
+    if ((stage.plain && first.command) || first.prepares) {
+      continue; // no lanes, or those of no items
     }
+    auto runs = static_cast<double>(schedule.runs_of(i, at));
+    auto packs = static_cast<double>(stage.packs);
+    const WaveProgress& of_first = progress[parts_of(compiled, stage.waves.front()).front()];
+    if (workers != 0 && !stage.plain && first.prepared && of_first.items != 0 && runs != 0) {
+      packs *= static_cast<double>(of_first.processed) /
+               (static_cast<double>(of_first.items) * runs); // listed tiles
+    }
+    const auto lanes_of = [&](double packs_of_run) {
+      return (workers == 0 ? packs_of_run : std::ceil(packs_of_run / workers) * workers) *
+             schedule.group_size;
+    };
+    double lanes = lanes_of(packs);
     if (stage.plain) {
       const auto& global = first.range.global;
       lanes = static_cast<double>(std::uint64_t{global[0]} * global[1] * global[2]);
@@ -208,6 +216,10 @@ std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at,
       if (compiled.program.waves[wave].in_rounds() && queue != queues.end()) {
         runs = static_cast<double>(queue->rounds);
         used += static_cast<double>(queue->accounting.requeue_count);
+        if (queue->counts && runs != 0) { // a round has the items that were published in the one before
+          lanes = lanes_of(static_cast<double>(queue->counts->executed + queue->accounting.requeue_count) /
+                           (runs * schedule.group_size));
+        }
       }
     }
     ran += runs * lanes;
@@ -226,14 +238,16 @@ public:
       : program_(program), groups_(groups), storage_(storage), rules_(program.waves.size()),
         carried_(program.buffers.size()), before_(program.waves.size()) {
     for (const ResolvedDependency& dependency : program.dependencies) {
-      before_[dependency.after].push_back(dependency.before);
+      if (dependency.contributes) {
+        before_[dependency.after].push_back(dependency.before);
+      }
     }
   }
 
   // Traces the waves of a section in an iteration. Returns true if any memory derives from more rules than before.
   bool run(Section section, std::uint64_t iteration) {
     const std::vector<std::uint32_t>& memory = storage_[iteration % storage_.size()];
-    std::vector<Carried> carried = carried_;
+    std::vector<std::uint32_t> carried = carried_;
     for (const std::uint32_t wave : groups_.order) { // a wave's ancestors come before it
       const ProgramWave& spec = program_.waves[wave];
       if (spec.section != section) {
@@ -245,14 +259,12 @@ public:
       }
       for (const ProgramArgument& argument : spec.arguments) {
         if (argument.is_memory()) {
-          const Carried& earlier = carried_[memory[argument.buffer]];
-          rules_[wave] |= earlier.written | (argument.access != Access::read ? earlier.read : 0);
+          rules_[wave] |= carried_[memory[argument.buffer]];
         }
       }
       for (const ProgramArgument& argument : spec.arguments) {
-        if (argument.is_memory()) {
-          Carried& own = carried[memory[argument.buffer]];
-          (argument.access != Access::read ? own.written : own.read) |= rules_[wave];
+        if (argument.is_memory() && argument.access != Access::read) {
+          carried[memory[argument.buffer]] |= rules_[wave];
         }
       }
     }
@@ -262,20 +274,11 @@ public:
   [[nodiscard]] const std::vector<std::uint32_t>& rules() const { return rules_; }
 
 private:
-  // Rules of the waves that have written a memory and of those that have read it, which come before any wave that
-  // accesses it and before those that write it, as dependencies say within an iteration.
-  struct Carried {
-    std::uint32_t written = 0;
-    std::uint32_t read = 0;
-
-    friend bool operator==(const Carried&, const Carried&) = default;
-  };
-
   const Job& program_;
   const planning::BarrierGroups& groups_;
   const std::vector<std::vector<std::uint32_t>>& storage_;
-  std::vector<std::uint32_t> rules_; // by wave
-  std::vector<Carried> carried_;     // by memory, from earlier iterations
+  std::vector<std::uint32_t> rules_;   // by wave
+  std::vector<std::uint32_t> carried_; // by memory: rules of the waves that wrote it in earlier iterations
   std::vector<std::vector<std::uint32_t>> before_;
 };
 

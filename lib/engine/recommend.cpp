@@ -1,6 +1,7 @@
 #include "engine/recommend.hpp"
 
 #include "engine/hits.hpp"
+#include "engine/queue.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/launch_request.hpp>
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
+#include <string>
 #include <utility>
 
 namespace tidegate::engine {
@@ -22,24 +25,39 @@ std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
 
 } // namespace
 
-std::uint32_t queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {
+Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations) {
   std::uint64_t items = 0; // tiles, and published items of queues
   std::uint64_t repeated = 0;
   for (const ProgramWave& wave : waves) {
     items = saturating_add(items, wave.items());
-    repeated += wave.section == Section::each ? wave.items() : 0;
+    repeated = saturating_add(repeated, wave.section == Section::each ? wave.items() : 0);
   }
-  std::uint64_t queued = 0;
-  if (__builtin_mul_overflow(repeated, iterations, &queued)) {
-    queued = longest_queue;
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  std::uint64_t all = 0;
+  if (!__builtin_mul_overflow(repeated, iterations, &all)) {
+    all = saturating_add(all, items - repeated);
+    items = all <= most ? all : items;
   }
-  queued = saturating_add(queued, items - repeated);
-  return static_cast<std::uint32_t>(std::min(queued, longest_queue));
+  if (items > most) {
+    return failure(ErrorCode::overflow,
+                   "the waves have more work-groups and items than 32 bits of queue_len hold",
+                   "split the program, or take larger work-groups");
+  }
+  return static_cast<std::uint32_t>(items);
 }
 
-policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLimits& adapter,
-                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                     const HotCounts& hot) {
+static std::uint64_t hit_bytes(const Job& program) { // the policy adds its own count
+  std::uint64_t bytes = 0;
+  for (const ProgramBuffer& buffer : program.buffers) {
+    bytes = saturating_add(bytes, buffer.is_unordered() ? buffer.bytes : 0);
+  }
+  return bytes;
+}
+
+Result<policy::LaunchRequest> launch_request(const Job& program, const policy::AdapterLimits& adapter,
+                                             std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                             const HotCounts& hot) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   std::uint64_t tiles = 0;
   for (const ProgramWave& wave : program.waves) {
     tiles = saturating_add(tiles, wave.range.tiles());
@@ -48,10 +66,6 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
   for (const HitsReport& list : hits_before(program)) {
     hit_capacity = saturating_add(hit_capacity, list.capacity);
   }
-  std::uint64_t hit_bytes = 0; // the policy adds its own count
-  for (const ProgramBuffer& buffer : program.buffers) {
-    hit_bytes = saturating_add(hit_bytes, buffer.is_unordered() ? buffer.bytes : 0);
-  }
   std::uint64_t edges = 0;
   for (const ResolvedDependency& dependency : program.dependencies) {
     const std::uint64_t before = program.waves[dependency.before].range.tiles();
@@ -59,18 +73,18 @@ policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLi
     edges = saturating_add(edges, dependency.tile_local() ? after : before * after);
   }
   policy::LaunchRequest request;
-  request.queue_len = queued_items(program.waves, program.iterations);
+  TIDEGATE_TRY(request.queue_len, queued_items(program.waves, program.iterations));
   request.max_workgroup_size_x = adapter.max_workgroup_size_x;
   request.max_compute_workgroups_per_dimension = adapter.max_compute_workgroups_per_dimension;
   request.max_compute_invocations_per_workgroup = adapter.max_compute_invocations_per_workgroup;
   // The capacities of lists follow from the policy before (work/hits.cpp); without lists 0 would ask for one.
-  request.requested_hit_capacity = static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(hit_capacity, 1, std::numeric_limits<std::uint32_t>::max()));
-  request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, longest_queue));
-  request.graph_edge_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(edges, ~std::uint32_t{0}));
+  request.requested_hit_capacity =
+      static_cast<std::uint32_t>(std::clamp<std::uint64_t>(hit_capacity, 1, most));
+  request.graph_node_count = static_cast<std::uint32_t>(std::min(tiles, most));
+  request.graph_edge_count = static_cast<std::uint32_t>(std::min(edges, most));
   request.hot_opcode_count = hot.opcodes;
   request.hot_window_count = hot.windows;
-  request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes);
+  request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes(program));
   request.device_memory_budget_bytes = budget_bytes;
   return request;
 }
@@ -125,11 +139,9 @@ std::optional<Warning> idle_policy_fields(const Job& program, std::string_view f
                             "`tidegate recommend`", file);
 }
 
-Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
-                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                 const HotCounts& hot) {
-  const policy::LaunchRequest request = launch_request(program, adapter, resident_bytes, budget_bytes, hot);
-  auto decided = policy::decide(program.policy, request);
+static Result<Recommendation> asked(const policy::LaunchPolicy& policy,
+                                    const policy::LaunchRequest& request) {
+  auto decided = policy::decide(policy, request);
   if (!decided && decided.error().code == ErrorCode::device_out_of_memory) {
     decided.error().fix = "raise device_memory_budget_bytes, or make buffers smaller";
   }
@@ -138,10 +150,34 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
       .request = request,
       .launch = decision.recommendation,
       .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
-      .promotion_evidence =
-          policy::promotion_evidence(program.policy, decision.effective, decision.recommendation),
-      .reasons = policy::explain(program.policy, request, decision),
+      .promotion_evidence = policy::promotion_evidence(policy, decision.effective, decision.recommendation),
+      .reasons = policy::explain(policy, request, decision),
       .windows = {}};
+}
+
+Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
+                                 std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                 const HotCounts& hot) {
+  TIDEGATE_TRY(const policy::LaunchRequest request,
+               launch_request(program, adapter, resident_bytes, budget_bytes, hot));
+  return asked(program.policy, request);
+}
+
+Result<Recommendation> with_memory(const Recommendation& earlier, const Job& program,
+                                   std::uint64_t resident_bytes) {
+  policy::LaunchRequest request = earlier.request;
+  request.resident_device_bytes = resident_bytes - std::min(resident_bytes, hit_bytes(program));
+  if (request.device_memory_budget_bytes !=
+      0) { // which the layout keeps; the policy's own count may be larger
+    const std::uint64_t scratch =
+        std::uint64_t{earlier.launch.hit_capacity} * program.policy.scratch_bytes_per_hit;
+    const std::uint64_t budget = request.device_memory_budget_bytes;
+    request.resident_device_bytes =
+        std::min(request.resident_device_bytes, budget - std::min(budget, scratch));
+  }
+  TIDEGATE_TRY(Recommendation answer, asked(program.policy, request));
+  answer.windows = earlier.windows;
+  return answer;
 }
 
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,
@@ -171,6 +207,11 @@ std::uint32_t clipped(std::uint64_t count) {
       std::min<std::uint64_t>(count, std::numeric_limits<std::uint32_t>::max()));
 }
 
+// Items from which an op is hot: a tenth of all, or as many as are compiled for themselves.
+std::uint64_t least_of_hot(const Job& program, std::uint64_t all) {
+  return std::min<std::uint64_t>(program.policy.jit_queue_len_threshold, (all + 9) / 10);
+}
+
 Promotion both(bool windows, bool opcodes) {
   return windows   ? opcodes ? Promotion::all : Promotion::windows
          : opcodes ? Promotion::opcodes
@@ -180,32 +221,56 @@ Promotion both(bool windows, bool opcodes) {
 } // namespace
 
 std::vector<HotOp> hot_opcodes(const Job& program) {
-  std::vector<std::uint64_t> tiles;
-  for (const ProgramWave& wave : program.waves) {
-    tiles.push_back(std::uint64_t{wave.range.tiles()} *
-                    (wave.section == Section::each ? program.iterations : 1));
-  }
-  return hot_opcodes(program, tiles);
-}
-
-std::vector<HotOp> hot_opcodes(const Job& program, std::span<const std::uint64_t> tiles) {
   std::vector<HotOp> ops(program.ops.size());
   std::uint64_t all = 0;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
     ops[op].op = op;
   }
-  for (std::size_t wave = 0; wave < tiles.size(); ++wave) {
-    ops[program.waves[wave].op].tiles += tiles[wave];
-    all += tiles[wave];
+  for (const ProgramWave& wave : program.waves) {
+    const std::uint64_t tiles =
+        std::uint64_t{wave.range.tiles()} * (wave.section == Section::each ? program.iterations : 1);
+    ops[wave.op].tiles += tiles;
+    all += tiles;
   }
-  const std::uint64_t least = std::min<std::uint64_t>(program.policy.jit_queue_len_threshold, (all + 9) / 10);
+  const std::uint64_t least = least_of_hot(program, all);
   std::erase_if(ops, [least](const HotOp& op) { return op.tiles == 0 || op.tiles < least; });
   std::ranges::stable_sort(ops, std::ranges::greater(), &HotOp::tiles);
   return ops;
 }
 
-HotCounts hot_counts(const Job& program, const std::vector<HotOp>& ops, const std::vector<Window>& windows) {
-  return {.opcodes = clipped(ops.size()), .windows = clipped(count_pairs(program, windows))};
+std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t> items) {
+  std::map<std::string, std::uint64_t> work; // by op of the document
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    const ProgramWave& wave = program.waves[i];
+    all = saturating_add(all, items[i]);
+    if (!wave.queue) {
+      std::uint64_t& of = work[fmt::format("{}", wave.op)];
+      of = saturating_add(of, items[i]);
+      continue;
+    }
+    // As many items of each op as were given, in proportion.
+    std::map<std::uint32_t, std::uint64_t> given;
+    for (const QueueItem& item : wave.queue->items) {
+      ++given[item.op_handle];
+    }
+    for (const auto& [handle, count] : given) {
+      const double share = static_cast<double>(count) / static_cast<double>(wave.queue->items.size());
+      std::uint64_t& of = work["queue " + wave.queue->op_names[handle]];
+      of = saturating_add(of, static_cast<std::uint64_t>(share * static_cast<double>(items[i])));
+    }
+  }
+  const std::uint64_t least = std::max<std::uint64_t>(least_of_hot(program, all), 1);
+  return clipped(static_cast<std::uint64_t>(
+      std::ranges::count_if(work, [least](const auto& op) { return op.second >= least; })));
+}
+
+HotCounts hot_counts(const Job& program, const std::vector<Window>& windows) {
+  std::vector<std::uint64_t> items;
+  for (const ProgramWave& wave : program.waves) {
+    items.push_back(wave.items() * (wave.section == Section::each ? program.iterations : 1));
+  }
+  return {.opcodes = hot_opcode_count(program, items), .windows = clipped(count_pairs(program, windows))};
 }
 
 PromotionChoice choose_promotion(std::optional<Promotion> asked_for, const Recommendation& recommendation,

@@ -23,18 +23,16 @@ struct HotCounts {
   std::uint32_t windows = 0;
 };
 
-// Hit capacities are a multiple of the queue's length and must fit 32 bits.
-inline constexpr std::uint64_t longest_queue = std::uint64_t{1} << 28U;
+// Returns the items that are queued: tiles, and items of queues, of all iterations; those of one iteration if the run may
+// have more than 32 bits hold, such as one that repeats until it has converged. Error: overflow of queue_len.
+Result<std::uint32_t> queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations);
 
-// Returns the items of a whole run: tiles, and items of queues; at most `longest_queue`.
-std::uint32_t queued_items(std::span<const ProgramWave> waves, std::uint32_t iterations);
-
-// Describes the program to the policy. The tiles of all iterations are the items of the queue, those of one
-// iteration the nodes of the graph, and the dependencies between them its edges: a tile waits for every tile
-// of the previous wave, or for one if the dependency is tile-local. Counts saturate at the fields' limits.
-policy::LaunchRequest launch_request(const Job& program, const policy::AdapterLimits& adapter,
-                                     std::uint64_t resident_bytes, std::uint64_t budget_bytes,
-                                     const HotCounts& hot = {});
+// Describes the program to the policy. The tiles of one iteration are the nodes of the graph, and the dependencies
+// between them its edges, of which 32 bits hold the most: a tile waits for every tile of the previous wave, or for one if
+// the dependency is tile-local. Errors: those of queued_items().
+Result<policy::LaunchRequest> launch_request(const Job& program, const policy::AdapterLimits& adapter,
+                                             std::uint64_t resident_bytes, std::uint64_t budget_bytes,
+                                             const HotCounts& hot = {});
 
 // A field of a policy: what it is for, and whether a program uses it.
 struct PolicyUse {
@@ -64,6 +62,10 @@ Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits
                                  std::uint64_t resident_bytes, std::uint64_t budget_bytes,
                                  const HotCounts& hot = {});
 
+// Returns the answer for the memory that the plan of the job needs.
+Result<Recommendation> with_memory(const Recommendation& earlier, const Job& program,
+                                   std::uint64_t resident_bytes);
+
 // Promotions: waves become windows, and ops get separate cases that are tested first. The policy decides by
 // counts, unless the user does.
 enum class Promotion : std::uint8_t { none, windows, opcodes, all };
@@ -85,14 +87,15 @@ struct HotOp {
   friend bool operator==(const HotOp&, const HotOp&) = default;
 };
 
-// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first. `tiles`: by
-// wave, in all iterations; without them those of the plan.
-std::vector<HotOp> hot_opcodes(const Job& program, std::span<const std::uint64_t> tiles);
+// Returns ops that run at least a tenth of all tiles, or enough for compiling a queue; the hottest first.
 std::vector<HotOp> hot_opcodes(const Job& program);
+
+// Counts hot ops for the policy, those of queues by their items. `items`: by wave, in all iterations, tiles of kernels.
+std::uint32_t hot_opcode_count(const Job& program, std::span<const std::uint64_t> items);
 
 // Returns the counts for the policy: hot ops, and how often a wave continues with the tiles of the previous
 // one.
-HotCounts hot_counts(const Job& program, const std::vector<HotOp>& ops, const std::vector<Window>& windows);
+HotCounts hot_counts(const Job& program, const std::vector<Window>& windows);
 
 struct PromotionChoice {
   Promotion promoted = Promotion::none;

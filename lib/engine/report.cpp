@@ -38,37 +38,6 @@ std::string what_is_left(const RunReport& report) {
                      report.items_remaining == 1 ? "is" : "are", plural(report.iterations, "iteration"));
 }
 
-std::string difference_fix(const OutputParity& parity, const RunOptions& options) {
-  switch (parity.likely_cause.value_or(DifferenceCause::unknown)) {
-  case DifferenceCause::race:
-    return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
-           "add floats up in any order with atomics; no schedule makes that equal";
-  case DifferenceCause::order:
-    return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
-           "dependency, or work-items of one wave race for an element and plain launches happened to repeat "
-           "it; without either it is a bug: please report the program";
-  case DifferenceCause::rounding:
-    if (!options.compile.fp_contract_off) {
-      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: --set "
-             "fp-contract=off compiles both without joining the two";
-    }
-    return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
-           "options such as -cl-fast-relaxed-math, and for built-in functions that it may replace";
-  case DifferenceCause::item_order:
-    if (parity.items_reversed) {
-      return "look for ops whose result depends on which item runs first, such as sums of floats, or items that "
-             "write the same element; without --verify the outputs are those of one order, by chance";
-    }
-    return "the reference runs the items one after another, this run many at a time in rounds: look for ops "
-           "whose result depends on which item runs first, such as sums of floats, or items that write the same "
-           "element";
-  case DifferenceCause::unknown: break;
-  }
-  return "both ways repeat their outputs: a read of uninitialized memory, a write past the end of a buffer "
-         "(--check-bounds finds it), work-items of one wave that race and happened to repeat, or a bug: then "
-         "please report the program";
-}
-
 Warning convergence_warning(const RunReport& report) {
   return {.message = until_not_reached(report),
           .fix = "raise repeat, or leave it out to repeat for as long as it takes",
@@ -114,7 +83,7 @@ Error difference_error(const OutputParity& parity, const RunOptions& options) {
                                      ? fmt::format(", by at most {} in the last place",
                                                    plural(*parity.largest_difference_ulp, "unit"))
                                      : ""),
-          .fix = difference_fix(parity, options)};
+          .fix = difference_fix(parity, options.compile.fp_contract_off)};
 }
 
 // The first output that is not what the user expects.
@@ -162,25 +131,14 @@ Error stress_error(const StressFailure& failure) {
   return error;
 }
 
-Error bounds_error(const BoundsReport& bounds) {
-  Error error{.code = ErrorCode::out_of_bounds,
-              .message = {},
-              .fix = "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; "
-                     "the report's bounds have all that was found"};
-  if (!bounds.violations.empty()) {
-    const BoundsViolation& violation = bounds.violations.front();
-    error.message = fmt::format("{} writes {}, in iteration {}", violation.wave, place_text(violation),
-                                violation.iteration);
-  }
-  if (!bounds.findings.empty()) {
-    const SimulatorFinding& finding = bounds.findings.front();
-    error.message += fmt::format("{}Oclgrind: {} in the kernel {}", error.message.empty() ? "" : "; ",
-                                 finding.message, in_quotes(finding.kernel));
-    if (finding.line != 0) {
-      error.message += fmt::format(", at {}:{}", finding.file, finding.line);
-    }
-  }
-  return error;
+Error bounds_error(const BoundsViolation& violation) {
+  return {.code = ErrorCode::out_of_bounds,
+          .message = fmt::format("{} wrote {}, in iteration {}", violation.wave, place_text(violation),
+                                 violation.iteration),
+          .fix =
+              "look at the kernel's subscripts, the counts it is given and the sizes of its NDRange; the "
+              "report's bounds have all that was found, and `oclgrind tidegate run PROGRAM --strategy plain` "
+              "names the line"};
 }
 
 std::optional<Error> halo_error(const HaloReport& halos) {
@@ -452,19 +410,19 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
 
 // Puts what a run measured into the request of the next one.
 void measure(RunReport& report, const CompiledProgram& compiled, std::span<const WaveProgress> progress) {
+  constexpr std::uint64_t most = ~std::uint32_t{0};
   policy::LaunchRequest& request = report.next_request->request;
   request.requested_worker_groups = report.geometry.worker_groups;
   if (report.tiles_processed != 0 || report.status == RunStatus::done) { // otherwise all items remain
-    if (report.status == RunStatus::done) { // otherwise the next run has all items again
-      request.queue_len = static_cast<std::uint32_t>(std::min(report.tiles_processed, longest_queue));
+    if (report.status == RunStatus::done &&
+        report.tiles_processed <= most) { // otherwise the next run has all items again
+      request.queue_len = static_cast<std::uint32_t>(report.tiles_processed);
     }
     std::uint64_t pairs = 0;
     for (const Window& window : compiled.recommendation.windows) {
       pairs = saturating_sum(pairs, (window.waves.size() - 1) * progress[window.waves.front()].runs);
     }
-    constexpr std::uint64_t most = ~std::uint32_t{0};
-    request.hot_opcode_count =
-        static_cast<std::uint32_t>(hot_opcodes(compiled.written, tiles_processed(compiled, progress)).size());
+    request.hot_opcode_count = hot_opcode_count(compiled.written, tiles_processed(compiled, progress));
     request.hot_window_count = static_cast<std::uint32_t>(std::min(pairs, most));
   }
   if (report.active) {
@@ -486,7 +444,7 @@ void measure(RunReport& report, const CompiledProgram& compiled, std::span<const
     for (const HitsReport& hits : *report.hits) {
       needed = saturating_sum(needed, hits.needed_capacity.value_or(hits.hits.value_or(0)));
     }
-    const std::uint64_t items = std::clamp<std::uint64_t>(report.tiles_processed, 1, longest_queue);
+    const std::uint64_t items = std::clamp<std::uint64_t>(report.tiles_processed, 1, most);
     const std::uint64_t each = needed / items + (needed % items == 0 ? 0 : 1);
     request.expected_hits_per_item =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(each, ~std::uint32_t{0}));
@@ -536,6 +494,38 @@ RunReport report_of_check(const CompiledProgram& compiled, const device::DeviceI
 }
 
 } // namespace
+
+std::string difference_fix(const std::optional<OutputParity>& parity, bool fp_contract_off) {
+  switch (parity ? parity->likely_cause.value_or(DifferenceCause::unknown) : DifferenceCause::unknown) {
+  case DifferenceCause::race:
+    return "plain launches do not repeat themselves either: work-items of one wave race for an element, or "
+           "add floats up in any order with atomics; no schedule makes that equal";
+  case DifferenceCause::order:
+    return "this run does not repeat itself while plain launches do: waves that touch the same buffer need a "
+           "dependency, or work-items of one wave race for an element and plain launches happened to repeat "
+           "it; without either it is a bug: please report the program";
+  case DifferenceCause::rounding:
+    if (!fp_contract_off) {
+      return "the compiler rounds differently in the two kernels, such as a * b + c once or twice: --set "
+             "fp-contract=off compiles both without joining the two";
+    }
+    return "the compiler rounds differently in the two kernels, though a * b + c is not joined: look for "
+           "options such as -cl-fast-relaxed-math, and for built-in functions that it may replace";
+  case DifferenceCause::item_order:
+    if (parity->items_reversed) {
+      return "look for ops whose result depends on which item runs first, such as sums of floats, or items that "
+             "write the same element; without --verify the outputs are those of one order, by chance";
+    }
+    return "the reference runs the items one after another, this run many at a time in rounds: look for ops "
+           "whose result depends on which item runs first, such as sums of floats, or items that write the same "
+           "element";
+  case DifferenceCause::unknown: break;
+  }
+  return "look for a write past the end of a buffer (--check-bounds finds it), a barrier that not all work-items "
+         "reach, an element that is read and that nothing has written, and work-items of one wave that race and "
+         "happened to repeat; then try another device, as its driver may be wrong; what is left is a bug here: "
+         "please report the program";
+}
 
 RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns) {
   RunReport report = report_of_program(compiled, wall_time_ns);
@@ -602,6 +592,21 @@ std::string geometry_reason(const CompiledProgram& compiled, const Residency& re
                                                     : "more would have too few tiles, by the cost model");
 }
 
+// Returns the work-items that run at once: of the persistent launch, or of the largest of its launches.
+std::uint64_t launched_lanes(const CompiledProgram& compiled, const Residency& residency) {
+  const Schedule& schedule = compiled.schedule;
+  if (residency.resident != 0) {
+    return std::uint64_t{residency.workers} * schedule.group_size;
+  }
+  std::uint64_t most = 1;
+  for (const Stage& stage : schedule.stages) {
+    const auto& global = compiled.program.waves[stage.waves.front()].range.global;
+    most = std::max(most, stage.plain ? std::uint64_t{global[0]} * global[1] * global[2]
+                                      : std::uint64_t{stage.packs} * schedule.group_size);
+  }
+  return most;
+}
+
 RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& executed,
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns) {
@@ -657,6 +662,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.hits = executed.hits;
   }
   measure(report, compiled, progress);
+  policy::LaunchRequest launched = compiled.recommendation.request;
+  launched.requeue_count = report.next_request->request.requeue_count;
+  telemetry.pressure =
+      policy::pressure_class(compiled.written.policy, launched, launched_lanes(compiled, residency));
   if (report.status == RunStatus::hits_overflow) {
     report.error = overflow_error(*std::ranges::find_if(*report.hits, overflows));
   }
@@ -690,18 +699,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns) {
-  const bool broken = !bounds.violations.empty() || !bounds.findings.empty();
-  RunReport report =
-      report_of_check(compiled, device, options, wall_time_ns, bounds.complete,
-                      broken ? std::optional(bounds_error(bounds)) : std::nullopt, RunStatus::out_of_bounds);
-  if (!broken && !bounds.complete && !bounds.simulator.empty()) {
-    report_ending(report,
-                  {.left = "Oclgrind, which interprets kernels, has not run the whole program",
-                   .fix = "give --max-wall-time more, or the program less to do, or check without Oclgrind "
-                          "(TIDEGATE_OCLGRIND=)",
-                   .where = {}},
-                  options, false);
-  }
+  RunReport report = report_of_check(
+      compiled, device, options, wall_time_ns, bounds.complete,
+      bounds.violations.empty() ? std::nullopt : std::optional(bounds_error(bounds.violations.front())),
+      RunStatus::out_of_bounds);
   report.bounds = bounds;
   return report;
 }

@@ -10,11 +10,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace tidegate::engine {
+
+// Says where to look if outputs differ from those of plain launches: by the likely cause, or without one at what is most
+// often the cause, a bug here last. For errors, warnings, and what an earlier run has kept.
+std::string difference_fix(const std::optional<OutputParity>& parity, bool fp_contract_off);
 
 // Returns the report of a program that was compiled and not run: --dry-run.
 RunReport report_of_plan(const CompiledProgram& compiled, std::uint64_t wall_time_ns);

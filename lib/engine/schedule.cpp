@@ -385,7 +385,7 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
   std::vector<History> histories(buffer_count);
   std::vector<ResolvedDependency> dependencies;
   for (const std::uint32_t wave : section_order(waves)) {
-    std::set<std::uint32_t> before;
+    std::map<std::uint32_t, bool> before; // whether it contributes
     std::set<std::uint32_t> read;
     std::set<std::uint32_t> written;
     for (const ProgramArgument& argument : waves[wave].arguments) {
@@ -400,21 +400,23 @@ std::vector<ResolvedDependency> derive_dependencies(const std::vector<ProgramWav
     }
     for (const std::uint32_t buffer : read) {
       if (histories[buffer].writer) {
-        before.insert(*histories[buffer].writer);
+        before[*histories[buffer].writer] = true;
       }
       histories[buffer].readers.push_back(wave);
     }
     for (const std::uint32_t buffer : written) {
       History& history = histories[buffer];
       if (history.writer) {
-        before.insert(*history.writer);
+        before[*history.writer] = true;
       }
-      before.insert(history.readers.begin(), history.readers.end());
+      for (const std::uint32_t reader : history.readers) {
+        before.emplace(reader, false);
+      }
       history = {.writer = wave, .readers = {}};
     }
     before.erase(wave);
-    for (const std::uint32_t earlier : before) {
-      dependencies.push_back({.before = earlier, .after = wave});
+    for (const auto& [earlier, contributes] : before) {
+      dependencies.push_back({.before = earlier, .after = wave, .contributes = contributes});
     }
   }
   return dependencies;

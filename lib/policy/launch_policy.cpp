@@ -133,7 +133,8 @@ tl::unexpected<Error> overflow(std::string_view field, std::string fix) {
                               .field = std::string(field)});
 }
 
-// Step 8. The lanes of a dispatch never exceed its 32-bit slot count, so the product fits 64 bits.
+} // namespace
+
 QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& effective,
                              std::uint64_t lanes) {
   if (effective.queue_len == 0) {
@@ -144,6 +145,8 @@ QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& ef
   }
   return effective.queue_len >= lanes ? QueuePressure::balanced : QueuePressure::light;
 }
+
+namespace {
 
 // Step 9. `multiplier` is the capacity per expected hit.
 Result<std::uint32_t> derived_hit_capacity(const LaunchPolicy& policy, const LaunchRequest& effective,

@@ -28,6 +28,9 @@ struct LaunchDecision {
 Result<LaunchDecision> decide(const LaunchPolicy& policy, const LaunchRequest& request,
                               std::optional<Topology> previous_topology = {});
 
+// Step 8: the class of a queue on the lanes of a dispatch, which fit 32 bits.
+QueuePressure pressure_class(const LaunchPolicy& policy, const LaunchRequest& effective, std::uint64_t lanes);
+
 // Returns only the recommendation of decide().
 Result<LaunchRecommendation> recommend(const LaunchPolicy& policy, const LaunchRequest& request,
                                        std::optional<Topology> previous_topology = {});

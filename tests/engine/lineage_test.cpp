@@ -107,16 +107,17 @@ TEST_CASE("random programs in several iterations, against every pair of accesses
         }
       }
     }
-    const auto conflict = [](const ProgramWave& a, const ProgramWave& b) {
-      return std::ranges::any_of(a.arguments, [&b](const ProgramArgument& one) {
-        return std::ranges::any_of(b.arguments, [&one](const ProgramArgument& other) {
-          return one.buffer == other.buffer && (one.access == Access::write || other.access == Access::write);
-        });
+    // The later wave reads or writes what the earlier one wrote.
+    const auto contributes = [](const ProgramWave& earlier, const ProgramWave& later) {
+      return std::ranges::any_of(earlier.arguments, [&later](const ProgramArgument& one) {
+        return one.access == Access::write &&
+               std::ranges::find(later.arguments, one.buffer, &ProgramArgument::buffer) !=
+                   later.arguments.end();
       });
     };
     for (std::uint32_t after = 0; after < rules.size(); ++after) {
       for (std::uint32_t before = 0; before < after; ++before) {
-        if (conflict(program.waves[before], program.waves[after])) {
+        if (contributes(program.waves[before], program.waves[after])) {
           program.dependencies.push_back({.before = before, .after = after});
         }
       }
@@ -125,7 +126,7 @@ TEST_CASE("random programs in several iterations, against every pair of accesses
     for (std::size_t at = 0; at < iterations * rules.size(); ++at) {
       expected.push_back(rules[at % rules.size()]);
       for (std::size_t earlier = 0; earlier < at; ++earlier) {
-        if (conflict(program.waves[earlier % rules.size()], program.waves[at % rules.size()])) {
+        if (contributes(program.waves[earlier % rules.size()], program.waves[at % rules.size()])) {
           expected[at] |= expected[earlier];
         }
       }

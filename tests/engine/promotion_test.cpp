@@ -52,10 +52,10 @@ TEST_CASE("the policy gets hot ops and pairs of waves of all iterations") {
   program.waves[3].section = program.waves[4].section = Section::after;
   const std::vector<Window> windows{{.waves = {0, 1, 2}, .meets = {false, false, false}, .registers = {}},
                                     {.waves = {3, 4}, .meets = {false, false}, .registers = {}}};
-  const HotCounts counts = hot_counts(program, hot_opcodes(program), windows);
+  const HotCounts counts = hot_counts(program, windows);
   CHECK(counts.windows == 2 * 7 + 1);
   CHECK(counts.opcodes == 3);
-  const policy::LaunchRequest request = launch_request(program, {}, 0, 0, counts);
+  const policy::LaunchRequest request = *launch_request(program, {}, 0, 0, counts);
   CHECK(request.hot_window_count == 15);
   CHECK(request.hot_opcode_count == 3);
 }

@@ -1,11 +1,13 @@
 // A program as input of the launch policy.
 #include "../program_support.hpp"
 #include "engine/hits.hpp"
+#include "engine/queue.hpp"
 #include "engine/recommend.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <memory>
 
 using namespace tidegate;
 using namespace tidegate::engine;
@@ -24,7 +26,7 @@ Job two_waves(std::uint32_t first_tiles, std::uint32_t second_tiles) {
 }
 
 policy::LaunchRequest request_of(const Job& program) {
-  return launch_request(program, adapter, 11, 22);
+  return *launch_request(program, adapter, 11, 22);
 }
 
 } // namespace
@@ -58,7 +60,6 @@ TEST_CASE("dependencies are edges between tiles") {
 }
 
 TEST_CASE("counts are cut at what the fields hold") {
-  constexpr std::uint32_t longest = std::uint32_t{1} << 28U;
   constexpr std::uint32_t most_tiles = 0x7fffffff;
   Job program = two_waves(most_tiles, most_tiles);
   program.dependencies = {{.before = 0, .after = 1},
@@ -66,19 +67,49 @@ TEST_CASE("counts are cut at what the fields hold") {
                           {.before = 0, .after = 1},
                           {.before = 0, .after = 1},
                           {.before = 0, .after = 1}};
-  program.iterations = ~std::uint32_t{0};
-  CHECK(request_of(program).queue_len == longest);
-  CHECK(request_of(program).graph_node_count == longest);
+  CHECK(request_of(program).queue_len == 2 * most_tiles);
+  CHECK(request_of(program).graph_node_count == 2 * most_tiles);
   CHECK(request_of(program).graph_edge_count == ~std::uint32_t{0});
-  program = two_waves(longest - 2, 1);
-  CHECK(request_of(program).queue_len == longest - 1);
-  CHECK(request_of(program).graph_node_count == longest - 1);
+  program.iterations = ~std::uint32_t{0};
+  CHECK(request_of(program).queue_len == 2 * most_tiles); // of one iteration, as 32 bits do not hold all
+  program.waves.push_back(program.waves.front());
+  const auto refused = launch_request(program, adapter, 0, 0);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::overflow);
+}
+
+TEST_CASE("the memory of the plan decides on the pressure") {
+  Job program = two_waves(3, 4);
+  const auto asked = recommend(program, adapter, 10, 1000);
+  REQUIRE(asked);
+  CHECK(asked->launch.topology != policy::Topology::memory_constrained);
+  const auto planned = with_memory(*asked, program, 900);
+  REQUIRE(planned);
+  CHECK(planned->launch.topology == policy::Topology::memory_constrained);
+  CHECK(planned->topology_evidence.resident_device_bytes == 900);
+  CHECK(with_memory(*asked, program, 1000)->launch.estimated_peak_device_bytes ==
+        1000); // still a layout that fits
+}
+
+TEST_CASE("hot ops of queues are counted by their items") {
+  Job program = program_of(3, {});
+  ProgramQueue queue{.items = {}, .published = {}};
+  queue.op_names = {"a", "b", "c"};
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    queue.items.push_back({.op_handle = i < 60 ? 0U : i < 97 ? 1U : 2U});
+  }
+  program.waves = {wave_of(0, {}, range_of(1, 1))};
+  program.waves[0].queue = std::make_shared<const ProgramQueue>(queue);
+  program.waves[0].listed_items = 100;
+  CHECK(hot_counts(program, {}).opcodes == 2);
+  program.waves.push_back(wave_of(1, {}, range_of(50, 1)));
+  CHECK(hot_counts(program, {}).opcodes == 3);
 }
 
 TEST_CASE("a queue that the policy takes, however long the program runs") {
   Job program = two_waves(0x7fffffff, 0x7fffffff);
   program.iterations = ~std::uint32_t{0};
-  const auto decided = policy::decide({}, launch_request(program, adapter, 0, 0));
+  const auto decided = policy::decide({}, *launch_request(program, adapter, 0, 0));
   CHECK(decided.has_value());
 }
 
