@@ -22,7 +22,6 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,7 +31,6 @@ namespace {
 struct ArenaOptions {
   std::uint64_t effort = planning::ArenaOptions{}.effort;
   std::optional<std::uint64_t> capacity_bytes; // instead of the document's
-  unsigned threads = 1;
 };
 
 using planning::ArenaProof;
@@ -138,8 +136,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
     lifetimes.capacity_bytes = options.capacity_bytes;
   }
   TIDEGATE_CHECK(index_buffers(lifetimes));
-  auto plan = planning::plan_arena(arena_problem(lifetimes),
-                                   {.effort = options.effort, .threads = options.threads, .techniques = {}});
+  auto plan = planning::plan_arena(arena_problem(lifetimes), {.effort = options.effort});
   if (!plan) {
     TIDEGATE_CHECK(check_lifetimes(lifetimes)); // reports every fault
     return tl::unexpected(with_id(std::move(plan.error()), lifetimes));
@@ -347,8 +344,6 @@ struct ArenaSettings {
 Result<ExitCode> run_arena(ArenaSettings& settings) {
   Route& route = settings.route;
   route.format = picture_format(route.format, route.output);
-  // The threads of a stream take a problem each.
-  settings.arena.threads = route.stream ? 1 : std::max(std::thread::hardware_concurrency(), 1U);
   const Answer answer = [&](std::string_view json, documents::Style style,
                             std::string& text) -> Result<void> {
     TIDEGATE_TRY(PlannedArena planned, arena_document(json, settings.arena));

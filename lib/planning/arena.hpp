@@ -2,15 +2,15 @@
 // alive together share no byte. This is the public header of planning/arena/.
 //
 //   offset                          The height is the end of the topmost buffer. It is never below the
-//     ^   +-----+   +---+           largest sum of sizes alive at one moment. Deciding whether that bound
-//     |   |  b  |   | d |           can be reached is NP-complete ("dynamic storage allocation", Garey and
-//     | +-+-----+---+---+-+         Johnson, Computers and Intractability, 1979, problem SR2).
-//     | |        a        |
+//     ^   +-----+   +---+           largest sum of sizes alive at one moment, all but the topmost rounded up to
+//     |   |  b  |   | d |           the least alignment. Deciding whether that bound can be reached is
+//     | +-+-----+---+---+-+         NP-complete ("dynamic storage allocation", Garey and Johnson, Computers and
+//     | |        a        |         Intractability, 1979, problem SR2).
 //     +-+-----------------+--> time
 //
 // The planner first runs fast heuristics (arena/plan.cpp), then an exact search that either finds a
 // plan of a given height or proves that there is none (arena/search.hpp). Effort counts search nodes, not
-// seconds: equal input and options yield equal plans on every machine and with any number of threads.
+// seconds: equal input and options yield equal plans on every machine.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -57,7 +57,7 @@ inline std::string_view name(ArenaProof proof) {
 struct ArenaPlan {
   std::vector<std::uint64_t> offsets; // bytes, by buffer
   std::uint64_t height_bytes = 0;
-  std::uint64_t lower_bound_bytes = 0; // largest sum of sizes alive at one moment
+  std::uint64_t lower_bound_bytes = 0; // see above
   bool optimal = false;                // `proof` shows that no plan is lower
   ArenaProof proof = ArenaProof::none;
   bool gave_up = false;           // the effort ran out before the search for a lower plan ended
@@ -66,26 +66,11 @@ struct ArenaPlan {
   friend bool operator==(const ArenaPlan&, const ArenaPlan&) = default;
 };
 
-// The techniques of the exact search, which arena/search.hpp explains. Disabling one
-// changes the time of a search, never the correctness of its answer.
-struct ArenaTechniques {
-  bool section_bound = true;
-  bool lifted_floor = true;
-  bool dominance = true;
-  bool backjumping = true;
-  bool niche = true;
-  bool portfolio = true; // try several preorders in turn instead of only the first
-
-  friend bool operator==(const ArenaTechniques&, const ArenaTechniques&) = default;
-};
-
 struct ArenaOptions {
   // Upper bound on search nodes for the whole problem; 0 uses only the heuristics. A node of a component with
   // n buffers counts as 1 + n / 64, so that the time per unit is roughly constant: about a second per
   // million.
   std::uint64_t effort = 2'000'000;
-  unsigned threads = 1; // upper bound; the plan does not depend on it
-  ArenaTechniques techniques;
 };
 
 // Finds offsets for the buffers. With a capacity, returns the first plan that fits, and `optimal` reports
@@ -109,7 +94,8 @@ std::optional<Error> unsound(const ArenaBuffer& buffer, std::size_t index);
 //   - every buffer has one offset, a multiple of its alignment;
 //   - buffers alive together share no byte;
 //   - the height is the end of the topmost buffer, within the capacity; no empty buffer is above it;
-//   - the lower bound is the largest sum of sizes alive at one moment;
+//   - the lower bound is the largest sum of sizes alive at one moment, all but the one with the most to round
+//     rounded up to the least alignment;
 //   - `optimal` is set exactly if the height equals the bound or a search is the proof, and `proof` matches;
 //     an exhausted search has nodes; without a capacity, a plan that is not optimal has `gave_up` set.
 // It cannot check that a search has excluded every lower height. O(n log n).

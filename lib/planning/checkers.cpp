@@ -366,17 +366,33 @@ Violation check_height(const ArenaProblem& problem, const ArenaPlan& plan) {
 }
 
 Violation check_lower_bound(const ArenaProblem& problem, const ArenaPlan& plan) {
-  // Buffers alive together share no byte and end below 2^64, so these sums fit.
-  std::uint64_t alive = 0;
-  std::uint64_t largest = 0;
+  std::uint64_t alignment = 0; // the least of a buffer that takes bytes
+  for (const ArenaBuffer& buffer : problem.buffers) {
+    if (buffer.size > 0 && (alignment == 0 || buffer.alignment < alignment)) {
+      alignment = buffer.alignment;
+    }
+  }
+  // Buffers alive together share no byte and end below 2^64, so these sums fit, the rounded ones in 65 bits.
+  std::uint64_t most_rounding = 0;
+  WideBytes alive = 0;
+  WideBytes rounded = 0;
+  WideBytes most_alive = 0;
+  WideBytes most_rounded = 0;
   for (const Moment& moment : moments_in_order(problem.buffers)) {
     const std::uint64_t size = problem.buffers[moment.buffer].size;
+    const WideBytes up = size == 0 ? 0 : (WideBytes{size} + alignment - 1) / alignment * alignment;
+    most_rounding = std::max(most_rounding, static_cast<std::uint64_t>(up - size));
     alive = moment.starts ? alive + size : alive - size;
-    largest = std::max(largest, alive);
+    rounded = moment.starts ? rounded + up : rounded - up;
+    most_alive = std::max(most_alive, alive);
+    most_rounded = std::max(most_rounded, rounded);
   }
+  const WideBytes all_but_one = most_rounded > most_rounding ? most_rounded - most_rounding : WideBytes{0};
+  const auto largest = static_cast<std::uint64_t>(std::max(most_alive, all_but_one));
   if (plan.lower_bound_bytes != largest) {
-    return fmt::format("the stated lower bound is {} bytes, but at most {} bytes are alive at one moment",
-                       plan.lower_bound_bytes, largest);
+    return fmt::format("the stated lower bound is {} bytes, but at most {} bytes are alive at one moment{}",
+                       plan.lower_bound_bytes, largest,
+                       largest > most_alive ? ", rounded up to their alignment" : "");
   }
   return std::nullopt;
 }

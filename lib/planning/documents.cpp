@@ -87,7 +87,7 @@ TIDEGATE_RECORD(ArenaOffset, placed_fields);
 constexpr Field arena_fields[] = {
     required<&ArenaPlanDocument::plan, &planning::ArenaPlan::height_bytes>("end of the topmost buffer"),
     required<&ArenaPlanDocument::plan, &planning::ArenaPlan::lower_bound_bytes>(
-        "largest sum alive at one moment"),
+        "largest sum alive at one moment, rounded up to the alignment that all have"),
     required<&ArenaPlanDocument::plan, &planning::ArenaPlan::optimal>(
         "true when it is proved that no arena is lower"),
     required<&ArenaPlanDocument::plan, &planning::ArenaPlan::proof>("proof of optimality, or none"),

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,7 +72,6 @@ struct LayerSize {
 // Splits the layers by next fit. Writes the groups' offsets and figures; keeps the order.
 Result<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::uint32_t>& layer_begin,
                                      std::uint64_t budget, MemoryPlan& plan) {
-  constexpr std::size_t ahead = 16;
   std::vector<LayerSize> layers;
   layers.reserve(layer_begin.size());
   plan.group_begin.reserve(layer_begin.size()); // at least a group for each layer
@@ -87,9 +86,6 @@ Result<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::
       sums = {};
     };
     for (std::uint32_t position = layer_begin[layer]; position < layer_begin[layer + 1]; ++position) {
-      if (position + ahead < plan.order.size()) {
-        __builtin_prefetch(&dag.waves[plan.order[position + ahead]]);
-      }
       const std::uint32_t index = plan.order[position];
       const Wave& wave = dag.waves[index];
       const Result<std::uint64_t> fused = fused_bytes(wave);
@@ -258,102 +254,56 @@ Error invalid_dependency(std::uint64_t wave_count, const Dependency& dependency)
 
 constexpr std::uint32_t no_wave = 0xFFFF'FFFF;
 
-using Numbers = std::unique_ptr<std::uint32_t[]>; // uninitialised where every number is written
-
 // The successors of wave w are successors[first[w]] to successors[first[w + 1] - 1], in input order.
 struct Adjacency {
-  Numbers counts; // storage of `first`
-  std::uint32_t* first = nullptr;
-  Numbers successors;
-  Numbers waiting_for; // unmet dependencies of each wave
+  std::vector<std::uint32_t> first;
+  std::vector<std::uint32_t> successors;
+  std::vector<std::uint32_t> waiting_for; // unmet dependencies of each wave
 };
-
-// For dependencies in random order this is the slower half of the planner: two cache misses each. The misses
-// are independent, so prefetching hides most of them.
-void scatter(std::span<const Dependency> dependencies, Adjacency& adjacency) {
-  constexpr std::size_t cursor_ahead = 48;
-  constexpr std::size_t target_ahead = 16;
-  std::uint32_t* const cursor = adjacency.first + 1;
-  std::uint32_t* const successors = adjacency.successors.get();
-  const std::size_t count = dependencies.size();
-  std::size_t i = 0;
-  for (; i + cursor_ahead < count; ++i) {
-    __builtin_prefetch(&cursor[dependencies[i + cursor_ahead].before], 1);
-    __builtin_prefetch(&successors[cursor[dependencies[i + target_ahead].before]], 1);
-    successors[cursor[dependencies[i].before]++] = dependencies[i].after;
-  }
-  for (; i < count; ++i) {
-    successors[cursor[dependencies[i].before]++] = dependencies[i].after;
-  }
-}
 
 // A stable counting sort by `before`. The counts are stored two places later: after summing, wave w's cursor
 // is first[w + 1], and once the cursors have advanced, first[w] is where w begins.
 Result<Adjacency> adjacency_of(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
-  const std::size_t count_of_first = std::size_t{wave_count} + 2;
-  Adjacency adjacency{.counts = std::make_unique<std::uint32_t[]>(count_of_first),
-                      .waiting_for = std::make_unique<std::uint32_t[]>(wave_count)};
-  std::uint32_t* const first = adjacency.first = adjacency.counts.get();
-  bool sorted = true;
-  std::uint32_t previous = 0;
+  Adjacency adjacency{.first = std::vector<std::uint32_t>(std::size_t{wave_count} + 2),
+                      .successors = std::vector<std::uint32_t>(dependencies.size()),
+                      .waiting_for = std::vector<std::uint32_t>(wave_count)};
   for (const Dependency& dependency : dependencies) {
-    if (is_invalid(wave_count, dependency)) [[unlikely]] {
+    if (is_invalid(wave_count, dependency)) {
       return tl::unexpected(invalid_dependency(wave_count, dependency));
     }
-    ++first[std::size_t{dependency.before} + 2];
+    ++adjacency.first[std::size_t{dependency.before} + 2];
     ++adjacency.waiting_for[dependency.after];
-    sorted = sorted && dependency.before >= previous;
-    previous = dependency.before;
   }
-  for (std::size_t i = 2; i < count_of_first; ++i) {
-    first[i] += first[i - 1];
-  }
-
-  adjacency.successors = std::make_unique_for_overwrite<std::uint32_t[]>(dependencies.size());
-  if (sorted) {
-    std::transform(dependencies.begin(), dependencies.end(), adjacency.successors.get(),
-                   [](const Dependency& dependency) { return dependency.after; });
-    ++adjacency.first;
-  } else {
-    scatter(dependencies, adjacency);
+  std::partial_sum(adjacency.first.begin(), adjacency.first.end(), adjacency.first.begin());
+  for (const Dependency& dependency : dependencies) {
+    adjacency.successors[adjacency.first[std::size_t{dependency.before} + 1]++] = dependency.after;
   }
   return adjacency;
 }
 
 // Fills the queue. Returns true if it contains every wave.
 bool walk(Adjacency& adjacency, BarrierGroups& layers) {
-  const std::uint32_t* const first = adjacency.first;
-  const std::uint32_t* const successors = adjacency.successors.get();
-  std::uint32_t* const waiting_for = adjacency.waiting_for.get();
-  std::uint32_t* const queue = layers.order.data();
-  const auto wave_count = static_cast<std::uint32_t>(layers.order.size());
-
-  // Writes each wave to the end of the queue before testing whether it is ready, and then advances the end by
-  // 0 or 1: a branch would be mispredicted. There is room, because a wave that is not ready, or only becomes
-  // ready now, is not in the queue yet.
-  std::uint32_t end = 0;
+  std::vector<std::uint32_t>& queue = layers.order;
+  const std::size_t wave_count = adjacency.waiting_for.size();
+  queue.reserve(wave_count);
   for (std::uint32_t wave = 0; wave < wave_count; ++wave) {
-    queue[end] = wave;
-    end += static_cast<std::uint32_t>(waiting_for[wave] == 0);
+    if (adjacency.waiting_for[wave] == 0) {
+      queue.push_back(wave);
+    }
   }
-  std::uint32_t position = 0;
-  while (position < end) {
-    const std::uint32_t layer_end = end;
-    layers.group_begin.push_back(layer_end);
+  for (std::size_t position = 0; position < queue.size();) {
+    const std::size_t layer_end = queue.size();
+    layers.group_begin.push_back(static_cast<std::uint32_t>(layer_end));
     for (; position < layer_end; ++position) {
-      if (position + 16 < end) {
-        __builtin_prefetch(&first[queue[position + 16]]);
-        __builtin_prefetch(&successors[first[queue[position + 8]]]);
-      }
       const std::uint32_t wave = queue[position];
-      for (std::uint32_t i = first[wave]; i < first[wave + 1]; ++i) {
-        const std::uint32_t successor = successors[i];
-        queue[end] = successor;
-        end += static_cast<std::uint32_t>(--waiting_for[successor] == 0);
+      for (std::uint32_t i = adjacency.first[wave]; i < adjacency.first[wave + std::size_t{1}]; ++i) {
+        if (--adjacency.waiting_for[adjacency.successors[i]] == 0) {
+          queue.push_back(adjacency.successors[i]);
+        }
       }
     }
   }
-  return end == wave_count;
+  return queue.size() == wave_count;
 }
 
 // ---- The error of a graph with a cycle
@@ -403,7 +353,7 @@ std::vector<std::uint32_t> shortest_cycle(const Adjacency& stuck, std::size_t wa
   reached_from[closing.after] = closing.after;
   for (std::size_t position = 0; reached_from[closing.before] == no_wave; ++position) {
     const std::uint32_t wave = queue[position];
-    for (std::uint32_t i = stuck.first[wave]; i < stuck.first[wave + 1]; ++i) {
+    for (std::uint32_t i = stuck.first[wave]; i < stuck.first[wave + std::size_t{1}]; ++i) {
       const std::uint32_t successor = stuck.successors[i];
       if (reached_from[successor] == no_wave) {
         reached_from[successor] = wave;
@@ -444,9 +394,8 @@ Error cycle_error(std::span<const Dependency> dependencies, std::span<const std:
 Result<BarrierGroups> plan_barriers(std::uint32_t wave_count, std::span<const Dependency> dependencies) {
   TIDEGATE_TRY(Adjacency adjacency, adjacency_of(wave_count, dependencies));
   BarrierGroups layers;
-  layers.order.resize(wave_count);
   if (!walk(adjacency, layers)) {
-    return tl::unexpected(cycle_error(dependencies, std::span(adjacency.waiting_for.get(), wave_count)));
+    return tl::unexpected(cycle_error(dependencies, adjacency.waiting_for));
   }
   return layers;
 }

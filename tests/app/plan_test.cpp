@@ -84,10 +84,10 @@ TEST_CASE("waves that are alike share a box, and what others imply is left out")
   CHECK(each.implied == 2);
   CHECK(box_plan(dag, true, {0, 4}).edges.size() == 5);
   const std::string picture = plan_svg(dag, {}, {});
-  for (const std::string_view text : {"no budget, critical path of 3 waves in red", ">12 bytes<",
-                                      "×: number of similar waves; --each-wave draws them one by one",
-                                      "1 arrow that others imply left out"}) {
-    CHECK(picture.find(text) != std::string::npos);
+  for (const std::string_view shown : {"no budget, critical path of 3 waves in red", ">12 bytes<",
+                                       "×: number of similar waves; --each-wave draws them one by one",
+                                       "1 arrow that others imply left out"}) {
+    CHECK(picture.find(shown) != std::string::npos);
   }
   CHECK(picture.find("EiB") == std::string::npos);
 }

@@ -181,7 +181,11 @@ def arena_figures(given: Document, offsets: Sequence[int]) -> Document:
     """What an arena plan with these offsets must state, if no search has proved more."""
     buffers = given["buffers"]
     height = max((at + one["size"] for one, at in zip(buffers, offsets) if one["size"]), default=0)
-    bound = alive_bytes(buffers)
+    # All alive at one moment but the topmost take their size rounded up to the least alignment.
+    least = min((one.get("alignment", 1) for one in buffers if one["size"]), default=1)
+    rounded = [{**one, "size": -(-one["size"] // least) * least} for one in buffers]
+    rounding = max((up["size"] - one["size"] for up, one in zip(rounded, buffers)), default=0)
+    bound = max(alive_bytes(buffers), alive_bytes(rounded) - rounding)
     return {"height_bytes": height, "lower_bound_bytes": bound, "optimal": height == bound,
             "proof": "meets_bound" if height == bound else "none",
             "gave_up": height != bound and "capacity_bytes" not in given,

@@ -88,6 +88,10 @@ TEST_CASE("lower bound") {
   // Half-open: a buffer that ends at 2 is not alive together with one that starts at 2.
   CHECK(spoilt([](ArenaPlan& plan) { plan.lower_bound_bytes = 13; }) ==
         "the stated lower bound is 13 bytes, but at most 7 bytes are alive at one moment");
+  const ArenaProblem aligned{.buffers = {{0, 1, 3, 4}, {0, 1, 3, 8}}};
+  CHECK(
+      verdict(aligned, {.offsets = {4, 0}, .height_bytes = 7, .lower_bound_bytes = 6, .optimal = true}) ==
+      "the stated lower bound is 6 bytes, but at most 7 bytes are alive at one moment, rounded up to their alignment");
 }
 
 TEST_CASE("optimality") {
@@ -100,7 +104,7 @@ TEST_CASE("optimality") {
   CHECK(spoilt([](ArenaPlan& plan) { plan.gave_up = true; }) ==
         "the plan is called optimal and the search is said to have given up");
 
-  const ArenaProblem asked{.buffers = {{0, 1, 3, 4}, {0, 1, 3, 4}}};
+  const ArenaProblem asked{.buffers = {{0, 1, 3, 1}, {0, 1, 3, 4}}};
   ArenaPlan plan{.offsets = {0, 4}, .height_bytes = 7, .lower_bound_bytes = 6, .gave_up = true};
   CHECK(verdict(asked, plan) == "right");
   plan.optimal = true;

@@ -67,9 +67,9 @@ TEST_CASE("every instance of google/minimalloc fits its capacity") {
     CAPTURE(letter);
     ArenaProblem problem = minimalloc_instance(folder / (letter + ".1048576.csv"));
     problem.capacity_bytes = 1'048'576;
-    const ArenaPlan plan = planned(problem, {.threads = 2});
+    const ArenaPlan plan = planned(problem);
     CHECK(plan.height_bytes <= 1'048'576);
-    CHECK(plan == planned(problem, {.threads = 1}));
+    CHECK(plan == planned(problem));
   }
 }
 
@@ -100,9 +100,30 @@ TEST_CASE("an arena that must exceed the largest sum alive is proved optimal") {
       "the arena needs at least 17 bytes and the capacity is 16 bytes; an exhaustive search of "));
 
   const ArenaPlan aligned = planned({.buffers = {{0, 1, 3, 4}, {0, 1, 3, 4}}});
-  CHECK(aligned.lower_bound_bytes == 6);
-  CHECK(aligned.height_bytes == 7);
-  CHECK(aligned.optimal);
+  CHECK(aligned.lower_bound_bytes == 7);
+  CHECK(aligned.proof == ArenaProof::meets_bound);
+  CHECK(aligned.search_nodes == 0);
+}
+
+TEST_CASE("sizes rounded up to the least alignment prove a plan at once") {
+  struct {
+    std::vector<ArenaBuffer> buffers;
+    std::uint64_t bound;
+  } const cases[]{
+      {{{0, 1, 100, 256}, {0, 1, 100, 256}, {0, 1, 100, 256}}, 2 * 256 + 100},
+      {{{0, 1, 100, 256}, {0, 1, 100, 512}, {0, 1, 100, 64}}, 2 * 128 + 100},
+      {{{0, 1, 100, 256}, {0, 1, 100, 1}}, 200},             // the second may be anywhere
+      {{{0, 1, 100, 256}, {1, 2, 300, 256}}, 300},           // never alive together
+      {{{0, 1, 100, 256}, {0, 1, 0, 1}}, 100},               // takes no byte
+      {{{0, 1, 256, 256}, {0, 1, 100, 256}}, 2 * 256 - 156}, // the topmost is not rounded
+  };
+  for (const auto& [buffers, bound] : cases) {
+    CHECK(planned({.buffers = buffers}).lower_bound_bytes == bound);
+  }
+  CHECK(
+      refusal({.buffers = cases[0].buffers, .capacity_bytes = 611}) ==
+      "arena_over_capacity: 612 bytes are alive at one moment, rounded up to their alignment, and the capacity is "
+      "611 bytes");
 }
 
 TEST_CASE("a search that ran out of effort says so") {

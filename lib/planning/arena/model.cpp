@@ -11,6 +11,9 @@
 namespace tidegate::planning {
 namespace {
 
+// Size times lifetime can need 128 bits.
+__extension__ using ArenaArea = unsigned __int128;
+
 // Returns the non-empty buffers by start, then by index. Sorts pairs of key and index, because comparing the
 // buffers themselves would access scattered memory.
 std::vector<std::pair<std::uint64_t, std::uint32_t>> by_start(const std::vector<ArenaBuffer>& buffers) {
@@ -82,13 +85,46 @@ std::optional<std::uint32_t> count_section_bytes(ArenaComponent& component) {
       ending[item.end_section] += item.size; // at most `alive`, so this sum fits too
     }
     component.section_bytes[section] = alive;
-    component.lower_bound_bytes = std::max(component.lower_bound_bytes, alive);
   }
   return std::nullopt;
 }
 
-// Size times lifetime can need 128 bits.
-__extension__ using ArenaArea = unsigned __int128;
+// Every offset is a multiple of the least alignment, so all buffers alive at one moment but the topmost take
+// their size rounded up to it.
+void bound_heights(ArenaModel& model) {
+  std::uint64_t alignment = u64_max;
+  for (const ArenaComponent& component : model.components) {
+    for (const ArenaItem& item : component.items) {
+      alignment = std::min(alignment, item.alignment);
+    }
+  }
+  const auto units = [alignment](const ArenaItem& item) { return (item.size - 1) / alignment + 1; };
+  std::uint64_t most_rounding = 0;
+  for (const ArenaComponent& component : model.components) {
+    for (const ArenaItem& item : component.items) {
+      most_rounding = std::max(most_rounding, units(item) * alignment - item.size);
+    }
+  }
+  for (ArenaComponent& component : model.components) {
+    component.lower_bound_bytes = std::ranges::max(component.section_bytes);
+    std::vector<std::uint64_t> change(component.section_bytes.size() + 1, 0); // wraps around
+    for (const ArenaItem& item : component.items) {
+      change[item.first_section] += units(item);
+      change[item.end_section] -= units(item);
+    }
+    std::uint64_t alive = 0;
+    for (const std::uint64_t difference : change) {
+      alive += difference;
+      const ArenaArea rounded = ArenaArea{alive} * alignment;
+      if (rounded > most_rounding) {
+        component.lower_bound_bytes =
+            std::max(component.lower_bound_bytes,
+                     static_cast<std::uint64_t>(std::min<ArenaArea>(rounded - most_rounding, u64_max)));
+      }
+    }
+    model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
+  }
+}
 
 ArenaArea value_of(const ArenaComponent& component, const ArenaItem& item, ArenaKey key) {
   switch (key) {
@@ -152,8 +188,9 @@ Result<ArenaModel> make_arena_model(const ArenaProblem& problem) {
           .field = "alive bytes"});
     }
     component.granule_bytes = granule(component.items);
-    model.lower_bound_bytes = std::max(model.lower_bound_bytes, component.lower_bound_bytes);
+    model.alive_bytes = std::max(model.alive_bytes, std::ranges::max(component.section_bytes));
   }
+  bound_heights(model);
   return model;
 }
 

@@ -9,7 +9,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <set>
 #include <span>
 #include <utility>
@@ -20,14 +19,12 @@ namespace tidegate::planning {
 namespace {
 
 // The fast heuristics of the arena planner: lay out the items of a component in several ways, keep the lowest
-// layout and improve it while work remains.
+// layout while work remains.
 //
 //   sweep     walk through time like a memory allocator that does not know the future: best fit among the
 //             free blocks. Always affordable: O(n log n), even with 100 000 buffers alive at once.
 //   by order  place the items by size, area, lifetime or start, each in a gap between the items already
 //             placed. Better, and costs as much as there are overlapping pairs.
-//   improve   move the items that reach the top forward in the best order and lay out again; press the result
-//             down at the end.
 //
 // Source of the orders: Sekiyama et al., "Profile-guided memory optimization for deep neural networks", 2018;
 // Pisarchyk and Lee, "Efficient memory management for deep neural net inference", 2020 (greedy by size).
@@ -39,23 +36,14 @@ struct ArenaLayout {
 
 // ---- Sweep: at its start an item takes the smallest free block that fits, and frees it at its end.
 
-enum class Time : std::uint8_t { forward, backward };
-
 // The free blocks below the highest byte ever used, by offset and by length; adjacent blocks are merged.
 class FreeBlocks {
 public:
   // Returns the offset taken, or nothing if it is not below 2^64.
   std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment) {
-    // The shortest blocks that are long enough may be misaligned; a block that is longer by the whole
-    // alignment always fits.
-    auto block = by_length_.lower_bound({size, 0});
-    for (unsigned tries = 0; block != by_length_.end() && tries < 8; ++tries, ++block) {
-      if (fits(block->second, block->first, size, alignment)) {
-        return cut(block->second, block->first, size, alignment);
-      }
-    }
+    // A block that is longer by the whole alignment always fits.
     if (size <= u64_max - (alignment - 1)) {
-      block = by_length_.lower_bound({size + (alignment - 1), 0});
+      const auto block = by_length_.lower_bound({size + (alignment - 1), 0});
       if (block != by_length_.end()) {
         return cut(block->second, block->first, size, alignment);
       }
@@ -80,15 +68,10 @@ public:
     insert(offset, end);
   }
 
-  [[nodiscard]] std::uint64_t height() const { return height_; }
+  std::uint64_t height() const { return height_; }
 
 private:
   using ByOffset = std::map<std::uint64_t, std::uint64_t>;
-
-  static bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size, std::uint64_t alignment) {
-    const auto start = aligned_up(offset, alignment);
-    return start && *start - offset <= length - size;
-  }
 
   void insert(std::uint64_t offset, std::uint64_t end) {
     if (offset < end) {
@@ -138,44 +121,35 @@ private:
   std::uint64_t height_ = 0;
 };
 
-struct Event {
-  std::uint32_t section;
-  std::uint32_t item;
-};
-
 // Places items that start together by decreasing size. Returns nothing if the layout exceeds 64 bits.
-std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, Time time) {
+std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, bool forward) {
   const auto sections = static_cast<std::uint32_t>(component.section_bytes.size());
-  const bool forward = time == Time::forward;
-  std::vector<Event> starts;
-  std::vector<Event> ends;
-  starts.reserve(component.items.size());
-  ends.reserve(component.items.size());
-  for (std::uint32_t i = 0; i < component.items.size(); ++i) {
-    const ArenaItem& item = component.items[i];
-    starts.push_back({forward ? item.first_section : sections - item.end_section, i});
-    ends.push_back({forward ? item.end_section : sections - item.first_section, i});
-  }
-  std::stable_sort(starts.begin(), starts.end(), [&](const Event& a, const Event& b) {
-    return a.section != b.section ? a.section < b.section
-                                  : component.items[a.item].size > component.items[b.item].size;
-  });
-  std::stable_sort(ends.begin(), ends.end(),
-                   [](const Event& a, const Event& b) { return a.section < b.section; });
+  const auto begin_of = [&](std::uint32_t i) {
+    return forward ? component.items[i].first_section : sections - component.items[i].end_section;
+  };
+  const auto end_of = [&](std::uint32_t i) {
+    return forward ? component.items[i].end_section : sections - component.items[i].first_section;
+  };
+  std::vector<std::uint32_t> starts(component.items.size());
+  std::iota(starts.begin(), starts.end(), 0U);
+  std::vector<std::uint32_t> ends = starts;
+  std::ranges::stable_sort(starts, {},
+                           [&](std::uint32_t i) { return std::pair(begin_of(i), ~component.items[i].size); });
+  std::ranges::stable_sort(ends, {}, end_of);
 
   FreeBlocks free_blocks;
   ArenaLayout result{.offsets = std::vector<std::uint64_t>(component.items.size())};
   auto ending = ends.begin();
-  for (const Event& start : starts) {
-    for (; ending != ends.end() && ending->section <= start.section; ++ending) {
-      free_blocks.give_back(result.offsets[ending->item], component.items[ending->item].size);
+  for (const std::uint32_t start : starts) {
+    for (; end_of(*ending) <= begin_of(start); ++ending) {
+      free_blocks.give_back(result.offsets[*ending], component.items[*ending].size);
     }
-    const ArenaItem& item = component.items[start.item];
+    const ArenaItem& item = component.items[start];
     const auto offset = free_blocks.take(item.size, item.alignment);
     if (!offset) {
       return std::nullopt;
     }
-    result.offsets[start.item] = *offset;
+    result.offsets[start] = *offset;
   }
   result.height_bytes = free_blocks.height();
   return result;
@@ -254,114 +228,40 @@ private:
   std::vector<Extent> around_;  // extents around the current item, by offset
 };
 
-using Order = std::vector<std::uint32_t>;
-
-// Finds the lowest layout; stops once one is at most `enough_bytes` high. `work` bounds the number of
+// Finds the lowest of these layouts; stops once one is at most `enough` high. `work` bounds the number of
 // overlapping pairs visited. Finds nothing if every layout exceeds 64 bits.
-class Heuristics {
-public:
-  Heuristics(const ArenaComponent& component, std::uint64_t enough_bytes, std::uint64_t& work)
-      : component_(component), enough_(enough_bytes), work_(work), pairs_(overlapping_pairs(component)),
-        cost_(pairs_ + cost_per_item * component.items.size()) {}
-
-  std::optional<ArenaLayout> run() {
-    for (const Time time : {Time::forward, Time::backward}) {
-      keep_if_lower(sweep_layout(component_, time));
+std::optional<ArenaLayout> lowest_layout(const ArenaComponent& component, std::uint64_t enough,
+                                         std::uint64_t& work) {
+  constexpr std::size_t most_items = 20'000; // larger components are only swept
+  constexpr std::uint64_t most_pairs = 2'000'000;
+  constexpr std::uint64_t cost_per_item = 32; // in pairs, measured
+  std::optional<ArenaLayout> best;
+  const auto keep_if_lower = [&best](std::optional<ArenaLayout> layout) {
+    if (layout && (!best || layout->height_bytes < best->height_bytes)) {
+      best = std::move(layout);
     }
-    if (done() || component_.items.size() > most_items || pairs_ > most_pairs) {
-      return std::move(best_);
-    }
-    gaps_.emplace(component_);
-    for (const ArenaKey key : {ArenaKey::size, ArenaKey::area, ArenaKey::width, ArenaKey::start}) {
-      const Order order = items_in_order(component_, {key, ArenaKey::size});
-      for (const Fit fit : {Fit::best, Fit::lowest}) {
-        if (done()) {
-          return std::move(best_);
-        }
-        attempt(order, fit);
+  };
+  for (const bool forward : {true, false}) {
+    keep_if_lower(sweep_layout(component, forward));
+  }
+  const std::uint64_t pairs = overlapping_pairs(component);
+  const std::uint64_t cost = pairs + cost_per_item * component.items.size(); // of one layout
+  const auto done = [&] { return (best && best->height_bytes <= enough) || work < cost; };
+  if (done() || component.items.size() > most_items || pairs > most_pairs) {
+    return best;
+  }
+  Gaps gaps(component);
+  for (const ArenaKey key : {ArenaKey::size, ArenaKey::area, ArenaKey::width, ArenaKey::start}) {
+    const std::vector<std::uint32_t> order = items_in_order(component, {key, ArenaKey::size});
+    for (const Fit fit : {Fit::best, Fit::lowest}) {
+      if (!done()) {
+        work -= cost;
+        keep_if_lower(gaps.layout(order, fit));
       }
     }
-    press_down();
-    improve();
-    press_down();
-    return std::move(best_);
   }
-
-private:
-  bool done() const { return (best_ && best_->height_bytes <= enough_) || work_ < cost_; }
-
-  // Keeps a layout that is at least as good as the best one, and then returns true.
-  bool keep_if_lower(std::optional<ArenaLayout> layout) {
-    if (!layout || (best_ && layout->height_bytes > best_->height_bytes)) {
-      return false;
-    }
-    best_ = std::move(layout);
-    return true;
-  }
-
-  void attempt(const Order& order, Fit fit) {
-    work_ -= cost_;
-    if (keep_if_lower(gaps_->layout(order, fit))) {
-      best_order_ = order;
-      best_fit_ = fit;
-    }
-  }
-
-  // Lets every item fall as far as it can, from the bottom up: no item rises, so the height does not
-  // increase.
-  void press_down() {
-    if (done() || !best_) {
-      return;
-    }
-    work_ -= cost_;
-    Order order(component_.items.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return best_->offsets[a] < best_->offsets[b];
-    });
-    keep_if_lower(gaps_->layout(order, Fit::lowest));
-  }
-
-  // Items that reach the top were placed too late: moves each to a random earlier position in the order, and
-  // swaps one random pair. Accepts equal heights, so that the order can cross plateaus.
-  void improve() {
-    if (!best_ || best_order_.empty()) { // a sweep is the best
-      return;
-    }
-    std::mt19937_64 random(component_.items.size());
-    // The exact search handles small components.
-    const std::size_t rounds = std::min(component_.items.size(), most_rounds);
-    for (std::size_t round = 0; round < rounds && !done(); ++round) {
-      Order order = best_order_;
-      for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::uint32_t item = order[i];
-        if (best_->offsets[item] + component_.items[item].size == best_->height_bytes) {
-          const std::size_t target = random() % (i + 1);
-          std::rotate(order.begin() + static_cast<std::ptrdiff_t>(target),
-                      order.begin() + static_cast<std::ptrdiff_t>(i),
-                      order.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        }
-      }
-      std::swap(order[random() % order.size()], order[random() % order.size()]);
-      attempt(order, best_fit_);
-    }
-  }
-
-  static constexpr std::size_t most_rounds = 300;
-  static constexpr std::size_t most_items = 20'000; // larger components are only swept
-  static constexpr std::uint64_t most_pairs = 2'000'000;
-  static constexpr std::uint64_t cost_per_item = 32; // in pairs, measured
-
-  const ArenaComponent& component_;
-  std::optional<Gaps> gaps_; // built only if the sweeps are not enough
-  std::uint64_t enough_;
-  std::uint64_t& work_;
-  std::uint64_t pairs_; // of items that overlap
-  std::uint64_t cost_;  // of one layout
-  std::optional<ArenaLayout> best_;
-  Order best_order_;
-  Fit best_fit_ = Fit::best;
-};
+  return best;
+}
 
 // Upper bound on pairs of overlapping items that the heuristics visit: about half a second.
 constexpr std::uint64_t heuristic_work = 25'000'000;
@@ -377,7 +277,7 @@ struct Progress {
   std::uint64_t proved_above_bytes = 0; // no layout is lower
   bool gave_up = false;
 
-  [[nodiscard]] std::uint64_t height() const { return layout ? layout->height_bytes : u64_max; }
+  std::uint64_t height() const { return layout ? layout->height_bytes : u64_max; }
 };
 
 class Planner {
@@ -393,7 +293,7 @@ public:
     std::uint64_t work = heuristic_work;
     for (const ArenaComponent& component : model_.components) {
       parts_.push_back({.component = &component,
-                        .layout = Heuristics(component, enough, work).run(),
+                        .layout = lowest_layout(component, enough, work),
                         .proved_above_bytes = component.lower_bound_bytes});
     }
     // Start with the highest components: once one is settled, lower ones need no search.
@@ -422,12 +322,14 @@ public:
   }
 
 private:
-  [[nodiscard]] Error over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
+  Error over_capacity(std::uint64_t required_bytes, ArenaProof proof) const {
     return {
         .code = ErrorCode::arena_over_capacity,
         .message =
             proof == ArenaProof::meets_bound
-                ? fmt::format("{} bytes are alive at one moment and the capacity is {} bytes", required_bytes,
+                ? fmt::format("{} bytes are alive at one moment{} and the capacity is {} bytes",
+                              required_bytes,
+                              required_bytes > model_.alive_bytes ? ", rounded up to their alignment," : "",
                               *problem_.capacity_bytes)
                 : fmt::format("the arena needs at least {} bytes and the capacity is {} bytes; an exhaustive "
                               "search of {} nodes proves it",
@@ -440,7 +342,7 @@ private:
   }
 
   // `best_height_bytes`: 0 if no plan fits 64 bits.
-  [[nodiscard]] Error exhausted(std::uint64_t required_bytes, std::uint64_t best_height_bytes) const {
+  Error exhausted(std::uint64_t required_bytes, std::uint64_t best_height_bytes) const {
     const std::string best = best_height_bytes == 0
                                  ? std::string("no plan within 64-bit offsets was found")
                                  : fmt::format("the best plan found needs {} bytes", best_height_bytes);
@@ -467,8 +369,7 @@ private:
     height -= height % granule;
     // The time of a node grows with the number of items, so a node of a large component costs more than one.
     const std::uint64_t cost = 1 + component.items.size() / 64;
-    ArenaAttempt found =
-        search_arena(component, overlaps, height, effort / cost, options_.threads, options_.techniques);
+    ArenaAttempt found = search_arena(component, overlaps, height, effort / cost);
     nodes_ += found.nodes;
     effort_left_ -= std::min(effort_left_, found.nodes * cost);
     if (found.verdict == ArenaVerdict::found) {
@@ -523,7 +424,7 @@ private:
     part.gave_up = std::max(part.proved_above_bytes, floor) < part.height();
   }
 
-  [[nodiscard]] Result<ArenaPlan> result() const {
+  Result<ArenaPlan> result() const {
     ArenaPlan plan{.offsets = std::vector<std::uint64_t>(problem_.buffers.size(), 0),
                    .lower_bound_bytes = model_.lower_bound_bytes,
                    .search_nodes = nodes_};

@@ -1,39 +1,368 @@
-// Chooses and reverts the decisions of the exact search, and runs several searches in turn.
+// The exact search: offsets for one component under a given capacity, or the proof that there are none.
+//
+// Idea (Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
+// ASPLOS 2023; its predecessor is Maas et al., "TelaMalloc", ASPLOS 2023): press any plan down until every
+// buffer rests on another one or on the floor, then list the buffers by offset. Each buffer is then exactly
+// on top of the highest overlapping one before it. So it suffices to place buffers from the bottom up, each
+// at its rest, and to branch over the next one.
+//
+// A decision concerns one buffer: it is placed, or skipped until another one is placed below it. Each plan
+// satisfies exactly one of the two for any buffer, so the search may choose the most constrained one.
+// Branch derives the consequences of the decisions; the search makes and reverts them:
+//
+//   backjumping  after a failure, return to the last decision that caused it, not to the last one made.
+//   niche        (ours) among buffers with the same rest, the one that best fills the gap between its
+//                neighbours goes first (as in Burke, Kendall and Whitwell, "A new placement heuristic for the
+//                orthogonal stock-cutting problem", 2004). It helps where buffers are handed over from one to
+//                the next and costs elsewhere, so the portfolio has searches with and without it.
+//   portfolio    several searches take turns, each with another preorder of the items. The preorder that
+//                leads straight to a solution differs between instances, and none is good everywhere (on
+//                google/minimalloc's instances: 10^3 nodes with one, more than 10^7 with the next).
+//
 #include "planning/arena/search.hpp"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <functional>
-#include <future>
 #include <limits>
 #include <optional>
 #include <utility>
 
 namespace tidegate::planning {
-
 namespace {
 
-// The searches of a portfolio differ in the choice among items with the same rest.
-struct BranchingRule {
-  std::vector<std::uint32_t> rank_of_item; // a permutation; the lowest rank goes first
-  bool niche = false;                      // an item that fits between its neighbours precedes the rank
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-  friend bool operator==(const BranchingRule&, const BranchingRule&) = default;
+class ItemSet {
+public:
+  explicit ItemSet(std::size_t items = 0) : words_((items + 63) / 64) {}
+
+  bool has(std::uint32_t item) const { return (words_[item / 64] >> item % 64 & 1U) != 0; }
+  void add(std::uint32_t item) { words_[item / 64] |= std::uint64_t{1} << item % 64; }
+  void remove(std::uint32_t item) { words_[item / 64] &= ~(std::uint64_t{1} << item % 64); }
+  void add(const ItemSet& other) {
+    std::ranges::transform(words_, other.words_, words_.begin(), std::bit_or<>());
+  }
+  void clear() { std::ranges::fill(words_, 0); }
+
+private:
+  std::vector<std::uint64_t> words_;
 };
 
-// The exact search with one branching rule. Its stack is explicit, so the search can pause and resume.
-class ArenaSearch {
+// A branch: the decisions so far, the bounds that follow from them and, if it cannot be completed, the decisions
+// responsible.
+//
+// Buffers are placed from the bottom up, each at its *rest*: the top of the overlapping buffers so far,
+// rounded up to its alignment. A decision about a buffer i is one of
+//
+//   placed    i is at its rest, and every overlapping buffer not yet placed is above it;
+//   skipped   some overlapping buffer not yet placed goes below i, so i waits until one is placed.
+//
+// The bounds that follow:
+//
+//   section_bound  in each section the floor, the lowest offset available to a buffer not yet placed there,
+//                  plus the bytes not yet placed must fit the capacity.
+//   lifted_floor   (ours) a skipped buffer rests on an overlapping one that is not yet placed, so it is at
+//                  least as high as the lowest top among those, or there is no solution.
+//   dominance      only those count that are in its way at its rest: above any other one it would fall back
+//                  to its rest.
+//
+//        |  c  |       a and b are placed. c was skipped at its rest, the top of a: d and e are unplaced
+//   +---+   +-----+    and can be in its way, and the lower of their tops is the least offset of c. The floor
+//   | d |   |  e  |    in each section of c rises to it.
+//   +---+---+-----+
+//   |    a    | b |
+//
+// A failed bound is explained by the decisions that it follows from: those about the buffers below the ones
+// in question, down to the floor, and the skips that lifted them. The search returns to the last of these
+// decisions and discards all later, unrelated ones (conflict-directed backjumping: Prosser, "Hybrid
+// algorithms for the constraint satisfaction problem", 1993).
+class Branch {
 public:
-  // All arguments except the techniques must outlive the search.
-  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const BranchingRule& rule,
-              std::uint64_t capacity_bytes, const ArenaTechniques& techniques)
-      : component_(component), overlaps_(overlaps), rule_(rule), techniques_(techniques),
-        branch_(component, overlaps, capacity_bytes, techniques) {
-    if (component.lower_bound_bytes > capacity_bytes) {
-      verdict_ = ArenaVerdict::impossible;
+  enum class Stage : std::uint8_t { undecided, placed, skipped };
+
+  // Requires that no section has more bytes than the capacity.
+  Branch(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes)
+      : component_(component), overlaps_(overlaps), capacity_(capacity_bytes),
+        stage_(component.items.size(), Stage::undecided), rest_(component.items.size(), 0),
+        least_(component.items.size(), 0), support_(component.items.size(), none),
+        to_come_(component.section_bytes), placed_in_(component.section_bytes.size(), 0),
+        tops_(overlaps.section_items.size()), witness_(component.section_bytes.size()),
+        conflict_(component.items.size()), explained_(component.items.size()) {
+    for (std::uint32_t s = 0; s < witness_.size(); ++s) {
+      witness_[s] = overlaps.in(s).front();
     }
   }
+
+  // Decides about an undecided item. Returns false if the branch has no solution: conflict() then holds the
+  // reason, and the decision must be undone.
+  bool place(std::uint32_t item) {
+    begin_decision(item);
+    change(item, Stage::placed, rest_[item], rest_[item]);
+    const ArenaItem& placed = component_.items[item];
+    const std::uint64_t top = rest_[item] + placed.size;
+    for (std::uint32_t s = placed.first_section; s < placed.end_section; ++s) {
+      to_come_[s] -= placed.size;
+      tops_[overlaps_.section_from[s] + placed_in_[s]++] = top;
+    }
+    for (const std::uint32_t other : overlaps_.of(item)) {
+      if (stage_[other] == Stage::placed || (stage_[other] == Stage::undecided && rest_[other] >= top)) {
+        continue;
+      }
+      // A skipped item now has the item below that it waited for.
+      const std::uint64_t rest = aligned_up(top, component_.items[other].alignment).value_or(u64_max);
+      const std::uint64_t before = rest_[other];
+      change(other, Stage::undecided, std::max(before, rest), std::max(before, rest));
+      support_[other] = rest > before ? item : support_[other];
+      if (!has_room(other, rest_[other])) {
+        explain({&other, 1});
+        return false;
+      }
+    }
+    return follow_up();
+  }
+
+  bool skip(std::uint32_t item) {
+    begin_decision(item);
+    change(item, Stage::skipped, rest_[item], rest_[item]);
+    return follow_up();
+  }
+
+  std::size_t mark() const { return trail_.size(); }
+
+  // Reverts everything decided since mark() returned that value.
+  void undo(std::size_t mark) {
+    while (trail_.size() > mark) {
+      const Change& before = trail_.back();
+      if (stage_[before.item] == Stage::placed) {
+        const ArenaItem& item = component_.items[before.item];
+        for (std::uint32_t s = item.first_section; s < item.end_section; ++s) {
+          to_come_[s] += item.size;
+          --placed_in_[s];
+        }
+      }
+      stage_[before.item] = before.stage;
+      rest_[before.item] = before.rest;
+      least_[before.item] = before.least;
+      support_[before.item] = before.support;
+      trail_.pop_back();
+    }
+  }
+
+  // Call once no item is undecided. Returns true if all are placed; otherwise the branch has no solution,
+  // because each remaining item waits for another one.
+  bool complete() {
+    conflict_.clear();
+    bool complete = true;
+    for (std::uint32_t i = 0; i < stage_.size(); ++i) {
+      if (stage_[i] == Stage::skipped) {
+        conflict_.add(i);
+        complete = false;
+      }
+    }
+    return complete;
+  }
+
+  // Returns the items whose decisions contradict each other.
+  const ItemSet& conflict() const { return conflict_; }
+
+  Stage stage(std::uint32_t item) const { return stage_[item]; }
+  std::uint64_t rest(std::uint32_t item) const { return rest_[item]; }
+  // Returns the top of the items placed in the section.
+  std::uint64_t top(std::uint32_t section) const {
+    return placed_in_[section] == 0 ? 0 : tops_[overlaps_.section_from[section] + placed_in_[section] - 1];
+  }
+  // Offsets by item, once all are placed.
+  const std::vector<std::uint64_t>& offsets() const { return rest_; }
+
+private:
+  struct Change { // the state of an item before it changed
+    std::uint32_t item;
+    Stage stage;
+    std::uint32_t support;
+    std::uint64_t rest;
+    std::uint64_t least;
+  };
+
+  void begin_decision(std::uint32_t item) {
+    changed_begin_ = component_.items[item].first_section;
+    changed_end_ = component_.items[item].end_section;
+  }
+
+  void change(std::uint32_t item, Stage stage, std::uint64_t rest, std::uint64_t least) {
+    trail_.push_back({item, stage_[item], support_[item], rest_[item], least_[item]});
+    stage_[item] = stage;
+    rest_[item] = rest;
+    least_[item] = least;
+    changed_begin_ = std::min(changed_begin_, component_.items[item].first_section);
+    changed_end_ = std::max(changed_end_, component_.items[item].end_section);
+  }
+
+  bool follow_up() { return lift_skipped() && sections_fit(); }
+
+  // Starts with unbounded offsets for the skipped items and lowers them as far as the others allow, until
+  // nothing changes: two items that only support each other stay unbounded.
+  bool lift_skipped() {
+    const auto count = static_cast<std::uint32_t>(component_.items.size());
+    lifted_.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (stage_[i] == Stage::skipped) {
+        lifted_.emplace_back(i, std::exchange(least_[i], u64_max));
+      }
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [item, before] : lifted_) {
+        const std::uint64_t least = least_when_lifted(item);
+        changed = changed || least != least_[item];
+        least_[item] = least;
+      }
+    }
+    std::uint32_t failed = none;
+    // Record the changes on the trail with the previous values.
+    for (const auto& [item, before] : lifted_) {
+      const std::uint64_t now = std::exchange(least_[item], before);
+      if (now != before) {
+        change(item, Stage::skipped, rest_[item], now);
+      }
+      if (failed == none && !has_room(item, now)) {
+        failed = item;
+      }
+    }
+    if (failed != none) {
+      explain({&failed, 1});
+    }
+    return failed == none;
+  }
+
+  std::uint64_t least_when_lifted(std::uint32_t item) const {
+    const std::uint64_t way = rest_[item] + component_.items[item].size;
+    std::uint64_t lowest_top = u64_max;
+    for (const std::uint32_t other : overlaps_.of(item)) {
+      if (stage_[other] != Stage::placed && least_[other] < way && has_room(other, least_[other])) {
+        lowest_top = std::min(lowest_top, least_[other] + component_.items[other].size);
+      }
+    }
+    return std::max(rest_[item], aligned_up(lowest_top, component_.items[item].alignment).value_or(u64_max));
+  }
+
+  bool has_room(std::uint32_t item, std::uint64_t offset) const {
+    return offset <= capacity_ - component_.items[item].size;
+  }
+
+  bool sections_fit() {
+    for (std::uint32_t s = changed_begin_; s < changed_end_; ++s) {
+      if (to_come_[s] > 0 && !section_fits(s)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // A section fits if one remaining item has a low enough least offset. The last witness usually still has one,
+  // so the section's items are rarely scanned.
+  bool section_fits(std::uint32_t section) {
+    const std::uint64_t highest_floor = capacity_ - to_come_[section];
+    const auto serves = [&](std::uint32_t item) {
+      return stage_[item] != Stage::placed && least_[item] <= highest_floor;
+    };
+    if (serves(witness_[section])) {
+      return true;
+    }
+    const auto items = overlaps_.in(section);
+    const auto found = std::find_if(items.begin(), items.end(), serves);
+    if (found != items.end()) {
+      witness_[section] = *found;
+      return true;
+    }
+    explain(items);
+    return false;
+  }
+
+  // Computes the conflict: the decisions that keep the remaining ones of `items` at or above their least
+  // offsets. These concern the items that they rest on, down to the floor; for a lifted item also its skip and
+  // the decisions that keep the overlapping items up.
+  void explain(std::span<const std::uint32_t> items) {
+    conflict_.clear();
+    explained_.clear();
+    to_explain_.assign(items.begin(), items.end());
+    while (!to_explain_.empty()) {
+      const std::uint32_t item = to_explain_.back();
+      to_explain_.pop_back();
+      if (stage_[item] == Stage::placed || explained_.has(item)) {
+        continue;
+      }
+      explained_.add(item);
+      for (std::uint32_t below = support_[item]; below != none && !conflict_.has(below);
+           below = support_[below]) {
+        conflict_.add(below);
+      }
+      if (least_[item] > rest_[item]) {
+        conflict_.add(item);
+        const auto others = overlaps_.of(item);
+        to_explain_.insert(to_explain_.end(), others.begin(), others.end());
+      }
+    }
+  }
+
+  const ArenaComponent& component_;
+  const ArenaOverlaps& overlaps_;
+  const std::uint64_t capacity_;
+
+  // These are indexed by item.
+  std::vector<Stage> stage_;
+  std::vector<std::uint64_t> rest_;    // the offset of a placed item
+  std::vector<std::uint64_t> least_;   // the least possible offset: the rest, or more if skipped
+  std::vector<std::uint32_t> support_; // the placed item that it rests on, or none
+
+  // These are indexed by section.
+  std::vector<std::uint64_t> to_come_;   // bytes not yet placed
+  std::vector<std::uint32_t> placed_in_; // number of placed items
+  std::vector<std::uint64_t> tops_;      // tops of placed items, ascending; from overlaps_.section_from on
+  std::vector<std::uint32_t> witness_;   // the item that last proved that the section fits
+
+  std::vector<Change> trail_;
+  std::uint32_t changed_begin_ = 0; // sections that the current decision changed
+  std::uint32_t changed_end_ = 0;
+  ItemSet conflict_;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> lifted_; // for lift_skipped: item, previous least
+  ItemSet explained_;
+  std::vector<std::uint32_t> to_explain_;
+};
+
+// The searches of a portfolio differ in the choice among items with the same rest.
+struct Preorder {
+  ArenaSortKeys keys;
+  bool niche; // an item that fits between its neighbours precedes the order
+};
+
+// Selected greedily from 56 preorders: those that together solve most of google/minimalloc's instances, their
+// mirror images in time and the generated families of the tests, at the least cost, with 20 000 decisions
+// each. The published portfolio has three orders, by width, area and total.
+constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, ArenaKey::area}, false},
+                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, true},
+                                             {{ArenaKey::total, ArenaKey::width, ArenaKey::area}, false},
+                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, false},
+                                             {{ArenaKey::start, ArenaKey::size, ArenaKey::area}, false},
+                                             {{ArenaKey::end, ArenaKey::width, ArenaKey::area}, false}}};
+
+// A permutation; the lowest rank goes first.
+std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaSortKeys& order) {
+  std::vector<std::uint32_t> result(component.items.size());
+  std::uint32_t rank = 0;
+  for (const std::uint32_t item : items_in_order(component, order)) {
+    result[item] = rank++;
+  }
+  return result;
+}
+
+// The exact search with one preorder. Its stack is explicit, so the search can pause and resume.
+class ArenaSearch {
+public:
+  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const Preorder& preorder,
+              std::uint64_t capacity_bytes)
+      : component_(component), overlaps_(overlaps), rank_(ranks(component, preorder.keys)),
+        niche_(preorder.niche), branch_(component, overlaps, capacity_bytes) {}
 
   // Continues until there is a verdict or about `nodes` more decisions have been made.
   ArenaVerdict run(std::uint64_t nodes) {
@@ -50,9 +379,9 @@ public:
     return verdict_;
   }
 
-  [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
+  std::uint64_t nodes() const { return nodes_; }
   // Returns the offsets of the items; valid after `found`.
-  [[nodiscard]] const std::vector<std::uint64_t>& offsets() const { return branch_.offsets(); }
+  const std::vector<std::uint64_t>& offsets() const { return branch_.offsets(); }
 
 private:
   struct Decision {
@@ -72,12 +401,12 @@ private:
   // The branch failed because of the decisions in its conflict. Discards the decisions that this settles and
   // skips the item of the last one left.
   void backtrack() {
-    ArenaItemSet conflict = branch_.conflict();
+    ItemSet conflict = branch_.conflict();
     while (!decisions_.empty()) {
       Decision& last = decisions_.back();
       const std::size_t depth = decisions_.size() - 1;
       branch_.undo(last.mark);
-      const bool involved = !techniques_.backjumping || conflict.has(last.item);
+      const bool involved = conflict.has(last.item);
       if (involved && !last.skipped) {
         first_conflicts_.resize(std::max(first_conflicts_.size(), depth + 1));
         first_conflicts_[depth] = conflict;
@@ -98,23 +427,23 @@ private:
     verdict_ = ArenaVerdict::impossible;
   }
 
-  // Chooses the next item to decide: the lowest rest first, ties by the rule. Returns nothing if no item
+  // Chooses the next item to decide: the lowest rest first, ties by the preorder. Returns nothing if no item
   // is undecided.
   std::optional<std::uint32_t> choose() const {
     const auto count = static_cast<std::uint32_t>(component_.items.size());
     std::optional<std::uint32_t> lowest;
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (branch_.stage(i) == ArenaBranch::Stage::undecided && (!lowest || goes_before(i, *lowest))) {
+      if (branch_.stage(i) == Branch::Stage::undecided && (!lowest || goes_before(i, *lowest))) {
         lowest = i;
       }
     }
-    return lowest && rule_.niche ? best_in_niche(*lowest) : lowest;
+    return lowest && niche_ ? best_in_niche(*lowest) : lowest;
   }
 
   bool goes_before(std::uint32_t a, std::uint32_t b) const {
     const std::uint64_t rest_a = branch_.rest(a);
     const std::uint64_t rest_b = branch_.rest(b);
-    return rest_a != rest_b ? rest_a < rest_b : rule_.rank_of_item[a] < rule_.rank_of_item[b];
+    return rest_a != rest_b ? rest_a < rest_b : rank_[a] < rank_[b];
   }
 
   // The niche is the run of sections around the item whose tops are not above its rest. Among the items with
@@ -136,7 +465,7 @@ private:
     unsigned most = 0;
     const auto look_at = [&](std::uint32_t other) {
       const ArenaItem& candidate = component_.items[other];
-      if (branch_.stage(other) != ArenaBranch::Stage::undecided || branch_.rest(other) != rest) {
+      if (branch_.stage(other) != Branch::Stage::undecided || branch_.rest(other) != rest) {
         return;
       }
       const std::uint64_t top = rest + candidate.size;
@@ -147,7 +476,7 @@ private:
       if (candidate.end_section == end) {
         touches += end == sections || branch_.top(end) == top ? 3 : 2;
       }
-      if (touches > most || (touches == most && rule_.rank_of_item[other] < rule_.rank_of_item[chosen])) {
+      if (touches > most || (touches == most && rank_[other] < rank_[chosen])) {
         most = touches;
         chosen = other;
       }
@@ -165,149 +494,14 @@ private:
 
   const ArenaComponent& component_;
   const ArenaOverlaps& overlaps_;
-  const BranchingRule& rule_;
-  const ArenaTechniques techniques_;
-  ArenaBranch branch_;
+  const std::vector<std::uint32_t> rank_;
+  const bool niche_;
+  Branch branch_;
   std::vector<Decision> decisions_;
-  std::vector<ArenaItemSet> first_conflicts_; // by depth
+  std::vector<ItemSet> first_conflicts_; // by depth
   ArenaVerdict verdict_ = ArenaVerdict::running;
   std::uint64_t nodes_ = 0; // decisions taken
 };
-
-struct Preorder {
-  ArenaSortKeys keys;
-  bool niche;
-};
-
-// Selected greedily from 56 preorders: those that together solve most of google/minimalloc's instances, their
-// mirror images in time and the generated families of the tests, at the least cost, with 20 000 decisions
-// each. The published portfolio has three orders, by width, area and total.
-constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, ArenaKey::area}, false},
-                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, true},
-                                             {{ArenaKey::total, ArenaKey::width, ArenaKey::area}, false},
-                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, false},
-                                             {{ArenaKey::start, ArenaKey::size, ArenaKey::area}, false},
-                                             {{ArenaKey::end, ArenaKey::width, ArenaKey::area}, false}}};
-
-std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaSortKeys& order) {
-  std::vector<std::uint32_t> result(component.items.size());
-  std::uint32_t rank = 0;
-  for (const std::uint32_t item : items_in_order(component, order)) {
-    result[item] = rank++;
-  }
-  return result;
-}
-
-// Returns the rules that are distinct for this component.
-std::vector<BranchingRule> branching_rules(const ArenaComponent& component,
-                                           const ArenaTechniques& techniques) {
-  std::vector<BranchingRule> result;
-  for (const Preorder& preorder : preorders) {
-    BranchingRule rule{.rank_of_item = ranks(component, preorder.keys),
-                       .niche = preorder.niche && techniques.niche};
-    if (std::find(result.begin(), result.end(), rule) == result.end()) {
-      result.push_back(std::move(rule));
-    }
-    if (!techniques.portfolio) {
-      break;
-    }
-  }
-  return result;
-}
-
-// The first slice lets an easy search finish. Slices grow so that easy components cost little and hard ones
-// keep the threads busy.
-constexpr std::uint64_t first_slice_per_item = 2;
-constexpr std::uint64_t longest_slice = 8192;
-constexpr std::uint64_t slice_worth_a_thread = 2048;
-
-class Portfolio {
-public:
-  Portfolio(const ArenaComponent& component, const ArenaOverlaps& overlaps, std::uint64_t capacity_bytes,
-            const ArenaTechniques& techniques)
-      : component_(component), overlaps_(overlaps), capacity_(capacity_bytes), techniques_(techniques),
-        rules_(branching_rules(component, techniques)), searches_(rules_.size()), verdicts_(rules_.size()) {}
-
-  ArenaAttempt run(std::uint64_t nodes, unsigned threads) {
-    ArenaAttempt attempt;
-    std::uint64_t slice = first_slice_per_item * component_.items.size();
-    while (attempt.nodes < nodes) {
-      slice = std::min(slice, (nodes - attempt.nodes + searches_.size() - 1) / searches_.size());
-      const std::vector<std::uint64_t> before = nodes_so_far();
-      sweep(slice, slice < slice_worth_a_thread ? 1 : threads);
-      for (std::size_t i = 0; i < searches_.size(); ++i) {
-        attempt.nodes += searches_[i]->nodes() - before[i];
-        if (verdicts_[i] != ArenaVerdict::running) {
-          attempt.verdict = verdicts_[i];
-          if (attempt.verdict == ArenaVerdict::found) {
-            attempt.offsets = searches_[i]->offsets();
-          }
-          return attempt;
-        }
-      }
-      slice = std::max(slice, std::min(2 * slice, longest_slice));
-    }
-    return attempt;
-  }
-
-private:
-  std::vector<std::uint64_t> nodes_so_far() const {
-    std::vector<std::uint64_t> result;
-    for (const auto& search : searches_) {
-      result.push_back(search ? search->nodes() : 0);
-    }
-    return result;
-  }
-
-  // Gives every search a slice, except those after one that already has a verdict.
-  void sweep(std::uint64_t slice, unsigned threads) {
-    std::atomic<std::size_t> next = 0;
-    std::atomic<std::size_t> decided = searches_.size();
-    const auto work = [&] {
-      for (std::size_t i = next++; i < decided; i = next++) {
-        if (!searches_[i]) {
-          searches_[i].emplace(component_, overlaps_, rules_[i], capacity_, techniques_);
-        }
-        verdicts_[i] = searches_[i]->run(slice);
-        if (verdicts_[i] != ArenaVerdict::running) {
-          std::size_t earliest = decided;
-          while (i < earliest && !decided.compare_exchange_weak(earliest, i)) {
-          }
-        }
-      }
-    };
-    std::vector<std::future<void>> helpers;
-    for (unsigned t = 1; t < std::min<std::size_t>(threads, searches_.size()); ++t) {
-      helpers.push_back(std::async(std::launch::async, work));
-    }
-    work();
-    for (std::future<void>& helper : helpers) {
-      helper.get();
-    }
-  }
-
-  const ArenaComponent& component_;
-  const ArenaOverlaps& overlaps_;
-  const std::uint64_t capacity_;
-  const ArenaTechniques& techniques_;
-  std::vector<BranchingRule> rules_;
-  std::vector<std::optional<ArenaSearch>> searches_; // constructed at their first slice
-  std::vector<ArenaVerdict> verdicts_;
-};
-
-} // namespace
-
-ArenaAttempt search_arena(const ArenaComponent& component, const ArenaOverlaps& overlaps,
-                          std::uint64_t capacity_bytes, std::uint64_t nodes, unsigned threads,
-                          const ArenaTechniques& techniques) {
-  return Portfolio(component, overlaps, capacity_bytes, techniques).run(nodes, threads);
-}
-
-// Derives the consequences of a decision, and explains failures.
-
-namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 } // namespace
 
@@ -336,210 +530,33 @@ ArenaOverlaps arena_overlaps(const ArenaComponent& component) {
   return result;
 }
 
-void ArenaItemSet::add(const ArenaItemSet& other) {
-  std::transform(words_.begin(), words_.end(), other.words_.begin(), words_.begin(), std::bit_or<>());
-}
-
-void ArenaItemSet::clear() {
-  std::fill(words_.begin(), words_.end(), 0);
-}
-
-ArenaBranch::ArenaBranch(const ArenaComponent& component, const ArenaOverlaps& overlaps,
-                         std::uint64_t capacity_bytes, const ArenaTechniques& techniques)
-    : component_(component), overlaps_(overlaps), techniques_(techniques), capacity_(capacity_bytes),
-      stage_(component.items.size(), Stage::undecided), rest_(component.items.size(), 0),
-      least_(component.items.size(), 0), support_(component.items.size(), none),
-      to_come_(component.section_bytes), placed_in_(component.section_bytes.size(), 0),
-      tops_(overlaps.section_items.size()), witness_(component.section_bytes.size()),
-      conflict_(component.items.size()), explained_(component.items.size()) {
-  for (std::uint32_t s = 0; s < witness_.size(); ++s) {
-    witness_[s] = overlaps.in(s).front();
+ArenaAttempt search_arena(const ArenaComponent& component, const ArenaOverlaps& overlaps,
+                          std::uint64_t capacity_bytes, std::uint64_t nodes) {
+  constexpr std::uint64_t longest_slice = 8192;
+  ArenaAttempt attempt;
+  if (component.lower_bound_bytes > capacity_bytes) {
+    attempt.verdict = ArenaVerdict::impossible;
+    return attempt;
   }
-}
-
-bool ArenaBranch::place(std::uint32_t item) {
-  begin_decision(item);
-  change(item, Stage::placed, rest_[item], rest_[item]);
-  const ArenaItem& placed = component_.items[item];
-  const std::uint64_t top = rest_[item] + placed.size;
-  for (std::uint32_t s = placed.first_section; s < placed.end_section; ++s) {
-    to_come_[s] -= placed.size;
-    tops_[overlaps_.section_from[s] + placed_in_[s]++] = top;
-  }
-  for (const std::uint32_t other : overlaps_.of(item)) {
-    if (stage_[other] == Stage::placed || (stage_[other] == Stage::undecided && rest_[other] >= top)) {
-      continue;
-    }
-    // A skipped item now has the item below that it waited for.
-    const std::uint64_t rest = aligned_up(top, component_.items[other].alignment).value_or(u64_max);
-    const std::uint64_t before = rest_[other];
-    change(other, Stage::undecided, std::max(before, rest), std::max(before, rest));
-    support_[other] = rest > before ? item : support_[other];
-    if (!has_room(other, rest_[other])) {
-      explain({&other, 1});
-      return false;
-    }
-  }
-  return follow_up();
-}
-
-bool ArenaBranch::skip(std::uint32_t item) {
-  begin_decision(item);
-  change(item, Stage::skipped, rest_[item], rest_[item]);
-  return follow_up();
-}
-
-void ArenaBranch::undo(std::size_t mark) {
-  while (trail_.size() > mark) {
-    const Change& before = trail_.back();
-    if (stage_[before.item] == Stage::placed) {
-      const ArenaItem& item = component_.items[before.item];
-      for (std::uint32_t s = item.first_section; s < item.end_section; ++s) {
-        to_come_[s] += item.size;
-        --placed_in_[s];
+  std::array<std::optional<ArenaSearch>, preorders.size()> searches; // constructed at their first slice
+  // The searches take turns. Slices grow, so that an easy search ends in the first one.
+  std::uint64_t slice = 2 * component.items.size();
+  while (attempt.nodes < nodes) {
+    slice = std::min(slice, (nodes - attempt.nodes + searches.size() - 1) / searches.size());
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      ArenaSearch& search =
+          searches[i] ? *searches[i] : searches[i].emplace(component, overlaps, preorders[i], capacity_bytes);
+      const std::uint64_t before = search.nodes();
+      attempt.verdict = search.run(slice);
+      attempt.nodes += search.nodes() - before;
+      if (attempt.verdict != ArenaVerdict::running) {
+        attempt.offsets = search.offsets();
+        return attempt;
       }
     }
-    stage_[before.item] = before.stage;
-    rest_[before.item] = before.rest;
-    least_[before.item] = before.least;
-    support_[before.item] = before.support;
-    trail_.pop_back();
+    slice = std::max(slice, std::min(2 * slice, longest_slice));
   }
-}
-
-void ArenaBranch::begin_decision(std::uint32_t item) {
-  changed_begin_ = component_.items[item].first_section;
-  changed_end_ = component_.items[item].end_section;
-}
-
-void ArenaBranch::change(std::uint32_t item, Stage stage, std::uint64_t rest, std::uint64_t least) {
-  trail_.push_back({item, stage_[item], support_[item], rest_[item], least_[item]});
-  stage_[item] = stage;
-  rest_[item] = rest;
-  least_[item] = least;
-  changed_begin_ = std::min(changed_begin_, component_.items[item].first_section);
-  changed_end_ = std::max(changed_end_, component_.items[item].end_section);
-}
-
-bool ArenaBranch::follow_up() {
-  return (!techniques_.lifted_floor || lift_skipped()) && (!techniques_.section_bound || sections_fit());
-}
-
-// Starts with unbounded offsets for the skipped items and lowers them as far as the others allow, until
-// nothing changes: two items that only support each other stay unbounded.
-bool ArenaBranch::lift_skipped() {
-  const auto count = static_cast<std::uint32_t>(component_.items.size());
-  lifted_.clear();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (stage_[i] == Stage::skipped) {
-      lifted_.emplace_back(i, std::exchange(least_[i], u64_max));
-    }
-  }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const auto& [item, before] : lifted_) {
-      const std::uint64_t least = least_when_lifted(item);
-      changed = changed || least != least_[item];
-      least_[item] = least;
-    }
-  }
-  std::uint32_t failed = none;
-  // Record the changes on the trail with the previous values.
-  for (const auto& [item, before] : lifted_) {
-    const std::uint64_t now = std::exchange(least_[item], before);
-    if (now != before) {
-      change(item, Stage::skipped, rest_[item], now);
-    }
-    if (failed == none && !has_room(item, now)) {
-      failed = item;
-    }
-  }
-  if (failed != none) {
-    explain({&failed, 1});
-  }
-  return failed == none;
-}
-
-std::uint64_t ArenaBranch::least_when_lifted(std::uint32_t item) const {
-  const std::uint64_t way = techniques_.dominance ? rest_[item] + component_.items[item].size : u64_max;
-  std::uint64_t lowest_top = u64_max;
-  for (const std::uint32_t other : overlaps_.of(item)) {
-    if (stage_[other] != Stage::placed && least_[other] < way && has_room(other, least_[other])) {
-      lowest_top = std::min(lowest_top, least_[other] + component_.items[other].size);
-    }
-  }
-  return std::max(rest_[item], aligned_up(lowest_top, component_.items[item].alignment).value_or(u64_max));
-}
-
-bool ArenaBranch::has_room(std::uint32_t item, std::uint64_t offset) const {
-  return offset <= capacity_ - component_.items[item].size;
-}
-
-bool ArenaBranch::sections_fit() {
-  for (std::uint32_t s = changed_begin_; s < changed_end_; ++s) {
-    if (to_come_[s] > 0 && !section_fits(s)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// A section fits if one remaining item has a low enough least offset. The last witness usually still has one,
-// so the section's items are rarely scanned.
-bool ArenaBranch::section_fits(std::uint32_t section) {
-  const std::uint64_t highest_floor = capacity_ - to_come_[section];
-  const auto serves = [&](std::uint32_t item) {
-    return stage_[item] != Stage::placed && least_[item] <= highest_floor;
-  };
-  if (serves(witness_[section])) {
-    return true;
-  }
-  const auto items = overlaps_.in(section);
-  const auto found = std::find_if(items.begin(), items.end(), serves);
-  if (found != items.end()) {
-    witness_[section] = *found;
-    return true;
-  }
-  explain(items);
-  return false;
-}
-
-bool ArenaBranch::complete() {
-  conflict_.clear();
-  bool complete = true;
-  for (std::uint32_t i = 0; i < stage_.size(); ++i) {
-    if (stage_[i] == Stage::skipped) {
-      conflict_.add(i);
-      complete = false;
-    }
-  }
-  return complete;
-}
-
-// Computes the conflict: the decisions that keep the remaining ones of `items` at or above their least
-// offsets. These concern the items that they rest on, down to the floor; for a lifted item also its skip and
-// the decisions that keep the overlapping items up.
-void ArenaBranch::explain(std::span<const std::uint32_t> items) {
-  conflict_.clear();
-  explained_.clear();
-  to_explain_.assign(items.begin(), items.end());
-  while (!to_explain_.empty()) {
-    const std::uint32_t item = to_explain_.back();
-    to_explain_.pop_back();
-    if (stage_[item] == Stage::placed || explained_.has(item)) {
-      continue;
-    }
-    explained_.add(item);
-    for (std::uint32_t below = support_[item]; below != none && !conflict_.has(below);
-         below = support_[below]) {
-      conflict_.add(below);
-    }
-    if (least_[item] > rest_[item]) {
-      conflict_.add(item);
-      const auto others = overlaps_.of(item);
-      to_explain_.insert(to_explain_.end(), others.begin(), others.end());
-    }
-  }
+  return attempt;
 }
 
 } // namespace tidegate::planning
