@@ -189,7 +189,7 @@ TEST_CASE("the size of an element is that of the type") {
   CHECK(bytes("", "global uint (*t)[4]") == 0);
   CHECK(bytes("", "global uint t[][4]") == 0);
   CHECK(bytes("", "global uint* t[4]") == 0);
-  CHECK(bytes("typedef global uint* P;", "P t") == 0);
+  CHECK(bytes("typedef global uint* P;", "P t") == 4);
   CHECK(bytes("", "constant uint* t") == 0);
   CHECK(bytes("", "local uint* t") == 0);
 }
