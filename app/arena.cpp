@@ -29,7 +29,6 @@ namespace tidegate::app {
 namespace {
 
 struct ArenaOptions {
-  std::uint64_t effort = planning::ArenaOptions{}.effort;
   std::optional<std::uint64_t> capacity_bytes; // instead of the document's
 };
 
@@ -136,7 +135,7 @@ Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& o
     lifetimes.capacity_bytes = options.capacity_bytes;
   }
   TIDEGATE_CHECK(index_buffers(lifetimes));
-  auto plan = planning::plan_arena(arena_problem(lifetimes), {.effort = options.effort});
+  auto plan = planning::plan_arena(arena_problem(lifetimes), {});
   if (!plan) {
     TIDEGATE_CHECK(check_lifetimes(lifetimes)); // reports every fault
     return tl::unexpected(with_id(std::move(plan.error()), lifetimes));
@@ -185,7 +184,7 @@ std::string arena_table(const PlannedArena& planned, bool colour) {
                          : plan.gave_up         ? "none"
                                                 : "not needed";
   if (plan.gave_up) {
-    searched += ", no more effort was allowed; --effort allows more";
+    searched += ", no more steps were allowed";
   }
   figures.push_back({"search", std::move(searched)});
   return fmt::format("{}\n\n{}\n{}", bold(arena_headline(plan), colour), render_table(rows),
@@ -365,8 +364,6 @@ CommandModel arena_command() {
   return {
       .options = {bytes_option("--capacity", settings->arena.capacity_bytes,
                                "Capacity instead of the document's"),
-                  count_option("--effort", settings->arena.effort,
-                               "Nodes of the exact search, 0 for none; equal effort, equal plan"),
                   format_option(settings->route.format, arena_formats,
                                 "JSON for programs (default), a table for people, or a picture: time across, "
                                 "offsets up; -o x.svg means that"),

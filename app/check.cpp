@@ -24,7 +24,6 @@
 #include <tidegate/policy/documents.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include <algorithm>
@@ -58,26 +57,9 @@ Result<void> refuse_idle_reference(const Document& document, const CheckContext&
                  fmt::format("check it without {}", context.dag ? "--dag" : "--lifetimes"));
 }
 
-// Returns the place of the first value that decoding and encoding change: the document states it twice, and decoding
-// keeps one of the two.
-std::optional<std::string> twofold(std::string_view json, const Document& document, const void* object) {
-  std::string kept;
-  documents::encode(document, object, documents::Style::compact, kept);
-  const nlohmann::json given = nlohmann::json::parse(json).flatten();
-  const nlohmann::json decoded = nlohmann::json::parse(kept).flatten();
-  for (const auto& [pointer, value] : given.items()) {
-    if (const auto found = decoded.find(pointer); found != decoded.end() && *found != value) {
-      return pointer;
-    }
-  }
-  return std::nullopt;
-}
-
 // Decodes a document of a known type and reports faults that its schema cannot express.
 Result<void> judge_document(const Document& document, std::string_view json, const CheckContext& context,
                             CheckedDocument& entry) {
-  // A later run of a stream may have written the same output, so outputs are not read for its lines.
-  const std::string report_file = entry.line ? std::string() : entry.file;
   if (is<engine::WaveProgram>(document)) {
     TIDEGATE_TRY(const engine::WaveProgram program,
                  read_program(json, program_folder(entry.file), context.scope, engine::FileCheck::contents));
@@ -104,21 +86,11 @@ Result<void> judge_document(const Document& document, std::string_view json, con
   // A document with errors of form is not checked further.
   const documents::Record::Object object = document.record->object();
   TIDEGATE_CHECK(documents::Decoder().decode(document, json, object.get()));
-  if (is<documents::RunReportDocument>(document) || is<traversal::FrontierReport>(document)) {
-    if (const auto pointer = twofold(json, document, object.get())) {
-      return tl::unexpected(
-          Error{.code = ErrorCode::inconsistent_evidence,
-                .message = "the report has this figure in two places, with different values",
-                .fix = "run the program again: all figures of a report are of one run",
-                .pointer = *pointer,
-                .field = *pointer});
-    }
-  }
   if (is<LaunchRecommendationDocument>(document)) {
     return judge(*static_cast<const LaunchRecommendationDocument*>(object.get()));
   }
   if (is<documents::RunReportDocument>(document)) {
-    return judge(*static_cast<const documents::RunReportDocument*>(object.get()), report_file);
+    return judge(*static_cast<const documents::RunReportDocument*>(object.get()));
   }
   if (is<documents::FrontierMemoryPlan>(document)) {
     const auto& plan = *static_cast<const documents::FrontierMemoryPlan*>(object.get());
@@ -128,7 +100,7 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return judge(*static_cast<const documents::ArenaPlanDocument*>(object.get()), *context.lifetimes);
   }
   if (is<traversal::FrontierReport>(document)) {
-    return judge(*static_cast<const traversal::FrontierReport*>(object.get()), report_file);
+    return judge(*static_cast<const traversal::FrontierReport*>(object.get()));
   }
   return {};
 }

@@ -56,21 +56,15 @@ documents::GraphCheck check_graphs(const std::vector<std::string>& files);
 // Returns a table for each graph and the counts, for people.
 std::string graph_table(const documents::GraphCheck& report, bool colour);
 
-// Judge a document. The error and its `others` are all of its faults, each with a pointer. Errors: incomplete_evidence, inconsistent_evidence,
-// invalid_plan, outputs_differ.
+// Judge a document. The error and its `others` are all of its faults, each with a pointer. Errors: incomplete_evidence,
+// inconsistent_evidence, invalid_plan, outputs_differ; of a report, also that of the run.
 Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
 Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
-// These also compare reports with the outputs that they name, unless these were written after the report's
-// `file`.
-Result<void> judge(const traversal::FrontierReport& report, const std::string& file);
-Result<void> judge(const documents::RunReportDocument& document, const std::string& file);
-
-// Adds an error for each figure of a report that contradicts another, and for each missing section that every run
-// writes. `differs`: some outputs were not as expected.
-void check_figures(const traversal::FrontierReport& report, const std::string& file, ErrorList& errors);
-void check_figures(const documents::RunReportDocument& document, bool differs, const std::string& file,
-                   ErrorList& errors);
+// Of a report: the run reached its end, its outputs are equal where they were compared, and its evidence is complete.
+// Files that a report names are not opened.
+Result<void> judge(const traversal::FrontierReport& report);
+Result<void> judge(const documents::RunReportDocument& document);
 
 } // namespace tidegate::app

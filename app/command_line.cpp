@@ -235,13 +235,20 @@ Error usage_error(const CLI::App& parser, const CommandModel& root, const CLI::P
       unexpected, [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
   if (option != unexpected.end()) {
     const std::string word = option->substr(0, option->find('='));
+    const auto renamed = [&](std::string now) {
+      return Error{.code = ErrorCode::unknown_option,
+                   .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
+                   .fix = "give " + std::move(now)};
+    };
     for (const OptionModel& known : at.command->options) {
+      if (std::ranges::find(known.former_names, word) != known.former_names.end()) {
+        return renamed(known.now);
+      }
       for (const OptionModel& setting : known.settings) {
-        const bool off = word == "--no-" + setting.names.front();
-        if (off || word == "--" + setting.names.front()) {
-          return {.code = ErrorCode::unknown_option,
-                  .message = fmt::format("{} has no option {}", at.path, in_quotes(word)),
-                  .fix = fmt::format("give --set {}={}", setting.names.front(), off ? "no" : setting.value)};
+        const std::string& key = setting.names.front();
+        const std::string_view bare = std::string_view(key).substr(key.starts_with("tuning.") ? 7 : 0);
+        if (word == fmt::format("--no-{}", bare) || word == fmt::format("--{}", bare)) {
+          return renamed(fmt::format("--set {}={}", key, word.starts_with("--no-") ? "no" : setting.value));
         }
       }
     }

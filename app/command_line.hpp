@@ -25,6 +25,8 @@ struct OptionModel {
   std::function<std::vector<std::string>()> suggest; // further values for shells to offer
   std::string meaning;                               // one line
   std::string needs;                                 // the option without which this one means nothing
+  std::vector<std::string> former_names; // that are refused with `now`, what to give in their place
+  std::string now;
   std::vector<OptionModel> settings; // the keys of KEY=VALUE, each an option with a name without dashes
   // Stores a given value; a flag's is empty. The parser uses an error's message and nearest name. Empty for
   // help and version.

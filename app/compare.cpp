@@ -128,7 +128,14 @@ void add_ratios(std::vector<ComparedNumber>& numbers) {
   }
 }
 
-Result<ReportComparison> compare(const std::string& a_file, const std::string& b_file) {
+// The comparison of two reports, and the error of --fail-slower.
+struct Compared {
+  ReportComparison made;
+  std::optional<Error> slower;
+};
+
+Result<Compared> compare(const std::string& a_file, const std::string& b_file,
+                         std::optional<double> fail_slower) {
   TIDEGATE_TRY(const Report a, read_compared(a_file));
   TIDEGATE_TRY(const Report b, read_compared(b_file));
   ReportComparison made{.a = a_file,
@@ -147,7 +154,17 @@ Result<ReportComparison> compare(const std::string& a_file, const std::string& b
   if (a.timings && b.timings) {
     made.speed = against_baseline(*b.timings, *a.timings, a_file);
   }
-  return made;
+  Compared compared{.made = std::move(made), .slower = {}};
+  if (fail_slower) {
+    if (!compared.made.speed) {
+      return failure(ErrorCode::invalid_usage,
+                     "--fail-slower needs two reports with enough rounds to compare",
+                     "make both with `tidegate run --compare 9 -o FILE`");
+    }
+    TIDEGATE_CHECK(refuse_other_work(*b.timings, *a.timings));
+    compared.slower = slower_than_baseline(*compared.made.speed, *fail_slower);
+  }
+  return compared;
 }
 
 std::string value_text(std::string_view name, std::optional<double> value) {
@@ -195,8 +212,8 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
   }
   std::vector<std::vector<std::string>> rows{{"", "A", "B", "B / A"}, {"  report", made.a, made.b, ""}};
   for (const ComparedText& pair : made.texts) {
-    rows.push_back({"  " + pair.name, printable(pair.a.value_or("-")),
-                    pair.a == pair.b ? "the same" : printable(pair.b.value_or("-")), ""});
+    rows.push_back(
+        {"  " + pair.name, pair.a.value_or("-"), pair.a == pair.b ? "the same" : pair.b.value_or("-"), ""});
   }
   for (const ComparedNumber& pair : made.numbers) {
     std::string name = pair.name.ends_with("_ns") ? pair.name.substr(0, pair.name.size() - 3) : pair.name;
@@ -205,8 +222,8 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
         {"  " + name, value_text(pair.name, pair.a), value_text(pair.name, pair.b), ratio_text(pair)});
   }
   for (const ComparedNumber& wave : stretches(made.waves)) {
-    rows.push_back({"  " + printable(wave.name), value_text("_ns", wave.a), value_text("_ns", wave.b),
-                    ratio_text(wave)});
+    rows.push_back(
+        {"  " + wave.name, value_text("_ns", wave.a), value_text("_ns", wave.b), ratio_text(wave)});
   }
   return text + render_table(rows);
 }
@@ -216,12 +233,15 @@ std::string comparison_table(const ReportComparison& made, bool colour) {
 CommandModel compare_command() {
   struct Settings {
     std::vector<std::string> reports;
+    std::optional<double> fail_slower;
     std::string_view format{};
     std::string output = "-";
   };
   const auto settings = std::make_shared<Settings>();
   return {
-      .options = {format_option(settings->format), output_option(settings->output)},
+      .options = {percent_option("--fail-slower", settings->fail_slower,
+                                 "Exit with 1 if B is slower than A by more, such as 5%"),
+                  format_option(settings->format), output_option(settings->output)},
       .positionals = {files_positional("A B...", settings->reports,
                                        "Two reports of tidegate run, the earlier one first")},
       .examples =
@@ -240,8 +260,14 @@ CommandModel compare_command() {
           files.inputs.push_back({report, "a report", {}});
         }
         TIDEGATE_CHECK(refuse_overwriting(files));
-        TIDEGATE_TRY(const ReportComparison made, compare(settings->reports[0], settings->reports[1]));
-        return write_document(settings->output, settings->format, made, comparison_table);
+        TIDEGATE_TRY(const Compared compared,
+                     compare(settings->reports[0], settings->reports[1], settings->fail_slower));
+        auto written = write_document(settings->output, settings->format, compared.made, comparison_table);
+        if (written && compared.slower) {
+          print_error(*compared.slower);
+          return exit_code(*compared.slower);
+        }
+        return written;
       }};
 }
 

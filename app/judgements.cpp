@@ -179,76 +179,76 @@ Result<void> judge(const documents::ArenaPlanDocument& document,
   return {};
 }
 
-// Checks a frontier report: the result was correct if it was checked, and all numbers that follow from the waves agree with them.
-Result<void> judge(const traversal::FrontierReport& report, const std::string& file) {
-  ErrorList errors;
-  const bool wrong = (report.verification && !report.verification->right) ||
-                     (report.first_run && report.first_run->compared && !report.first_run->equal);
-  if (wrong) {
-    errors.add({.code = ErrorCode::outputs_differ,
-                .message = "the result is not what the serial algorithm computes",
-                .fix = "error in the report says where to look",
-                .pointer = report.verification && !report.verification->right ? "/verification/right"
-                                                                              : "/first_run/equal"});
-  }
-  check_figures(report, file, errors);
-  return errors.result();
-}
-
 namespace {
 
-Result<void> judge_parity(const engine::OutputParity& parity) {
-  if (!parity.equal) {
-    return failure(ErrorCode::outputs_differ,
-                   fmt::format("{} of the outputs are not as plain launches leave them",
-                               plural(parity.differing_elements, "element")),
-                   "likely_cause in its output_parity says where to look", "/output_parity/equal");
+// A run that ended early or found a fault is a negative answer, with the run's own error. The statuses of a success are
+// listed, so that an unknown one is none.
+Result<void> judge_status(const engine::ReportHead& report) {
+  using engine::RunStatus;
+  if (report.status == RunStatus::done || report.status == RunStatus::planned ||
+      report.status == RunStatus::checked) {
+    return {};
   }
-  if (parity.differing_elements != 0 || parity.first_difference) {
-    return inconsistent("/output_parity/equal", "equal", contradicts("equal"));
+  const std::string_view status = engine::run_status_names[static_cast<std::size_t>(report.status)];
+  const bool negative = report.error && exit_code(report.error->code) == ExitCode::negative;
+  return failure(negative ? report.error->code : ErrorCode::incomplete_evidence,
+                 fmt::format("the status of the run is {}{}{}", status, report.error ? ": " : "",
+                             report.error ? report.error->message : ""),
+                 report.error ? report.error->fix : "run the program again", "/status");
+}
+
+Result<void> differ(std::string message, std::string fix, std::string pointer) {
+  return failure(ErrorCode::outputs_differ, std::move(message), std::move(fix), std::move(pointer));
+}
+
+Result<void> judge_parity(const engine::RunReport& report) {
+  if (const auto& parity = report.output_parity; parity && !parity->equal) {
+    return differ(fmt::format("{} of the outputs are not as plain launches leave them",
+                              plural(parity->differing_elements, "element")),
+                  "likely_cause in its output_parity says where to look", "/output_parity/equal");
+  }
+  const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
+  if (const auto wrong = std::ranges::find(expected, false, &engine::ExpectedReport::equal);
+      wrong != expected.end()) {
+    return differ(fmt::format("{} of {} of {} are not as expected", wrong->outside,
+                              plural(wrong->elements, "element"), in_quotes(wrong->buffer)),
+                  "look at the worst of them", fmt::format("/expected/{}/equal", wrong - expected.begin()));
+  }
+  if (report.stress && report.stress->failure) {
+    return differ(fmt::format("a run under stress failed: {}", report.stress->failure->variation),
+                  "look at the waves that it names", "/stress/failure");
   }
   return {};
 }
 
 } // namespace
 
-// Checks a run report: compared outputs were equal, the evidence is complete, and numbers that follow from others agree
-// with them. The report of a run that ended early is valid if it says so.
-Result<void> judge(const documents::RunReportDocument& document, const std::string& file) {
+Result<void> judge(const traversal::FrontierReport& report) {
+  if (report.verification && !report.verification->right) {
+    return differ("the result is not what the serial algorithm computes",
+                  "error in the report says where to look", "/verification/right");
+  }
+  return judge_status(report);
+}
+
+Result<void> judge(const documents::RunReportDocument& document) {
   const engine::RunReport& report = document.report;
   ErrorList errors;
-  const bool under_stress = report.stress && report.stress->failure;
-  bool differs = (report.output_parity && !report.output_parity->equal) || under_stress;
-  const auto expected = report.expected.value_or(std::vector<engine::ExpectedReport>());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const bool equal = expected[i].equal && expected[i].outside == 0;
-    differs |= !equal;
-    if (!equal) {
-      errors.add(
-          {.code = ErrorCode::outputs_differ,
-           .message = fmt::format("{} of {} of {} are not as expected", expected[i].outside,
-                                  plural(expected[i].elements, "element"), in_quotes(expected[i].buffer)),
-           .fix = "look at the worst of them",
-           .pointer = fmt::format("/expected/{}/equal", i)});
-    }
-  }
-  if (report.output_parity) {
-    errors.check(judge_parity(*report.output_parity));
-  }
-  if (under_stress) {
-    errors.add({.code = ErrorCode::outputs_differ,
-                .message = fmt::format("a run under stress failed: {}", report.stress->failure->variation),
-                .fix = "look at the waves that it names",
-                .pointer = "/stress/failure"});
+  if (const auto equal = judge_parity(report); !equal) {
+    errors.check(equal);
+  } else {
+    errors.check(judge_status(report));
   }
   const documents::Evidence& evidence = document.evidence;
+  if (!evidence.topology || !evidence.promotion) {
+    const std::string_view missing = evidence.topology ? "promotion" : "topology";
+    errors.add(incomplete("evidence", "run_report", "/evidence", missing).value());
+  }
   errors.check(judge_kind("topology", evidence.topology, evidence.complete.topology, report.recommendation));
   const policy::LaunchRecommendation ran =
       engine::as_promoted(report.recommendation, report.mode, report.promotion.promoted);
   errors.check(judge_kind("promotion", evidence.promotion, evidence.complete.promotion, ran,
                           ran == report.recommendation));
-  errors.check(judge(document.plan));
-  check_figures(document, differs, file, errors);
   return errors.result();
 }
 

@@ -230,6 +230,9 @@ Error to_error(Error error, const NamedDag& named) {
   } else if (const auto index = index_of(named.dag, *error.before, *error.after)) {
     error.pointer = fmt::format("/dependencies/{}", *index);
   }
+  for (Error& other : error.others) {
+    other = to_error(std::move(other), named);
+  }
   return error;
 }
 

@@ -144,6 +144,10 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
                      });
       }
     }
+    if (const std::string renamed = "tuning." + key; std::ranges::find(known, renamed) != known.end()) {
+      return tl::unexpected(Error{.message = fmt::format("{} is a setting for experts now", in_quotes(key)),
+                                  .fix = fmt::format("give --set {}", "tuning." + text)});
+    }
     Error error{.message = fmt::format("there is no setting {}", in_quotes(key)),
                 .fix = "`tidegate schema run_settings` lists the settings"};
     error.nearest = nearest_name(key, known);
@@ -155,6 +159,12 @@ OptionModel settings_option(std::vector<OptionModel> settings, std::string meani
           .meaning = std::move(meaning),
           .settings = std::move(settings),
           .take = take};
+}
+
+OptionModel formerly(std::vector<std::string> names, std::string now, OptionModel option) {
+  option.former_names = std::move(names);
+  option.now = std::move(now);
+  return option;
 }
 
 OptionModel parameter_option(std::vector<documents::Parameter>& parameters) {

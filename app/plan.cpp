@@ -41,8 +41,7 @@ Result<planning::MemoryPlan> make_plan(const planning::WaveDag& dag, const PlanO
   }
   using Objective = planning::CompactOptions::Objective;
   return planning::plan_compact(
-      dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups,
-            .effort = options.effort});
+      dag, {.objective = options.objective == PlanObjective::peak ? Objective::peak : Objective::groups});
 }
 
 } // namespace
@@ -228,8 +227,6 @@ struct PlanSettings {
   PlanOptions plan;
   std::optional<documents::Planner> planner;
   std::optional<documents::PlanObjective> objective;
-  std::optional<std::uint64_t> effort;
-  PictureOptions picture;
 };
 
 Result<void> answer_plan(std::string_view json, const PlanSettings& settings, documents::Style style,
@@ -242,23 +239,21 @@ Result<void> answer_plan(std::string_view json, const PlanSettings& settings, do
   } else if (settings.route.format == "table") {
     text += plan_table(planned, settings.plan, use_colour(settings.route.output));
   } else {
-    text += plan_svg(planned, settings.plan, settings.picture);
+    text += plan_svg(planned, settings.plan);
   }
   return {};
 }
 
-// --objective and --effort are of the compact strategy, and mean it where none is given.
+// --objective is of the compact strategy, and means it where none is given.
 Result<void> take_planner(PlanSettings& settings) {
   using documents::Planner;
-  const bool compact = settings.objective || settings.effort;
-  if (compact && settings.planner == Planner::layered) {
-    return failure(ErrorCode::invalid_usage, "--objective and --effort are for --strategy compact",
-                   "leave them out, or plan with --strategy compact");
+  if (settings.objective && settings.planner == Planner::layered) {
+    return failure(ErrorCode::invalid_usage, "--objective is for --strategy compact",
+                   "leave it out, or plan with --strategy compact");
   }
   PlanOptions& plan = settings.plan;
-  plan.planner = settings.planner.value_or(compact ? Planner::compact : plan.planner);
+  plan.planner = settings.planner.value_or(settings.objective ? Planner::compact : plan.planner);
   plan.objective = settings.objective.value_or(plan.objective);
-  plan.effort = settings.effort.value_or(plan.effort);
   return {};
 }
 
@@ -288,17 +283,10 @@ CommandModel plan_command() {
                "--objective", settings->objective, documents::plan_objective_names,
                "groups: the fewest (default); peak: the fewest, and the largest as small as possible. "
                "Means --strategy compact"),
-           count_option(
-               "--effort", settings->effort,
-               "Steps of the search, 0 for none; equal effort, equal plan. Means --strategy compact"),
            bytes_option("--budget", settings->plan.budget_bytes, "Memory budget, in place of the document's"),
            format_option(
                settings->route.format, picture_names,
                "JSON for programs (default), a table for people, or a picture; -o x.svg means that"),
-           count_option("--most-waves", settings->picture.most_boxes,
-                        "At most N boxes in a picture (default 300), 0 for all"),
-           flag("--each-wave", settings->picture.each_wave,
-                "Draw waves that are alike one by one, not as one box"),
            parameter_option(settings->route.parameters), path_scope_option(settings->plan.scope),
            stream_option(settings->route.stream), output_option(settings->route.output, {"json", "svg"})},
       .positionals = {input_positional(settings->route.input, "Wave DAG, or a wave program,")},

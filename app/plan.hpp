@@ -41,7 +41,6 @@ Error to_error(Error error, const NamedDag& named);
 struct PlanOptions {
   documents::Planner planner = documents::Planner::layered;
   documents::PlanObjective objective = documents::PlanObjective::groups; // compact only
-  std::uint64_t effort = planning::default_effort;                       // compact only: steps of the search
   std::optional<std::uint64_t> budget_bytes;                             // instead of the document's
   std::string folder = ".";            // of a program: its paths are relative to it
   PathScope scope = PathScope::folder; // of a program's paths
@@ -68,16 +67,11 @@ planning::MemoryPlan memory_plan(const documents::FrontierMemoryPlan& document);
 // Returns a table with the waves, bytes, share of the budget and free bytes of each group, and the lower bound.
 std::string plan_table(const PlannedDag& planned, const PlanOptions& options, bool colour);
 
-struct PictureOptions {
-  std::size_t most_boxes = 300;          // a picture of more is hard to read; 0: no limit
-  bool each_wave = false;                // draw similar waves one by one
-  std::vector<std::size_t> colours = {}; // of an SVG, by wave; empty: waves of a common name share one
-};
-
 // Returns the DAG as SVG: groups from top to bottom, one critical path marked, a bracket at groups that repeat, and an
 // overview of all groups if there are many. The picture says what it leaves out, and is light or dark as the viewer
-// prefers.
-std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture);
+// prefers. `colours`: by wave; empty: waves of a common name share one.
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
+                     std::vector<std::size_t> colours = {});
 
 // The same colours as on the --report page.
 inline constexpr std::array<std::string_view, 8> picture_colours{"#4a90c9", "#cf7a22", "#3f9e5d", "#cc5f95",
@@ -114,9 +108,8 @@ struct BoxedPlan {
   std::size_t implied = 0;                         // dependencies between boxes that are not among the edges
 };
 
-// Collects similar waves in boxes. With `each_wave` every wave has a separate box. `kept_path` lists waves;
-// edges between consecutive ones are never left out.
-BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path);
+// Collects similar waves in boxes. `kept_path` lists waves; edges between consecutive ones are never left out.
+BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& kept_path);
 
 // Returns the common part of the names of similar waves: "mProject_ID0000001" -> "mProject".
 std::string common_name(const std::string& name);

@@ -39,14 +39,14 @@ std::string bytes_of_all(const NamedDag& named, const std::vector<std::uint32_t>
   return waves.size() == 1 ? from : from == to ? from + " each" : fmt::format("{} to {}", from, to);
 }
 
-void add_boxes(const PlannedDag& planned, std::uint32_t group, bool each_wave, std::vector<PlanBox>& boxes) {
+void add_boxes(const PlannedDag& planned, std::uint32_t group, std::vector<PlanBox>& boxes) {
   const NamedDag& named = planned.named;
   std::map<std::pair<std::string, std::uint64_t>, std::size_t> known;
   for (const std::uint32_t wave : planned.plan.group(group)) {
     const std::string name = named.names.empty() ? "" : named.names[wave];
     const auto key = std::pair(common_name(name), name.empty() ? bytes_of(named, wave) : 0);
     const auto [found, is_new] = known.try_emplace(key, boxes.size());
-    if (is_new || each_wave) {
+    if (is_new) {
       boxes.push_back({.group = group, .waves = {wave}, .name = key.first, .bytes = {}});
     } else {
       boxes[found->second].waves.push_back(wave);
@@ -101,11 +101,11 @@ std::string common_name(const std::string& name) {
   return last == std::string::npos ? name.substr(0, number) : name.substr(0, last + 1);
 }
 
-BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<std::uint32_t>& kept_path) {
+BoxedPlan box_plan(const PlannedDag& planned, const std::vector<std::uint32_t>& kept_path) {
   const NamedDag& named = planned.named;
   BoxedPlan plan;
   for (std::uint32_t group = 0; group < planned.plan.group_count(); ++group) {
-    add_boxes(planned, group, each_wave, plan.boxes);
+    add_boxes(planned, group, plan.boxes);
   }
   plan.box_of.resize(named.dag.waves.size());
   for (std::uint32_t i = 0; i < plan.boxes.size(); ++i) {
@@ -141,7 +141,7 @@ BoxedPlan box_plan(const PlannedDag& planned, bool each_wave, const std::vector<
 namespace {
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t most_boxes = 300; // a picture of more is hard to read
 constexpr std::size_t edges_per_box = 3;
 
 constexpr std::size_t most_characters = 32; // of a name
@@ -185,13 +185,11 @@ std::vector<std::uint32_t> critical_path(const PlannedDag& planned) {
 
 class Picture {
 public:
-  Picture(const PlannedDag& planned, const PictureOptions& options)
+  Picture(const PlannedDag& planned, std::vector<std::size_t> colours)
       : planned_(planned), plan_(planned.plan), dag_(planned.named.dag),
         budget_(dag_.budget_bytes - dag_.resident_graph_bytes), shared_(budget_ == no_limit ? 0 : budget_),
-        most_boxes_(options.most_boxes == 0 ? everything : options.most_boxes),
-        wave_colours_(options.colours), path_(critical_path(planned)),
-        boxed_(box_plan(planned, options.each_wave, path_)), on_path_(boxed_.boxes.size(), false),
-        places_(boxed_.boxes.size()) {
+        wave_colours_(std::move(colours)), path_(critical_path(planned)), boxed_(box_plan(planned, path_)),
+        on_path_(boxed_.boxes.size(), false), places_(boxed_.boxes.size()) {
     for (std::size_t i = 0; i < path_.size(); ++i) {
       on_path_[boxed_.box_of[path_[i]]] = true;
       if (i != 0) {
@@ -204,7 +202,7 @@ public:
   std::string draw(const std::string& headline) {
     std::uint32_t groups = 0;
     std::string frames;
-    for (; groups < plan_.group_count() && drawn_ < most_boxes_; ++groups) {
+    for (; groups < plan_.group_count() && drawn_ < most_boxes; ++groups) {
       frames += svg_group(groups);
     }
     if (groups < plan_.group_count()) {
@@ -254,7 +252,7 @@ private:
       order.push_back(static_cast<std::uint32_t>(next_++));
     }
     // Draws the first boxes by index, so that edges can tell a drawn box by its index (each_edge()).
-    const std::size_t shown = std::min(order.size(), most_boxes_ - drawn_);
+    const std::size_t shown = std::min(order.size(), most_boxes - drawn_);
     const std::size_t left_out = order.size() - shown;
     order.resize(shown);
     std::ranges::stable_sort(order, {}, [this](std::uint32_t box) { return mean_x(box); });
@@ -400,11 +398,10 @@ private:
                     shared_ == 0 && budget_ != 0 ? "no budget" : "budget of a group " + bytes_text(budget_),
                     plural(path_.size(), "wave"))};
     if (drawn_waves_ != plan_.order.size()) {
-      lines.push_back(
-          fmt::format("{} of {} waves are drawn; --most-waves draws more", drawn_waves_, plan_.order.size()));
+      lines.push_back(fmt::format("{} of {} waves are drawn", drawn_waves_, plan_.order.size()));
     }
     if (boxed_.boxes.size() != plan_.order.size()) {
-      lines.emplace_back("×: number of similar waves; --each-wave draws them one by one");
+      lines.emplace_back("×: number of similar waves");
     }
     if (boxed_.implied != 0) {
       lines.push_back(plural(boxed_.implied, "arrow") + " that others imply left out");
@@ -420,8 +417,7 @@ private:
   // of the critical path are always drawn.
   template <class Draw>
   void each_edge(const Draw& draw) {
-    const std::size_t most =
-        most_boxes_ > everything / edges_per_box ? everything : most_boxes_ * edges_per_box;
+    constexpr std::size_t most = most_boxes * edges_per_box;
     for (const auto& edge : boxed_.edges) {
       if (std::max(edge[0], edge[1]) >= drawn_) {
         continue;
@@ -449,7 +445,6 @@ private:
   const planning::WaveDag& dag_;
   const std::uint64_t budget_;
   const std::uint64_t shared_; // the budget that shares refer to; 0 where there is no limit
-  const std::size_t most_boxes_;
   const std::vector<std::size_t> wave_colours_;
   const std::vector<std::uint32_t> path_;
   const BoxedPlan boxed_;
@@ -512,8 +507,9 @@ std::string xml_text(std::string_view text) {
   return safe;
 }
 
-std::string plan_svg(const PlannedDag& planned, const PlanOptions& options, const PictureOptions& picture) {
-  return Picture(planned, picture).draw(plan_headline(planned, options));
+std::string plan_svg(const PlannedDag& planned, const PlanOptions& options,
+                     std::vector<std::size_t> colours) {
+  return Picture(planned, std::move(colours)).draw(plan_headline(planned, options));
 }
 
 } // namespace tidegate::app

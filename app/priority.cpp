@@ -3,7 +3,6 @@
 #include "app/options.hpp"
 #include "app/serve.hpp"
 #include "engine/documents.hpp"
-#include "engine/traversal/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/policy/documents.hpp>
 #include <tidegate/policy/priority.hpp>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace tidegate::app {
@@ -39,22 +39,21 @@ Output with_diagnostics(std::vector<double>&& values, std::optional<std::string>
   return output;
 }
 
+// Takes the counters, or those of all queues of a run's report.
 Result<void> drain_priority(std::string_view input, Style style, std::string& json) {
   TIDEGATE_TRY(const std::string kind, documents::kind_of(input));
-  if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
-    return answer<traversal::FrontierReport>(input, style, json, [](const traversal::FrontierReport&) {
-      return policy::drain_recommendation(
-          policy::RequeueAccounting()); // a traversal has no queue whose items wait
-    });
-  }
   if (kind != documents::DocumentOf<documents::RunReportDocument>::document.kind) {
     return answer<policy::RequeueAccounting>(input, style, json, policy::drain_recommendation);
   }
   return answer<documents::RunReportDocument>(
       input, style, json, [](const documents::RunReportDocument& document) {
-        return policy::drain_recommendation(document.report.priority
-                                                ? document.report.priority->accounting
-                                                : policy::RequeueAccounting()); // no queue requeues
+        policy::RequeueAccounting all;
+        for (const engine::QueueReport& queue : document.report.queues) {
+          all.requeue_count += queue.requeue_count;
+          all.aged_promotions += queue.aged_promotions;
+          all.max_priority_age = std::max(all.max_priority_age, queue.max_priority_age);
+        }
+        return policy::drain_recommendation(all);
       });
 }
 
@@ -110,7 +109,7 @@ Result<void> step_tuning(std::string_view input, Style style, std::string& json)
 CommandModel priority_command() {
   return {.subcommands = {
               document_command("drain", "Recommend whether to read the requeue counters out and reset them",
-                               "Requeue accounting, or the report of a run",
+                               "Requeue accounting, or the report of a wave program's run,",
                                {"Is it time to read the counters out?",
                                 "tidegate priority drain examples/requeue_accounting.json"},
                                drain_priority),

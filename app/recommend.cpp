@@ -6,20 +6,16 @@
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "device/isolation.hpp"
-#include "engine/documents.hpp"
-#include "engine/traversal/documents.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 #include <tidegate/device/device_list.hpp>
 #include <tidegate/policy/documents.hpp>
-#include <tidegate/policy/recommendation_cache.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,47 +36,15 @@ struct RecommendSettings {
   bool topology_evidence = false;
   bool promotion_evidence = false;
   bool explain = false;
-  bool cache_stats = false;
-  bool print_request = false;  // of a report
-  bool carry_topology = false; // from one line of a stream to the next
 
   // Texts of the options as given.
   std::optional<std::string> policy_file, evidence, selector;
-  // Files of the input, of which there is one: a request, or the report of a run.
-  std::optional<std::string> request, report;
 };
 
-// Returns the request that a report makes of the next launch. Errors: of decoding it; missing_key.
-template <class Report>
-Result<LaunchRequestDocument> next_request(std::string_view json, const auto& head_of) {
-  TIDEGATE_TRY(const auto report, documents::decode<Report>(json));
-  if (const auto& request = head_of(report).next_request) {
-    return *request;
-  }
-  return failure(ErrorCode::missing_key, "the report has no next_request: an earlier version wrote it",
-                 "run the program again", "");
-}
-
-// Returns the start of a request: the options or, with --from, a report of either kind, and the limits of --device.
-Result<LaunchRequestDocument> first_request(const RecommendSettings& settings, std::string_view json) {
+// Returns the start of a request: the options and the limits of --device.
+LaunchRequestDocument first_request(const RecommendSettings& settings) {
   LaunchRequestDocument request{
       .request = {}, .previous_topology = settings.previous_topology, .policy = settings.policy};
-  if (settings.report) {
-    TIDEGATE_TRY(const std::string kind, documents::kind_of(json));
-    if (kind == documents::DocumentOf<traversal::FrontierReport>::document.kind) {
-      TIDEGATE_TRY(request, next_request<traversal::FrontierReport>(
-                                json, [](const auto& report) -> const auto& { return report; }));
-    } else {
-      TIDEGATE_TRY(request, next_request<documents::RunReportDocument>(
-                                json, [](const auto& document) -> const auto& { return document.report; }));
-    }
-    if (settings.previous_topology) {
-      request.previous_topology = settings.previous_topology;
-    }
-    if (settings.policy_file) {
-      request.policy = settings.policy;
-    }
-  }
   if (settings.device) {
     const policy::AdapterLimits limits = device::adapter_limits(*settings.device);
     request.request.max_workgroup_size_x = limits.max_workgroup_size_x;
@@ -111,40 +75,25 @@ documents::Evidence collect_evidence(const RecommendSettings& settings, const La
   return evidence;
 }
 
-// Answers one request. The decoder keeps its working memory from one to the next; `cache` may be null.
+// Answers one request. The decoder keeps its working memory from one to the next.
 Result<LaunchRecommendationDocument> recommend(const RecommendSettings& settings,
-                                               std::string_view request_json, documents::Decoder& decoder,
-                                               policy::RecommendationCache* cache) {
-  TIDEGATE_TRY(LaunchRequestDocument request, first_request(settings, request_json));
+                                               std::string_view request_json, documents::Decoder& decoder) {
+  LaunchRequestDocument request = first_request(settings);
   std::span<const std::string_view> given;
   LaunchRecommendationDocument document;
   if (settings.device) {
     given = adapter_fields;
     document.device = settings.device->name;
   }
-  if (!settings.report) {
-    TIDEGATE_CHECK(decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json,
-                                  &request, given));
+  TIDEGATE_CHECK(
+      decoder.decode(documents::DocumentOf<LaunchRequestDocument>::document, request_json, &request, given));
+  TIDEGATE_TRY(const policy::LaunchDecision decision,
+               policy::decide(request.policy, request.request, request.previous_topology));
+  document.recommendation = decision.recommendation;
+  if (settings.explain) {
+    document.explanation = policy::explain(request.policy, request.request, decision);
   }
-
-  // The cache serves only requests without a previous topology. If evidence is asked for, the key is the effective
-  // request.
-  const bool evidence = settings.topology_evidence || settings.promotion_evidence;
-  const bool cached = cache != nullptr && !request.previous_topology;
-  if (cached) {
-    TIDEGATE_TRY(document.recommendation,
-                 cache->recommend(request.policy, evidence ? policy::infer_missing_signals(request.request)
-                                                           : request.request));
-  }
-  if (!cached || settings.explain) {
-    TIDEGATE_TRY(const policy::LaunchDecision decision,
-                 policy::decide(request.policy, request.request, request.previous_topology));
-    document.recommendation = decision.recommendation;
-    if (settings.explain) {
-      document.explanation = policy::explain(request.policy, request.request, decision);
-    }
-  }
-  if (evidence) {
+  if (settings.topology_evidence || settings.promotion_evidence) {
     document.evidence = collect_evidence(settings, request, document.recommendation);
   }
   return document;
@@ -232,38 +181,15 @@ Result<void> read_adapter(RecommendSettings& settings) {
 
 Result<ExitCode> run_recommend(RecommendSettings& settings) {
   TIDEGATE_CHECK(refuse_stream(settings.route.stream, settings.route.format));
-  if (settings.carry_topology && !settings.route.stream) {
-    return tl::unexpected(wrong_usage("--carry-topology goes from line to line", "give --stream, too"));
-  }
-  if (settings.report && settings.request) {
-    return tl::unexpected(wrong_usage(
-        fmt::format("--from has the input already, and {} is a second one", in_quotes(*settings.request)),
-        "give one of them, and run the command again for the other"));
-  }
-  settings.route.input = settings.report ? *settings.report : settings.request.value_or("-");
-  if (settings.print_request && (!settings.report || settings.route.format == "table")) {
-    return tl::unexpected(wrong_usage("--print-request prints the request that a report makes, as JSON",
-                                      "give --from REPORT, too, and no --format table"));
-  }
   TIDEGATE_CHECK(read_adapter(settings));
   TIDEGATE_CHECK(read_policy(settings));
   TIDEGATE_CHECK(read_evidence(settings));
   settings.explain |= settings.route.format == "table";
 
-  policy::RecommendationCache cache;
-  policy::RecommendationCache* const used_cache = settings.cache_stats ? &cache : nullptr;
-  const auto make_answer = [&]() -> Answer {
-    return [&settings, used_cache, decoder = std::make_shared<documents::Decoder>()](
+  return serve(settings.route, [&settings]() -> Answer {
+    return [&settings, decoder = std::make_shared<documents::Decoder>()](
                std::string_view json, documents::Style style, std::string& answer) -> Result<void> {
-      if (settings.print_request) {
-        TIDEGATE_TRY(const auto request, first_request(settings, json));
-        documents::encode(documents::DocumentOf<LaunchRequestDocument>::document, &request, style, answer);
-        return {};
-      }
-      TIDEGATE_TRY(const auto document, recommend(settings, json, *decoder, used_cache));
-      if (settings.carry_topology) {
-        settings.previous_topology = document.recommendation.topology;
-      }
+      TIDEGATE_TRY(const auto document, recommend(settings, json, *decoder));
       if (style == documents::Style::table) {
         answer += recommendation_table(document, use_colour(settings.route.output));
       } else {
@@ -272,16 +198,7 @@ Result<ExitCode> run_recommend(RecommendSettings& settings) {
       }
       return {};
     };
-  };
-  // With a cache or a carried topology, one worker answers the whole stream in order.
-  auto result = serve(settings.route, make_answer, used_cache != nullptr || settings.carry_topology ? 1 : 0);
-  if (used_cache != nullptr) {
-    const policy::CacheStatistics statistics = cache.statistics();
-    const std::string line = fmt::format("{{\"entries\":{},\"hits\":{},\"misses\":{}}}\n", statistics.entries,
-                                         statistics.hits, statistics.misses);
-    std::fputs(line.c_str(), stderr);
-  }
-  return result;
+  });
 }
 
 } // namespace
@@ -295,34 +212,20 @@ CommandModel recommend_command() {
       .options =
           {file_option("--policy", settings->policy_file,
                        "Launch policy that a request's own policy overrides"),
-           choice_option(
-               "--previous-topology", settings->previous_topology, policy::topology_names,
-               "Topology of the previous launch, for requests that state none; replaces the one of --from"),
-           file_option("--from", settings->report,
-                       "Recommend the next launch from what this report of `tidegate run` measured, with "
-                       "its policy or that of --policy"),
-           flag("--print-request", settings->print_request,
-                "With --from: print the request instead of an answer"),
-           flag("--carry-topology", settings->carry_topology,
-                "With --stream: each answer's topology is the previous topology of the next request"),
+           choice_option("--previous-topology", settings->previous_topology, policy::topology_names,
+                         "Topology of the previous launch, for requests that state none"),
            std::move(evidence),
            flag("--explain", settings->explain, "Add the rule and the numbers of each step"),
            device_option(
                settings->selector,
-               "Take the device limits and the memory budget that a request leaves out, or all of those of "
-               "--from, from a device: an index, cpu, gpu, a UUID, a name or a part of one"),
+               "Take the device limits and the memory budget that a request leaves out from a device: an index, "
+               "cpu, gpu, a UUID, a name or a part of one"),
            stream_option(settings->route.stream),
-           flag("--cache-stats", settings->cache_stats,
-                "Cache recommendations, and print cache statistics on standard error at the end"),
            format_option(settings->route.format, json_or_table, std::string(json_by_default)),
            output_option(settings->route.output)},
-      .positionals = {positional(
-          "[FILE]",
-          file_option("", settings->request, "Launch request to read; - or none is standard input"))},
+      .positionals = {input_positional(settings->route.input, "Launch request")},
       .examples = {{"How should this launch run, and why?",
                     "tidegate recommend examples/bfs_wave.json --format table"},
-                   {"How should it run next, after what was measured?",
-                    "tidegate run examples/programs/queue/program.json -q | tidegate recommend --from -"},
                    {"One recommendation per line:", "tidegate recommend --stream < examples/waves.ndjson"}},
       .run = [settings] { return run_recommend(*settings); }};
 }

@@ -38,21 +38,20 @@ std::vector<Rule> rules(const RunSettings& settings) {
   const engine::CompileOptions& compile = options.compile;
   return {
       {"--dry-run", compile.dry_run, one_run},
-      {"--check-bounds", options.check_bounds, needs_end | one_run | one_process,
+      {"--check bounds", options.check_bounds, needs_end | one_run | one_process,
        "no kernel of the user writes to memory"},
-      {"--check-halos", options.check_halos, needs_end | one_run | one_process, no_halos},
+      {"--check halos", options.check_halos, needs_end | one_run | one_process, no_halos},
       {"--verify", options.verify, needs_end},
       {"--compare", options.compare_rounds != 0, needs_end | one_process},
       {"--stress", options.stress_runs != 0, needs_end | one_process,
        "each wave waits for all of the previous one, so no other order is possible"},
-      {"--require-convergence", settings.require_convergence, needs_end | one_run},
+      {"--set require-convergence", settings.require_convergence, needs_end | one_run},
       {"--baseline", !settings.baseline.empty(), needs_times | one_run},
-      {"--export-markdown", !settings.export_markdown.empty(), needs_times | one_run},
-      {"--export-csv", !settings.export_csv.empty(), needs_times | one_run},
+      {"--export", !settings.export_file.empty(), needs_times | one_run},
       {"export", !options.export_folder.empty(), one_process,
        "the kernel needs a graph that tidegate lays out on the device"},
-      {"--mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
-      {"--plan", settings.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
+      {"--set tuning.mode", compile.mode.has_value(), 0, "the kernel is always compiled for the algorithm"},
+      {"--set plan", settings.plan.has_value(), one_run, "the size of a wave is known only while it runs"},
       {"--strategy counters", compile.strategy == engine::Strategy::counters, 0,
        "each wave waits for all of the previous one"},
       {"--strategy plain", compile.strategy == engine::Strategy::plain, 0, "launch has one launch per wave"},
@@ -63,17 +62,17 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"an algorithm with a graph", !settings.graph.empty(), one_run},
       {"--stream", settings.stream, one_process},
       {"--set fp-contract", compile.fp_contract_off, 0, "all strategies share one kernel"},
-      {"--set promote", compile.promote.has_value(), 0, "they have one op"},
-      {"--set side-by-side", settings.side_by_side != 0, 0, no_tiles},
-      {"--set order", compile.mapping.has_value(), 0, no_tiles},
+      {"--set tuning.promote", compile.promote.has_value(), 0, "they have one op"},
+      {"--set tuning.side-by-side", settings.side_by_side != 0, 0, no_tiles},
+      {"--set tuning.order", compile.mapping.has_value(), 0, no_tiles},
       {"--set measure", !settings.measure, 0, "they have no candidates to time"},
-      {"--set force-topology",
+      {"--set tuning.force-topology",
        options.traversal.force_topology.has_value(),
        one_process,
        {},
        "only graphs have topologies"},
-      {"--set group-size", settings.group_size != 0, 0, {}, "they state their work-groups"},
-      {"--set alone-up-to", settings.alone_up_to.has_value(), 0, {}, "they have no frontier"},
+      {"--set tuning.group-size", settings.group_size != 0, 0, {}, "they state their work-groups"},
+      {"--set tuning.alone-up-to", settings.alone_up_to.has_value(), 0, {}, "they have no frontier"},
   };
 }
 
@@ -103,14 +102,15 @@ Result<void> refuse_two_outputs(const RunSettings& settings) {
 Result<void> check_options(const RunSettings& settings) {
   const engine::CompileOptions& compile = settings.options.compile;
   if (compile.strategy == engine::Strategy::counters && compile.mapping == engine::TileMapping::strided) {
-    return failure(ErrorCode::invalid_usage,
-                   "--strategy counters and --set order=strided cannot be combined: work-groups wait for the "
-                   "owners of runs of tiles",
-                   "give --set order=blocked or serpentine, or --strategy barrier");
+    return failure(
+        ErrorCode::invalid_usage,
+        "--strategy counters and --set tuning.order=strided cannot be combined: work-groups wait for the "
+        "owners of runs of tiles",
+        "give --set tuning.order=blocked or serpentine, or --strategy barrier");
   }
   const std::string_view instead = compile.dry_run                 ? "--dry-run"
-                                   : settings.options.check_bounds ? "--check-bounds"
-                                   : settings.options.check_halos  ? "--check-halos"
+                                   : settings.options.check_bounds ? "--check bounds"
+                                   : settings.options.check_halos  ? "--check halos"
                                                                    : "";
   for (const Rule& rule : rules(settings)) {
     if (!rule.given) {

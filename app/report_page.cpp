@@ -112,8 +112,8 @@ void write_program(const engine::ProgramSummary& program, JsonWriter& json) {
 
 // Writes nine numbers for each span. Two are differences from the previous span: the begin counts from its end, the iteration
 // from its iteration.
-void write_lanes(std::string_view key, const std::vector<Lane>& lanes, JsonWriter& json) {
-  list(json, key, lanes, [&](const Lane& lane) {
+void write_lanes(const std::vector<Lane>& lanes, JsonWriter& json) {
+  list(json, "lanes", lanes, [&](const Lane& lane) {
     json.open('{');
     json.member("name", lane.name);
     std::uint64_t end = 0;
@@ -144,15 +144,7 @@ void write_timeline(const engine::Timeline& timeline, JsonWriter& json) {
   timeline.until_met_ns ? json.value(*timeline.until_met_ns) : json.verbatim("null");
   list(json, "kinds", engine::span_kind_names);
   list(json, "names", timeline.names);
-  write_lanes("measured", timeline.measured, json);
-  write_lanes("planned", timeline.planned, json);
-  list(json, "arrows", timeline.arrows, [&](const engine::Arrow& arrow) { // five numbers each
-    json.value(arrow.from_lane);
-    json.value(arrow.from_ns);
-    json.value(arrow.to_lane);
-    json.value(arrow.to_ns);
-    json.value(arrow.name);
-  });
+  write_lanes(timeline.lanes, json);
   json.close('}');
 }
 
@@ -223,8 +215,8 @@ static std::string plan_picture(const documents::RunReportDocument& document) {
   }
   return planned.plan.order.empty()
              ? ""
-             : scrolled("Picture of the plan", plan_svg(planned, {.planner = document.plan.planner},
-                                                        {.colours = colours_of(program)}));
+             : scrolled("Picture of the plan",
+                        plan_svg(planned, {.planner = document.plan.planner}, colours_of(program)));
 }
 
 static std::string memory_picture(const engine::RunReport& report) {

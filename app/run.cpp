@@ -80,7 +80,7 @@ Result<void> read_text(RunSettings& settings) {
 static void place_in_command(Error& error, const RunSettings& settings) {
   const std::string pointer = error.pointer.value_or("");
   if (!error.source) {
-    error.source = pointer.starts_with("/sources") ? "--source" : display_name(settings.graph);
+    error.source = pointer.starts_with("/sources") ? "--set source" : display_name(settings.graph);
     error.line = error.column = std::nullopt;
   }
   error.pointer.reset();
@@ -188,8 +188,8 @@ Result<std::string> graph_program(RunSettings& settings) {
     }
     return failure(ErrorCode::invalid_usage,
                    fmt::format("{} works only with `run ALGORITHM GRAPH`",
-                               settings.undirected ? "--set undirected" : "--source"),
-                   "name both, as in `tidegate run bfs roads.mtx --source 5`");
+                               settings.undirected ? "--set undirected" : "--set source"),
+                   "name both, as in `tidegate run bfs roads.mtx --set source=5`");
   }
   if (!settings.parameters.empty()) {
     return failure(ErrorCode::invalid_usage,
@@ -262,11 +262,11 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
                                  timings->run_ns.size(), settings.earlier->run_ns.size()),
                      "give --compare 9 in both runs");
     }
-    if (timings->workload != settings.earlier->workload) {
-      report.warnings.push_back({.message = fmt::format("the baseline timed other work: {}; this run: {}",
-                                                        settings.earlier->workload, timings->workload),
-                                 .fix = "give the report of this program with the same sizes, on this device",
-                                 .pointer = ""});
+    if (auto same = refuse_other_work(*timings, *settings.earlier); !same) {
+      if (settings.fail_slower) {
+        return same;
+      }
+      report.warnings.push_back({.message = same.error().message, .fix = same.error().fix, .pointer = ""});
     }
     const RatioEstimate others = unpaired_ratio(timings->other_ns, settings.earlier->other_ns);
     if (others.certain && verdict_of(others) == report.baseline->verdict &&
@@ -279,31 +279,15 @@ Result<void> write_timings(Report& report, const RunSettings& settings) {
            .pointer = ""});
     }
   }
-  for (const auto& [file, what, text] :
-       {std::tuple(settings.export_markdown, "times as Markdown", markdown_text(*timings)),
-        std::tuple(settings.export_csv, "times as CSV", csv_text(*timings))}) {
-    if (!file.empty()) {
-      TIDEGATE_CHECK(write_text(file, text));
-      report.files_written.push_back(engine::written_file(file, what));
-    }
+  if (const std::string& file = settings.export_file; !file.empty()) {
+    const bool csv = file.ends_with("csv");
+    TIDEGATE_CHECK(write_text(file, csv ? csv_text(*timings) : markdown_text(*timings)));
+    report.files_written.push_back(engine::written_file(file, csv ? "times as CSV" : "times as Markdown"));
   }
   return {};
 }
 
-// The error of --fail-slower: the run is slower by more than `part`, and not by chance.
-std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline,
-                                          std::optional<double> part) {
-  if (!part || baseline.verdict != SpeedVerdict::slower || 1 / baseline.speedup <= 1 + *part) {
-    return {};
-  }
-  return Error{.code = ErrorCode::slower_than_baseline,
-               .message =
-                   fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
-                               100 * (1 / baseline.speedup - 1), in_quotes(baseline.file), 100 * *part),
-               .fix = "see `comparison` and `baseline` in the report; the outputs were written"};
-}
-
-// The error of --require-convergence: neither `until` nor PageRank's tolerance was reached.
+// The error of --set require-convergence=yes: neither `until` nor PageRank's tolerance was reached.
 template <class Report>
 std::optional<Error> not_converged(const Report& report, const RunSettings& settings) {
   if (!settings.require_convergence || report.converged != false) {
@@ -311,7 +295,7 @@ std::optional<Error> not_converged(const Report& report, const RunSettings& sett
   }
   return Error{.code = ErrorCode::not_converged,
                .message = "the limit of iterations was reached before convergence",
-               .fix = "raise it, or run without --require-convergence; the outputs were written"};
+               .fix = "raise it, or run without --set require-convergence=yes; the outputs were written"};
 }
 
 // Completes the report and prints it.
@@ -331,8 +315,8 @@ Result<ExitCode> finish(Result<Report> report, const RunSettings& settings, Prog
   }
   TIDEGATE_CHECK(write_timings(*report, settings));
   std::optional<Error> failed = not_converged(*report, settings);
-  if (!failed && report->baseline) {
-    failed = slower_than_baseline(*report->baseline, settings.fail_slower);
+  if (!failed && report->baseline && settings.fail_slower) {
+    failed = slower_than_baseline(*report->baseline, *settings.fail_slower);
   }
   auto written = write_report(std::move(*report), settings);
   if (written && *written == ExitCode::done && failed) {
@@ -476,7 +460,7 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   program.policy.launch = taken.policy.value_or(program.policy.launch);
   options.slice_ns = settings.slice_ns != 0 ? settings.slice_ns : options.slice_ns;
   const std::string folder = program_folder(settings.program);
-  if (device && !settings.no_cache) {
+  if (device && settings.cache) {
     options.traversal.checked =
         checked_file(settings.text, program, folder, *device, options, TIDEGATE_VERSION);
   }
@@ -522,11 +506,8 @@ static Result<void> collect_files(RunSettings& settings) {
     TIDEGATE_TRY(settings.earlier, read_baseline(settings.baseline));
     options.files.inputs.push_back({settings.baseline, "the baseline", {}});
   }
-  for (const auto& [file, option] : {std::pair(settings.export_markdown, "--export-markdown"),
-                                     std::pair(settings.export_csv, "--export-csv")}) {
-    if (!file.empty()) {
-      options.files.outputs.push_back({file, option, {}});
-    }
+  if (!settings.export_file.empty()) {
+    options.files.outputs.push_back({settings.export_file, "--export", {}});
   }
   return {};
 }
@@ -534,7 +515,7 @@ static Result<void> collect_files(RunSettings& settings) {
 static Result<ExitCode> run_here(RunSettings& settings) {
   TIDEGATE_TRY(settings.text, graph_program(settings));
   engine::RunOptions& options = settings.options;
-  options.cache_folder = settings.no_cache ? std::filesystem::path() : cache_folder();
+  options.cache_folder = settings.cache ? cache_folder() : std::filesystem::path();
   settings.by_wave = options.compile.trace; // before --trace and --report turn it on, too
   TIDEGATE_CHECK(check_options(settings));
   if (options.check_bounds || options.check_halos) {

@@ -49,17 +49,16 @@ struct RunSettings {
   std::uint64_t side_by_side = 0;
   std::uint64_t group_size = 0;
   std::optional<std::uint64_t> alone_up_to;
-  bool no_cache = false;
+  bool cache = true; // use and store built kernels, tunings and first runs
   bool measure = true;
   std::uint32_t crashes = 0; // of the driver while an earlier process of this run tried candidates
   bool quiet = false;
   bool verbose = false;
-  std::string_view format{};         // empty: a table on a terminal, else JSON
-  std::string baseline;              // report of an earlier run
-  std::optional<Timings> earlier;    // its times
-  std::optional<double> fail_slower; // how much slower than the baseline a run may be: 0.05 is 5 %
-  std::string export_markdown;
-  std::string export_csv;
+  std::string_view format{};             // empty: a table on a terminal, else JSON
+  std::string baseline;                  // report of an earlier run
+  std::optional<Timings> earlier;        // its times
+  std::optional<double> fail_slower;     // how much slower than the baseline a run may be: 0.05 is 5 %
+  std::string export_file;               // of times: .md or .csv
   std::shared_ptr<ranks::Ranks> ranks{}; // with this process among them; null: it is alone
   bool by_wave = false;
   std::optional<engine::Warning> device_warning{}; // ranks share devices
@@ -120,7 +119,7 @@ std::string run_table(const RunTable& table, bool colour);
 // Returns true for a document that says it is a frontier program, or that names a graph.
 bool is_frontier_program(std::string_view json);
 
-// Returns one JSON document: process 1 is the run, a thread per lane; process 2 is the plan.
+// Returns one JSON document: a process with a thread for each lane.
 std::string trace_json(const engine::Timeline& timeline, std::string_view title);
 
 } // namespace tidegate::app

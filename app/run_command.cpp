@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 5> promote_choices{"auto", "none", "windo
 constexpr std::array<std::string_view, 5> topology_choices{
     "sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"};
 constexpr std::array<std::string_view, 2> fp_contract_choices{"default", "off"};
+constexpr std::array<std::string_view, 2> check_choices{"bounds", "halos"};
 
 // The first of the names is auto, which leaves the value empty.
 template <class E>
@@ -38,10 +39,9 @@ OptionModel choice_or_auto(std::string name, std::optional<E>& value, std::span<
 } // namespace
 
 static OptionModel source_option(std::vector<std::uint64_t>& sources) {
-  return {.names = {"--source"},
+  return {.names = {"source"},
           .value = "N",
-          .repeats = true,
-          .meaning = "With GRAPH: start vertex, numbered as in the file; repeat for more",
+          .meaning = "With GRAPH: start vertex, numbered as in the file; --set source=N again for more",
           .take = [&sources](const std::string& text) {
             return read_count(text).map([&sources](std::uint64_t source) { sources.push_back(source); });
           }};
@@ -50,6 +50,18 @@ static OptionModel source_option(std::vector<std::uint64_t>& sources) {
 std::vector<OptionModel> run_settings(RunSettings& settings) {
   engine::RunOptions& options = settings.options;
   return {
+      switch_option("cache", settings.cache,
+                    "no: neither use nor store built kernels, tunings and first runs"),
+      switch_option("require-convergence", settings.require_convergence,
+                    "yes: exit with 1 if `repeat` ends the run before `until` is met, or pagerank before its "
+                    "tolerance; no (default)"),
+      source_option(settings.sources),
+      switch_option("undirected", settings.undirected,
+                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)"),
+      file_option("plan", settings.plan, "Run this frontier_memory_plan, after checking it"),
+      file_option("policy", settings.policy, "Launch policy in place of the program's own"),
+      file_option("profile", settings.profile,
+                  "Use this device_profile in place of the one kept by tune; none: use none"),
       switch_option("measure", settings.measure,
                     "Without --strategy, time candidates on the first run; no: take what the cost model "
                     "estimates to be fastest, compared with plain launches but not timed"),
@@ -63,7 +75,10 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "or a number of seconds (default: 2s, on a CPU also twice what plain launches take; 10s for frontier "
           "programs)"),
       choice_or_auto(
-          "promote", options.compile.promote, promote_choices,
+          "tuning.mode", options.compile.mode, mode_choices,
+          "interpreter: read arguments; jit: compile them in; auto (default): by the launch policy"),
+      choice_or_auto(
+          "tuning.promote", options.compile.promote, promote_choices,
           "windows: consecutive waves that use the same tiles become one; opcodes: ops that run most tiles "
           "get separate code, for which the kernel looks first; auto (default): as the launch policy says"),
       index_option(
@@ -72,33 +87,31 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
           "default: the compiler may join a * b + c to one operation, and may do so differently here and in plain "
           "launches; off: in neither"),
       duration_option(
-          "slice", settings.slice_ns, 1'000'000,
+          "tuning.slice", settings.slice_ns, 1'000'000,
           "How long one persistent launch should take at most: 150ms, or a number of milliseconds; 0 "
           "(default): as the profile says, 150ms without one"),
-      count_option("stress-seed", options.stress_seed,
+      count_option("tuning.stress-seed", options.stress_seed,
                    "Seed of the first run of --stress (default 1); the next runs have the next seeds"),
       count_option(
-          "side-by-side", settings.side_by_side,
+          "tuning.side-by-side", settings.side_by_side,
           "Tiles that a work-group of a persistent launch runs at a time, on GPUs; 0 (default): chosen"),
       choice_or_auto(
-          "order", options.compile.mapping, order_choices,
+          "tuning.order", options.compile.mapping, order_choices,
           "Which work-group runs which tiles of a persistent launch; strided: only with --strategy barrier"),
       index_option(
-          "force-topology",
+          "tuning.force-topology",
           [&settings](std::size_t index) {
             settings.options.traversal.force_topology =
                 static_cast<policy::Topology>(index + 1); // the first one is empty
           },
           topology_choices, "Run all waves of a frontier program with this one"),
-      switch_option("undirected", settings.undirected,
-                    "With GRAPH: whether each edge of the file also counts as its opposite; no (default)"),
       count_option(
-          "group-size", settings.group_size,
+          "tuning.group-size", settings.group_size,
           "Work-items of a work-group of a frontier program, a power of two; 0 (default): by the device"),
       count_option(
-          "alone-up-to", settings.alone_up_to,
+          "tuning.alone-up-to", settings.alone_up_to,
           "Largest frontier, in vertices, that one work-group works on alone (default: by the device)"),
-      count_option("trace-spans", options.trace_spans,
+      count_option("tuning.trace-spans", options.trace_spans,
                    "Spans that the trace and the page keep at most (default 200000)")};
 }
 
@@ -113,16 +126,9 @@ CommandModel run_command() {
                "--strategy", options.compile.strategy, strategy_choices,
                "plain: one launch per wave; launch: one per group of waves; barrier, counters: one "
                "for all; auto (default): the fastest"),
-           choice_or_auto("--mode", options.compile.mode, mode_choices,
-                          "interpreter: read arguments; jit: compile them in; auto: by policy"),
            count_option("--workers", settings->workers,
                         "Persistent work-groups; 0 (default): chosen by the number of tiles"),
            parameter_option(settings->parameters),
-           source_option(settings->sources),
-           file_option("--plan", settings->plan, "Run this frontier_memory_plan, after checking it"),
-           file_option("--policy", settings->policy, "Launch policy instead of the program's own"),
-           file_option("--profile", settings->profile,
-                       "Use this device_profile, not the one kept by tune; none: use none"),
            flag("--verify", options.verify, "Run plain launches too, and compare every byte of the outputs"),
            count_option("--stress", options.stress_runs,
                         "Verify, then N more runs in other orders, with delays"),
@@ -130,24 +136,29 @@ CommandModel run_command() {
                         "Verify, then time both in N pairs: ratio, 95 % interval, verdict"),
            file_option("--baseline", settings->baseline,
                        "With --compare: judge the times against this earlier report"),
-           flag("--require-convergence", settings->require_convergence,
-                "Exit with 1 if `repeat` ends the run before `until` is met"),
            percent_option("--fail-slower", settings->fail_slower,
                           "Exit with 1 if slower than the baseline by more, such as 5%"),
-           written_file_option("--export-markdown", settings->export_markdown, {"md"},
-                               "With --compare: write both times as a table"),
-           written_file_option("--export-csv", settings->export_csv, {"csv"},
-                               "With --compare: write every round"),
-           flag("--check-bounds", options.check_bounds, "Only check for writes past buffers"),
-           flag("--check-halos", options.check_halos,
-                "Only check accesses against the stated halos; no outputs"),
+           formerly({"--export-markdown", "--export-csv"}, "--export FILE, which ends in .md or .csv",
+                    written_file_option("--export", settings->export_file, {"md", "csv"},
+                                        "With --compare: write both times as a table, or every round")),
+           formerly({"--check-bounds", "--check-halos"}, "--check bounds, or --check halos",
+                    index_option(
+                        "--check",
+                        [&options](std::size_t index) {
+                          options.check_bounds = index == 0;
+                          options.check_halos = index == 1;
+                        },
+                        check_choices,
+                        "bounds: only check for writes past buffers; halos: only check accesses against the "
+                        "stated halos")),
            flag("--stream", settings->stream, "Answer requests from standard input, a line of JSON each"),
            flag("--dry-run", options.compile.dry_run,
                 "Use no device; report plan, recommendation, evidence and memory"),
            duration_option("--max-wall-time", options.max_wall_time_ns, 1'000'000'000,
                            "End the run without outputs after this: 10s, 2m (default 60s)"),
-           settings_option(run_settings(*settings),
-                           "Change a setting; `tidegate schema run_settings` lists them"),
+           settings_option(
+               run_settings(*settings),
+               "Change a setting; `tidegate schema run_settings` lists them, with tuning.KEY for experts"),
            flag("--by-wave", options.compile.trace,
                 "Time each wave: critical path, waiting, GB/s; graphs: edges/s"),
            written_file_option("--trace", options.trace, {"json"}, "Write a timeline for ui.perfetto.dev"),
@@ -160,8 +171,6 @@ CommandModel run_command() {
            short_flag("-q", "--quiet", settings->quiet,
                       "No warnings, no progress; the report is still written"),
            short_flag("-v", "--verbose", settings->verbose, "Print what the run is doing, a line a second"),
-           flag("--no-cache", settings->no_cache,
-                "Neither use nor store built kernels, tunings and first runs"),
            path_scope_option(options.scope)},
       .positionals = {positional("[PROGRAM]",
                                  file_option("", settings->program,

@@ -54,7 +54,7 @@ void add_written(const engine::ReportHead& report, Rows& rows) {
   }
   if (report.trace) {
     rows.push_back(
-        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", printable(report.trace->file),
+        {"  trace", fmt::format("{}: {}, {}; ui.perfetto.dev opens it", report.trace->file,
                                 plural(report.trace->spans, "span"),
                                 report.trace->clock == "none" ? "of launches" : "by the device's clock")});
   }
@@ -106,7 +106,7 @@ std::string first_run_text(const engine::FirstRun& first) {
 }
 
 std::string expected_text(const engine::ExpectedReport& of) {
-  const std::string tolerance = fmt::format("rtol {}, atol {} of {}", of.rtol, of.atol, printable(of.file));
+  const std::string tolerance = fmt::format("rtol {}, atol {} of {}", of.rtol, of.atol, of.file);
   return of.equal
              ? fmt::format("{} is within {}", in_quotes(of.buffer), tolerance)
              : fmt::format("DIFFERENT: {} of {} of {} are outside {}; the worst, element {}, is {}, not {}",
@@ -139,24 +139,14 @@ void add_bounds(const engine::BoundsReport& bounds, Rows& rows) {
   }
 }
 
-std::string spread_text(std::string_view what, double least, double median, double most) {
-  return fmt::format("{:<14}  {} (from {} to {})", what, short_time_text(median), short_time_text(least),
-                     short_time_text(most));
-}
-
-// Names the rounds that are far from the others, at most three.
-void add_outliers(std::string_view what, const std::vector<double>& rounds, double median,
-                  const std::vector<std::uint32_t>& outliers, Rows& rows) {
-  constexpr std::size_t most = 3;
-  for (std::size_t i = 0; i < std::min(outliers.size(), most); ++i) {
-    const double ns = rounds[outliers[i]];
-    rows.push_back({i == 0 ? "  outliers" : "",
-                    fmt::format("{}: round {} of {} took {}, {:.2g} times the median{}", what,
-                                outliers[i] + 1, rounds.size(), short_time_text(ns), ns / median,
-                                i + 1 == most && outliers.size() > most
-                                    ? fmt::format("; {} more", outliers.size() - most)
-                                    : std::string())});
-  }
+// "this run  1.2 ms (from 1.1 ms to 3.4 ms; outliers: round 3)".
+std::string spread_text(std::string_view what, const std::vector<double>& rounds, double median) {
+  const auto [least, most] = std::ranges::minmax(rounds); // there is one
+  std::vector<std::uint32_t> far = outliers(rounds);
+  std::ranges::transform(far, far.begin(), [](std::uint32_t index) { return index + 1; });
+  return fmt::format("{:<14}  {} (from {} to {}{})", what, short_time_text(median), short_time_text(least),
+                     short_time_text(most),
+                     far.empty() ? "" : fmt::format("; outliers: round {}", fmt::join(far, ", ")));
 }
 
 void add_comparison(const engine::ReportHead& report, const std::optional<Timings>& timings, Rows& rows) {
@@ -166,10 +156,8 @@ void add_comparison(const engine::ReportHead& report, const std::optional<Timing
   const engine::Comparison& times = *report.comparison;
   rows.push_back(
       {"  compared", speed_text(timings->times_as_fast, timings->verdict, timings->other, times.rounds)});
-  rows.push_back({"", spread_text("this run", times.run_min_ns, times.run_ns, times.run_max_ns)});
-  rows.push_back({"", spread_text("plain launches", times.plain_min_ns, times.plain_ns, times.plain_max_ns)});
-  add_outliers("this run", times.run_rounds_ns, times.run_ns, times.run_outliers, rows);
-  add_outliers("plain launches", times.plain_rounds_ns, times.plain_ns, times.plain_outliers, rows);
+  rows.push_back({"", spread_text("this run", times.run_rounds_ns, times.run_ns)});
+  rows.push_back({"", spread_text("plain launches", times.plain_rounds_ns, times.plain_ns)});
   if (times.traced.value_or(false)) {
     rows.push_back({"", "timed with the kernel of --trace, --by-wave or --report, which reads a clock"});
   }
@@ -184,22 +172,18 @@ void add_halos(const engine::HaloReport& halos, Rows& rows) {
                               : passed        ? "all accesses inside"
                                               : "NOT CHECKED")});
   for (const engine::UnwatchedAccess& use : halos.unwatched) {
-    rows.push_back({"  not seen", fmt::format("{}:{}: {} of {}", printable(use.file), use.line,
-                                              in_quotes(use.parameter), in_quotes(use.kernel))});
+    rows.push_back({"  not seen", fmt::format("{}:{}: {} of {}", use.file, use.line, in_quotes(use.parameter),
+                                              in_quotes(use.kernel))});
   }
 }
 
 void add_promotion(const engine::PromotionReport& promotion, Rows& rows) {
   for (const engine::WindowReport& window : promotion.windows) {
-    rows.push_back(
-        {"  window",
-         fmt::format(
-             "{}{}{}", fmt::join(window.waves, ", "),
-             window.register_buffers.empty()
-                 ? ""
-                 : fmt::format("; in registers: {}",
-                               printable(fmt::format("{}", fmt::join(window.register_buffers, ", ")))),
-             window.meetings == 0 ? "" : fmt::format("; {}", plural(window.meetings, "barrier")))});
+    rows.push_back({"  window", fmt::format("{}{}", fmt::join(window.waves, ", "),
+                                            window.register_buffers.empty()
+                                                ? ""
+                                                : fmt::format("; in registers: {}",
+                                                              fmt::join(window.register_buffers, ", ")))});
   }
   for (const engine::HotOpReport& op : promotion.ops) {
     rows.push_back({"  hot op", fmt::format("{}, {}", in_quotes(op.op), plural(op.tiles, "tile"))});
@@ -250,9 +234,6 @@ std::string queue_text(const engine::QueueReport& queue, bool planned) {
     text += fmt::format("; {}, {}, {}", plural(queue.rounds, "round"), plural(queue.requeue_count, "requeue"),
                         fmt::format("{} raised by age", queue.aged_promotions));
   }
-  if (queue.ageing_reason) {
-    text += fmt::format(" ({})", *queue.ageing_reason);
-  }
   return queue.items_remaining != 0 && !planned ? fmt::format("{}; {} LEFT", text, queue.items_remaining)
                                                 : text;
 }
@@ -267,7 +248,7 @@ Rows wave_rows(const engine::WaveTimes& times, std::size_t most) {
     }
     const auto time = static_cast<double>(wave.time_ns); // 0: the clock did not tick while it ran
     const double groups = static_cast<double>(std::max<std::uint64_t>(wave.work_ns + wave.wait_ns, 1));
-    rows.push_back({"  " + printable(wave.waves),
+    rows.push_back({"  " + wave.waves,
                     fmt::format("{:.1f} %", 100 * static_cast<double>(wave.critical_ns) / path),
                     time == 0 ? "-" : short_time_text(time / static_cast<double>(wave.executions)),
                     fmt::format("{:.0f} %", 100 * static_cast<double>(wave.wait_ns) / groups),

@@ -6,6 +6,7 @@
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -49,6 +50,17 @@ static std::optional<Timings> timings_of(const engine::ReportHead& report, std::
                  .verdict = compared.verdict};
 }
 
+// Items, buffers and their bytes, which another program hardly has all alike.
+static std::string workload_of(const engine::RunReport& report) {
+  constexpr std::size_t most_names = 6;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(report.memory.offsets.size(), most_names); ++i) {
+    names.push_back(in_quotes(report.memory.offsets[i].buffer));
+  }
+  return fmt::format("{} over {} in {}", plural(report.items_in_all, "item"),
+                     bytes_text(report.memory.sum_bytes), fmt::join(names, ", "));
+}
+
 std::optional<Timings> timings_of(const engine::RunReport& report) {
   const std::string_view strategy = engine::strategy_names[static_cast<std::size_t>(report.strategy)];
   const bool same = report.comparison && report.comparison->verdict == SpeedVerdict::same_launches;
@@ -56,7 +68,7 @@ std::optional<Timings> timings_of(const engine::RunReport& report) {
                     same ? std::string(strategy)
                          : fmt::format("{}, {}", strategy,
                                        policy::execution_mode_names[static_cast<std::size_t>(report.mode)]),
-                    plural(report.items_in_all, "item"), "plain launches");
+                    workload_of(report), "plain launches");
 }
 
 std::optional<Timings> timings_of(const traversal::FrontierReport& report) {
@@ -131,6 +143,26 @@ std::optional<engine::BaselineReport> against_baseline(const Timings& run, const
                                 .speedup_low = estimated.low,
                                 .speedup_high = estimated.high,
                                 .verdict = verdict_of(estimated)};
+}
+
+Result<void> refuse_other_work(const Timings& run, const Timings& baseline) {
+  if (run.workload == baseline.workload) {
+    return {};
+  }
+  return failure(
+      ErrorCode::invalid_usage,
+      fmt::format("the baseline timed other work: {}; this run: {}", baseline.workload, run.workload),
+      "give the report of this program with the same sizes, on this device");
+}
+
+std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline, double part) {
+  if (baseline.verdict != SpeedVerdict::slower || 1 / baseline.speedup <= 1 + part) {
+    return {};
+  }
+  return Error{.code = ErrorCode::slower_than_baseline,
+               .message = fmt::format("the run takes {:.1f} % longer than that of {}, more than {:.1f} %",
+                                      100 * (1 / baseline.speedup - 1), in_quotes(baseline.file), 100 * part),
+               .fix = "look at what both reports say of `comparison`; the outputs were written"};
 }
 
 std::string speed_text(const engine::BaselineReport& report, std::string_view other) {

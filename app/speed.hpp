@@ -16,7 +16,7 @@ namespace tidegate::app {
 // Rounds of a run, each paired with one of plain launches.
 struct Timings {
   std::string strategy;
-  std::string workload;       // program and sizes; a baseline is comparable only if this is equal
+  std::string workload;       // items, buffers and device; a baseline is comparable only if this is equal
   std::string_view other;     // "plain launches", or "a launch for each step"
   std::vector<double> run_ns; // every round
   std::vector<double> other_ns;
@@ -44,6 +44,12 @@ Result<Timings> read_baseline(const std::string& file);
 // Compares this run with an earlier one; returns nothing if there are too few rounds for an interval.
 std::optional<engine::BaselineReport> against_baseline(const Timings& run, const Timings& baseline,
                                                        const std::string& file);
+
+// Refuses a baseline that timed another program, other sizes or another device. Error: invalid_usage.
+Result<void> refuse_other_work(const Timings& run, const Timings& baseline);
+
+// Returns the error of --fail-slower: the run is slower by more than `part`, and not by chance.
+std::optional<Error> slower_than_baseline(const engine::BaselineReport& baseline, double part);
 
 // Return a table of both times in Markdown, and every round in comma-separated values.
 std::string markdown_text(const Timings& timings);

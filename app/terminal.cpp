@@ -2,7 +2,6 @@
 
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "core/json_text.hpp"
 #include "engine/documents.hpp"
 #include "ranks/ranks.hpp"
 #include <tidegate/core/encode.hpp>
@@ -60,12 +59,16 @@ namespace {
 
 bool as_json = false; // errors and warnings
 
+// The text of an error or a warning.
 std::string error_text(const Error& error) {
-  std::string text = as_json ? documents::encode(error, documents::Style::compact) : describe(error);
-  if (!as_json && use_colour(STDERR_FILENO)) {
-    constexpr std::string_view word = "error:";
+  if (as_json) {
+    return documents::encode(error, documents::Style::compact) + '\n';
+  }
+  std::string text = describe(error);
+  if (use_colour(STDERR_FILENO)) {
+    const std::string_view word = error.code == ErrorCode::warning ? "warning:" : "error:";
     if (const std::size_t at = text.find(word); at != std::string::npos) {
-      text.replace(at, word.size(), "\x1b[1;31merror:\x1b[0m");
+      text.replace(at, word.size(), fmt::format("\x1b[1;{}m{}\x1b[0m", word == "error:" ? 31 : 33, word));
     }
   }
   return text + '\n';
@@ -98,20 +101,11 @@ void explain_interrupts(bool json) {
 }
 
 void print_warning(const engine::Warning& warning, const std::string& program) {
-  if (as_json) {
-    std::string line = R"({"warning":)";
-    documents::encode(documents::Description<engine::Warning>::record, &warning, documents::Style::compact,
-                      line);
-    line += R"(,"source":)";
-    documents::append_string(line, display_name(program));
-    std::fputs((line + "}\n").c_str(), stderr);
-    return;
-  }
-  const std::string at = warning.pointer.empty() ? "" : fmt::format("  at: {}\n", warning.pointer);
-  std::fputs(fmt::format("tidegate: {}: warning: {}\n{}  fix: {}\n", display_name(program), warning.message,
-                         at, warning.fix)
-                 .c_str(),
-             stderr);
+  print_error({.code = ErrorCode::warning,
+               .message = warning.message,
+               .fix = warning.fix,
+               .source = display_name(program),
+               .pointer = warning.pointer.empty() ? std::nullopt : std::optional(warning.pointer)});
 }
 
 void print_error(const Error& error) {

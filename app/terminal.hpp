@@ -32,7 +32,7 @@ void hint_at_terminal(const std::string& input);
 void print_errors_as_json(bool json);
 bool errors_are_json();
 
-// Prints a warning of a program, named by its path, on standard error.
+// Prints a warning of a program, named by its path, on standard error: as an error of the code `warning`.
 void print_warning(const engine::Warning& warning, const std::string& program);
 
 // Returns the error of a command that a signal ended before it had an answer.

@@ -15,8 +15,7 @@ namespace {
 using engine::Lane;
 using engine::Timeline;
 
-constexpr int measured_process = 1;
-constexpr int planned_process = 2;
+constexpr int process_id = 1;
 
 class TraceWriter {
 public:
@@ -33,14 +32,11 @@ public:
     json_.close('}');
     json_.key("traceEvents");
     json_.open('[');
-    process(measured_process, title + ", measured", timeline_.measured);
-    if (!timeline_.planned.empty()) {
-      process(planned_process, title + ", planned", timeline_.planned);
-    }
+    process(title, timeline_.lanes);
     arrows();
     curves();
     if (timeline_.until_met_ns) {
-      begin_event("i", "until is met", measured_process, 1);
+      begin_event("i", "until is met", 1);
       json_.member("s", "p");
       time("ts", *timeline_.until_met_ns);
       json_.close('}');
@@ -51,12 +47,12 @@ public:
   }
 
 private:
-  void begin_event(std::string_view phase, std::string_view name, int pid, std::size_t tid) {
+  void begin_event(std::string_view phase, std::string_view name, std::size_t tid) {
     text_ += '\n';
     json_.open('{');
     json_.member("ph", phase);
     json_.member("name", name);
-    json_.member("pid", pid);
+    json_.member("pid", process_id);
     json_.member("tid", tid);
   }
 
@@ -64,24 +60,23 @@ private:
   void time(std::string_view key, std::uint64_t ns) { json_.member(key, static_cast<double>(ns) / 1000); }
 
   // Writes the name and the sort index of a process (tid 0) or of a thread.
-  void metadata(std::string_view what, int pid, std::size_t tid, std::string_view name) {
+  void metadata(std::string_view what, std::size_t tid, std::string_view name) {
     for (const bool of_name : {true, false}) {
-      begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), pid, tid);
+      begin_event("M", fmt::format("{}_{}", what, of_name ? "name" : "sort_index"), tid);
       json_.key("args");
       json_.open('{');
-      of_name ? json_.member("name", name)
-              : json_.member("sort_index", tid == 0 ? static_cast<std::size_t>(pid) : tid);
+      of_name ? json_.member("name", name) : json_.member("sort_index", tid);
       json_.close('}');
       json_.close('}');
     }
   }
 
-  void process(int pid, const std::string& name, const std::vector<Lane>& lanes) {
-    metadata("process", pid, 0, name);
+  void process(const std::string& name, const std::vector<Lane>& lanes) {
+    metadata("process", 0, name);
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      metadata("thread", pid, i + 1, lanes[i].name);
+      metadata("thread", i + 1, lanes[i].name);
       for (const engine::TimelineSpan& span : lanes[i].spans) {
-        begin_event("X", timeline_.names[span.name], pid, i + 1);
+        begin_event("X", timeline_.names[span.name], i + 1);
         json_.member("cat", engine::span_kind_names[static_cast<std::size_t>(span.kind)]);
         time("ts", span.begin_ns);
         time("dur", span.end_ns - span.begin_ns);
@@ -107,7 +102,7 @@ private:
     for (std::size_t i = 0; i < timeline_.arrows.size(); ++i) {
       const engine::Arrow& arrow = timeline_.arrows[i];
       for (const bool start : {true, false}) {
-        begin_event(start ? "s" : "f", timeline_.names[arrow.name], measured_process,
+        begin_event(start ? "s" : "f", timeline_.names[arrow.name],
                     (start ? arrow.from_lane : arrow.to_lane) + 1);
         json_.member("id", i + 1);
         json_.member("cat", "dependency");
@@ -123,7 +118,7 @@ private:
   void curves() {
     for (const engine::Curve& curve : timeline_.curves) {
       for (const auto& [ns, value] : curve.points) {
-        begin_event("C", curve.name, measured_process, 0);
+        begin_event("C", curve.name, 0);
         time("ts", ns);
         json_.key("args");
         json_.open('{');

@@ -209,7 +209,7 @@ static engine::Warning difference_warning(const engine::FirstRun& first_run, con
 // Returns the path of the file with the result of the first run with the stated strategy; empty with --no-cache.
 static std::filesystem::path stated_file(const RunSettings& settings, const device::DeviceInfo& device,
                                          const std::string& key) {
-  return settings.no_cache
+  return !settings.cache
              ? std::filesystem::path()
              : tuned_files(device,
                            fmt::format("{}\n{}", key, static_cast<int>(*settings.options.compile.strategy)))
@@ -293,7 +293,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
   if (options.compile.strategy) {
     return look_at_stated(settings, lowering.program(), *device, key);
   }
-  const TunedFiles files = settings.no_cache ? TunedFiles{} : tuned_files(*device, key);
+  const TunedFiles files = !settings.cache ? TunedFiles{} : tuned_files(*device, key);
   ChosenWay chosen;
   std::error_code unknown;
   const bool settled = taken.kept && (!taken.first_run || taken.first_run->settled);
@@ -401,7 +401,7 @@ Result<TakenTuning> take_tuning(const RunSettings& settings, std::string_view pr
   TakenTuning taken;
   if (!settings.profile && !settings.policy) {
     const TunedFiles kept =
-        device == nullptr || settings.no_cache ? TunedFiles{} : tuned_files(*device, program_key);
+        device == nullptr || !settings.cache ? TunedFiles{} : tuned_files(*device, program_key);
     std::error_code unknown;
     if (std::filesystem::exists(kept.profile, unknown) && std::filesystem::exists(kept.policy, unknown)) {
       const auto profile = read_profile(kept.profile.string(), device);
@@ -514,7 +514,7 @@ Result<EitherProgram> read_either(const RunSettings& common) {
 Result<ExitCode> run_measure(TuneSettings& settings) {
   RunSettings& common = settings.common;
   engine::RunOptions& options = common.options;
-  options.cache_folder = common.no_cache ? std::filesystem::path() : cache_folder();
+  options.cache_folder = !common.cache ? std::filesystem::path() : cache_folder();
   options.files = {.inputs = {{common.program, "the program", {}}}, .outputs = {{common.output, "-o", {}}}};
   for (const auto& [file, option] :
        {std::pair(settings.profile_file, "--profile"), std::pair(settings.policy_file, "--policy")}) {
@@ -586,14 +586,15 @@ CommandModel tune_measure_command() {
            duration_option("--budget", settings->budget_ns, 1'000'000'000,
                            "Measure for at most this long: 10s, 2m, or a number of seconds (default 60s)"),
            file_option("--profile", settings->profile_file,
-                       "Write the device profile, which `tidegate run --profile` takes, here too"),
+                       "Write the device profile, which `tidegate run --set profile=FILE` takes, here too"),
            file_option("--policy", settings->policy_file, "Write the launch policy here too"),
            flag("--no-keep", settings->no_keep, "Do not keep the result in the user's folder for later runs"),
            duration_option("--max-wall-time", common.options.max_wall_time_ns, 1'000'000'000,
                            "How long one run of the waves may take (default 60s)"),
            short_flag("-q", "--quiet", common.quiet, "Print errors only, no progress"),
            short_flag("-v", "--verbose", common.verbose, "Print what is being measured, a line a second"),
-           flag("--no-cache", common.no_cache, "Neither use nor keep built kernels"),
+           formerly({"--no-cache"}, "--cache no",
+                    switch_option("--cache", common.cache, "no: neither use nor keep built kernels")),
            parameter_option(common.parameters), path_scope_option(common.options.scope),
            format_option(common.format), output_option(common.output)},
       .positionals = {positional(

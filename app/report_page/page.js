@@ -52,7 +52,7 @@ const TIMES = [["planning", "queue_plan_ns"], ["reading the graph", "load_ns"], 
 function showHow({report, rows}) {
   const box = document.getElementById("how-body");
   fill(box, facts(rows.map(([name, text]) => [name.trim(), text])));
-  if (report.kernel_launches !== 0 && report.telemetry?.kernel_launches !== 0) {
+  if (report.telemetry.kernel_launches !== 0) {
     showWallTime(report, box, TIMES.filter(([, field]) => field in report).map((part, i) => [...part, COLOURS[i]]));
   }
 }

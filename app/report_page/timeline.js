@@ -1,23 +1,20 @@
 // The timeline: a canvas as high as the lanes in sight, that is drawn again for each move. `view` is what is in sight,
 // in nanoseconds; everything that moves it goes through look().
 
-const LANE = {height: 20, bar: 15, head: 26, axis: 24, most: 430};
+const LANE = {height: 20, bar: 15, axis: 24, most: 430};
 const SHORTEST_VIEW_NS = 50;
-const MOST_ARROWS = 80; // more cannot be told apart
 
 function showTimeline(data) {
   const box = document.getElementById("timeline-body");
   const source = data.timeline;
-  const lanes = source === null ? [] : [...source.measured.map((lane) => decodeLane(lane, true)),
-    ...source.planned.map((lane) => decodeLane(lane, false))];
+  const lanes = source === null ? [] : source.lanes.map(decodeLane);
   if (!lanes.some((lane) => lane.count !== 0)) {
     return;
   }
   const timeline = makeTimeline(data, lanes);
-  fill(box, introduction(source, lanes, data.report.ranks !== undefined), tools(timeline), frame(timeline), timeline.output, timelineLegend(timeline),
+  fill(box, introduction(source, lanes, data.report.ranks !== undefined), tools(timeline), frame(timeline), timelineLegend(timeline),
     element("p", {class: "hint"}, "Drag to move; with the timeline in focus the wheel zooms (elsewhere with ", key("Ctrl"),
-      "), arrows go from span to span and lane to lane, ", key("+"), " ", key("−"), " zoom, ", key("Enter"),
-      " zooms to the span, ", key("Shift"), " and arrows move, ", key("0"), " shows the whole run."));
+      "), arrows move, ", key("+"), " ", key("−"), " zoom, ", key("0"), " shows the whole run."));
   listen(timeline);
   drawnToWidth(timeline.scroller, (width) => resize(timeline, width));
 }
@@ -27,41 +24,31 @@ function key(name) {
 }
 
 function introduction(source, lanes, ranks) {
-  const spans = lanes.filter((lane) => lane.measured).reduce((sum, lane) => sum + lane.count, 0);
+  const spans = lanes.reduce((sum, lane) => sum + lane.count, 0);
   const clock = ranks ? "Each rank reads its host's clock, from the moment when all began; it waits for each launch." : source.clock === "none" ? "Launches are timed by their events."
-    : `Work-groups read the clock ${source.clock}${source.planned.length === 0 ? "" : "; planned lanes are the same tasks at mean times"}.`;
+    : `Work-groups read the clock ${source.clock}.`;
   return element("p", {}, figure("timeline.spans", spans, plural(spans, "span")), source.left_out === 0 ? ". " : [", ",
-    figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--set trace-spans=N keeps more). "],
+    figure("timeline.left_out", source.left_out, number(source.left_out)), " more had no room (--set tuning.trace-spans=N keeps more). "],
   element("span", {class: "soft"}, clock));
 }
 
 function makeTimeline(data, lanes) {
   const rows = [];
   let top = 0;
-  for (const measured of [true, false]) {
-    const part = lanes.filter((lane) => lane.measured === measured && lane.count !== 0);
-    if (part.length !== 0) {
-      rows.push({head: measured ? "measured" : "planned", top, height: LANE.head});
-      top += LANE.head;
-    }
-    for (const lane of part) {
-      rows.push({lane, top, height: LANE.height});
-      top += LANE.height;
-    }
+  for (const lane of lanes.filter((any) => any.count !== 0)) {
+    rows.push({lane, top, height: LANE.height});
+    top += LANE.height;
   }
   const end = Math.max(1, ...lanes.map((lane) => (lane.count === 0 ? 0 : lane.end[lane.count - 1])));
   const canvas = element("canvas", {id: "lanes", tabindex: 0, role: "application", "aria-roledescription": "timeline",
-    "aria-label": "Timeline of the run", "aria-describedby": "selected"});
-  const {kinds, until_met_ns: untilMet, arrows, measured: source} = data.timeline;
+    "aria-label": "Timeline of the run", "aria-describedby": "range"});
+  const {kinds, until_met_ns: untilMet} = data.timeline;
   const named = namedSpans(data);
   return {counted: data.program === null ? "wave" : "iteration", names: named.map((span) => span.name), colours: named.map((span) => span.colour),
-    kinds, untilMet, arrows, rows, height: top, end, canvas, view: {from: 0, to: end},
-    rowOfMeasured: source.map((_, index) => rows.find((row) => row.lane === lanes[index])),
+    kinds, untilMet, rows, height: top, end, canvas, view: {from: 0, to: end},
     scroller: element("div", {class: "lanes-scroll"}),
     tip: element("div", {class: "tip", "aria-hidden": "true", hidden: true}),
-    range: element("output", {class: "range", id: "range", "aria-live": "off"}),
-    output: element("output", {id: "selected", class: "soft", "aria-live": "polite"}),
-    showArrows: true, picked: null, width: 0, gutter: 0};
+    range: element("output", {class: "range", id: "range", "aria-live": "off"}), width: 0, gutter: 0};
 }
 
 // Labels of spans with the colour of their first wave; names of several waves are joined by +. A window's span has the
@@ -85,15 +72,10 @@ function tools(timeline) {
     made.addEventListener("click", action);
     return made;
   };
-  const arrows = element("input", {type: "checkbox", checked: true});
-  arrows.addEventListener("change", () => {
-    timeline.showArrows = arrows.checked;
-    draw(timeline);
-  });
   return element("div", {class: "tools"},
     button("+", "Zoom in", () => zoom(timeline, 0.5)), button("−", "Zoom out", () => zoom(timeline, 2)),
     button("Whole run", "Show the whole run", () => look(timeline, 0, timeline.end)),
-    timeline.arrows.length === 0 ? null : element("label", {}, arrows, "dependencies"), timeline.range);
+    timeline.range);
 }
 
 function frame(timeline) {
@@ -123,7 +105,7 @@ function timelineLegend(timeline) {
 function namesByKind(timeline) {
   const kinds = new Set();
   const waves = new Set();
-  for (const {lane} of timeline.rows.filter((row) => row.lane)) {
+  for (const {lane} of timeline.rows) {
     for (let i = 0; i < lane.count; ++i) {
       kinds.add(lane.kind[i]);
       if (["work", "launch"].includes(timeline.kinds[lane.kind[i]])) {
@@ -146,7 +128,7 @@ function look(timeline, from, to) {
 
 function zoom(timeline, factor, around) {
   const {from, to} = timeline.view;
-  const fixed = around ?? pickedMoment(timeline) ?? (from + to) / 2;
+  const fixed = around ?? (from + to) / 2;
   look(timeline, fixed - (fixed - from) * factor, fixed + (to - fixed) * factor);
 }
 
@@ -156,72 +138,15 @@ function pan(timeline, share) {
   look(timeline, from + by, to + by);
 }
 
-function pickedMoment({picked, view}) {
-  if (!picked) {
-    return null;
-  }
-  const middle = (picked.lane.begin[picked.span] + picked.lane.end[picked.span]) / 2;
-  return middle >= view.from && middle <= view.to ? middle : null;
-}
-
-function pick(timeline, row, span) {
-  timeline.picked = {row, lane: row.lane, span};
-  const {title, details, when} = spanText(timeline, row.lane, span);
-  timeline.output.replaceChildren(
-    element("strong", {}, `${row.lane.name}${row.lane.measured ? "" : ", planned"}: `),
-    visible(`${title}; ${details}, ${when}`));
-  const {scroller} = timeline;
-  const room = timeline.canvasHeight - LANE.axis;
-  scroller.scrollTop = Math.min(Math.max(scroller.scrollTop, row.top + row.height - room), row.top);
-  const {from, to} = timeline.view;
-  const [begin, end] = [row.lane.begin[span], row.lane.end[span]];
-  if (end <= from || begin >= to) {
-    const half = (to - from) / 2;
-    look(timeline, (begin + end) / 2 - half, (begin + end) / 2 + half);
-  } else {
-    draw(timeline);
-  }
-}
-
-function pickBeside(timeline, lanes, spans) {
-  const rows = timeline.rows.filter((row) => row.lane);
-  const {picked} = timeline;
-  if (!picked) {
-    pick(timeline, rows[0], nearestSpan(rows[0].lane, timeline.view.from));
-    return;
-  }
-  const row = rows[Math.min(Math.max(rows.indexOf(picked.row) + lanes, 0), rows.length - 1)];
-  const span = lanes === 0 ? Math.min(Math.max(picked.span + spans, 0), row.lane.count - 1)
-    : nearestSpan(row.lane, (picked.lane.begin[picked.span] + picked.lane.end[picked.span]) / 2);
-  pick(timeline, row, span);
-}
-
-function zoomToPicked(timeline) {
-  if (timeline.picked) {
-    const {lane, span} = timeline.picked;
-    const length = lane.end[span] - lane.begin[span];
-    look(timeline, lane.begin[span] - length, lane.end[span] + length);
-  }
-}
-
-function unpick(timeline) {
-  timeline.picked = null;
-  timeline.output.replaceChildren();
-  draw(timeline);
-}
-
 const KEYS = {
   "+": (timeline) => zoom(timeline, 0.5),
   "=": (timeline) => zoom(timeline, 0.5),
   "-": (timeline) => zoom(timeline, 2),
   "0": (timeline) => look(timeline, 0, timeline.end),
-  Home: (timeline) => look(timeline, 0, timeline.end),
-  ArrowLeft: (timeline, shift) => (shift ? pan(timeline, -0.25) : pickBeside(timeline, 0, -1)),
-  ArrowRight: (timeline, shift) => (shift ? pan(timeline, 0.25) : pickBeside(timeline, 0, 1)),
-  ArrowUp: (timeline) => pickBeside(timeline, -1, 0),
-  ArrowDown: (timeline) => pickBeside(timeline, 1, 0),
-  Enter: (timeline) => zoomToPicked(timeline),
-  Escape: (timeline) => unpick(timeline),
+  ArrowLeft: (timeline) => pan(timeline, -0.25),
+  ArrowRight: (timeline) => pan(timeline, 0.25),
+  ArrowUp: (timeline) => { timeline.scroller.scrollTop -= LANE.height; },
+  ArrowDown: (timeline) => { timeline.scroller.scrollTop += LANE.height; },
 };
 
 function listen(timeline) {
@@ -230,31 +155,24 @@ function listen(timeline) {
     const action = event.ctrlKey || event.metaKey || event.altKey ? null : KEYS[event.key];
     if (action) {
       event.preventDefault();
-      action(timeline, event.shiftKey);
+      action(timeline);
     }
   });
   canvas.addEventListener("wheel", (event) => onWheel(timeline, event), {passive: false});
   scroller.addEventListener("scroll", () => draw(timeline), {passive: true});
   let dragged = null;
   canvas.addEventListener("pointerdown", (event) => {
-    dragged = {x: event.clientX, view: timeline.view, moved: false};
+    dragged = {x: event.clientX, view: timeline.view};
     canvas.setPointerCapture(event.pointerId);
   });
   canvas.addEventListener("pointermove", (event) => {
     if (dragged && event.buttons !== 0) {
       const by = (event.clientX - dragged.x) * nsPerPixel(timeline);
-      dragged.moved ||= Math.abs(event.clientX - dragged.x) > 3;
       look(timeline, dragged.view.from - by, dragged.view.to - by);
     }
     hover(timeline, event);
   });
-  canvas.addEventListener("pointerup", (event) => {
-    const found = dragged && !dragged.moved ? under(timeline, event) : null;
-    dragged = null;
-    if (found) {
-      pick(timeline, found.row, found.first);
-    }
-  });
+  canvas.addEventListener("pointerup", () => { dragged = null; });
   canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(timeline));
 }
@@ -286,7 +204,7 @@ function momentAt(timeline, event) {
 function under(timeline, event) {
   const box = timeline.canvas.getBoundingClientRect();
   const y = event.clientY - box.top - LANE.axis + timeline.scroller.scrollTop;
-  const row = timeline.rows.find((other) => other.lane && y >= other.top && y < other.top + other.height);
+  const row = timeline.rows.find((other) => y >= other.top && y < other.top + other.height);
   if (!row || event.clientY - box.top < LANE.axis || event.clientX - box.left < timeline.gutter) {
     return null;
   }
@@ -316,9 +234,9 @@ function hover(timeline, event) {
 
 const NUMBERS_PER_SPAN = 9; // report_page.cpp, add_spans()
 
-function decodeLane({name, spans}, measured) {
+function decodeLane({name, spans}) {
   const count = spans.length / NUMBERS_PER_SPAN;
-  const lane = {name, measured, count, kind: new Uint8Array(count), title: new Uint32Array(count),
+  const lane = {name, count, kind: new Uint8Array(count), title: new Uint32Array(count),
     begin: new Float64Array(count), end: new Float64Array(count),
     iteration: new Float64Array(count), stage: new Int32Array(count),
     first: new Float64Array(count), step: new Int32Array(count), tiles: new Float64Array(count)};
@@ -386,10 +304,6 @@ function spansAt(lane, moment, slack) {
   return [first, last];
 }
 
-function nearestSpan(lane, moment) {
-  return Math.min(firstEndingAfter(lane, moment), lane.count - 1);
-}
-
 function tilesText(first, step, tiles) {
   if (tiles === 0) {
     return "";
@@ -408,7 +322,7 @@ function spanText({names, kinds, counted}, lane, i) {
   return {title, details: details.join(", "), when: `from ${time(lane.begin[i])} to ${time(lane.end[i])}`};
 }
 
-// Draws the timeline's view on its canvas: an axis, lanes with their names, spans, arrows of dependencies.
+// Draws the timeline's view on its canvas: an axis, lanes with their names, spans.
 
 function resize(timeline, width) {
   timeline.width = width;
@@ -447,18 +361,13 @@ function draw(timeline) {
   const {context} = tool;
   const rows = timeline.rows.filter((row) =>
     tool.y(row.top) < timeline.canvasHeight && tool.y(row.top) + row.height > LANE.axis);
-  rows.forEach((row) => row.lane && drawStripe(timeline, tool, row));
   context.save();
   context.beginPath();
   context.rect(timeline.gutter, LANE.axis, timeline.width - timeline.gutter, timeline.canvasHeight - LANE.axis);
   context.clip();
   drawGrid(timeline, tool);
-  rows.forEach((row) => row.lane && drawLane(timeline, tool, row));
-  if (timeline.showArrows) {
-    drawArrows(timeline, tool);
-  }
+  rows.forEach((row) => drawLane(timeline, tool, row));
   drawUntil(timeline, tool);
-  drawPicked(timeline, tool);
   context.restore();
   rows.forEach((row) => drawRowName(timeline, tool, row));
   drawAxis(timeline, tool);
@@ -498,19 +407,10 @@ function drawAxis(timeline, {context, theme, font, x}) {
   }
 }
 
-function drawStripe(timeline, {context, theme, y}, row) {
-  if (timeline.picked?.row === row) {
-    context.fillStyle = theme.faint;
-    context.fillRect(0, y(row.top), timeline.width, row.height);
-  }
-}
-
 function drawRowName(timeline, {context, theme, font, y}, row) {
-  const middle = y(row.top) + row.height / 2 + (row.head ? 3 : 0);
-  const name = row.head ?? (timeline.gutter < 100 ? row.lane.name.replace("work-group", "group") : row.lane.name);
-  context.fillStyle = row.head ? theme.ink : theme.soft;
-  context.font = row.head ? font(12, 600) : font(11.5);
-  context.fillText(name, 10, middle);
+  context.fillStyle = theme.soft;
+  context.font = font(11.5);
+  context.fillText(timeline.gutter < 100 ? row.lane.name.replace("work-group", "group") : row.lane.name, 10, y(row.top) + row.height / 2);
 }
 
 function fillOfSpan(timeline, theme, lane, i) {
@@ -564,38 +464,6 @@ function drawLabel(timeline, context, theme, lane, i, left, wide, middle) {
   }
 }
 
-// Five numbers an arrow: report_page.cpp, add_timeline().
-function drawArrows(timeline, {context, theme, x, y}) {
-  const {arrows, view, rowOfMeasured} = timeline;
-  const shown = [];
-  for (let at = 0; at < arrows.length && shown.length <= MOST_ARROWS; at += 5) {
-    if (arrows[at + 1] < view.to && arrows[at + 3] > view.from) {
-      shown.push(at);
-    }
-  }
-  if (shown.length > MOST_ARROWS) {
-    return;
-  }
-  context.strokeStyle = context.fillStyle = theme.ink;
-  context.globalAlpha = 0.55;
-  for (const at of shown) {
-    const [from, to] = [rowOfMeasured[arrows[at]], rowOfMeasured[arrows[at + 2]]];
-    const [x1, y1] = [x(arrows[at + 1]), y(from.top) + LANE.height / 2];
-    const [x2, y2] = [x(arrows[at + 3]), y(to.top) + LANE.height / 2];
-    const bend = Math.max(8, Math.min(40, Math.abs(x2 - x1)));
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
-    context.stroke();
-    context.beginPath();
-    context.moveTo(x2, y2);
-    context.lineTo(x2 - 6, y2 - 3);
-    context.lineTo(x2 - 6, y2 + 3);
-    context.fill();
-  }
-  context.globalAlpha = 1;
-}
-
 function drawUntil({untilMet, canvasHeight, gutter}, {context, theme, font, x}) {
   if (untilMet === null) {
     return;
@@ -606,15 +474,4 @@ function drawUntil({untilMet, canvasHeight, gutter}, {context, theme, font, x}) 
   context.font = font(11, 600);
   const width = context.measureText("until is met").width;
   context.fillText("until is met", at - width - 6 > gutter ? at - width - 6 : at + 6, LANE.axis + 13);
-}
-
-function drawPicked({picked}, {context, theme, x, y}) {
-  if (picked) {
-    const {lane, span, row} = picked;
-    context.strokeStyle = theme.ink;
-    context.lineWidth = 2;
-    const left = x(lane.begin[span]);
-    context.strokeRect(left, y(row.top) + 1.5, Math.max(3, x(lane.end[span]) - left - 1), row.height - 3);
-    context.lineWidth = 1;
-  }
 }

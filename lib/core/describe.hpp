@@ -162,6 +162,13 @@ struct Field {
     return widened;
   }
 
+  // Describes a struct by another of its records, with fewer fields.
+  [[nodiscard]] constexpr Field described_by(const Record& record) const {
+    Field shorter = *this;
+    shorter.type.record = &record;
+    return shorter;
+  }
+
   // Narrows a choice to its first `count` names.
   [[nodiscard]] constexpr Field first(std::size_t count) const {
     Field narrowed = *this;

@@ -63,8 +63,12 @@ ExitCode worst(ExitCode a, ExitCode b) {
 }
 
 std::string describe(const Error& error) {
-  std::string text =
-      fmt::format("tidegate: {}error: {} [{}]", location(error), printable(error.message), name(error.code));
+  const bool warning = error.code == ErrorCode::warning;
+  std::string text = fmt::format("tidegate: {}{}: {}", location(error), warning ? "warning" : "error",
+                                 printable(error.message));
+  if (!warning) {
+    text += fmt::format(" [{}]", name(error.code));
+  }
   if (error.excerpt && error.line) {
     text += "\n" + describe_excerpt(*error.excerpt, *error.line, error.column);
   }

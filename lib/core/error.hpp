@@ -110,6 +110,8 @@ enum class ExitCode : int {
   X(publish_queue_full, negative)                                                                            \
   X(interrupted, interrupted)                                                                                \
   X(host_out_of_memory, environment)                                                                         \
+  /* not an error: printed, and listed in documents, like one */                                             \
+  X(warning, done)                                                                                           \
   /* everything else */                                                                                      \
   X(internal_error, bug)
 // clang-format on
@@ -184,6 +186,7 @@ inline tl::unexpected<Error> failure(ErrorCode code, std::string message, std::s
 //     fix: FIX
 //     log:
 //       LINES
+// A warning is "tidegate: FILE: warning: MESSAGE", without a code.
 // Does not include the others, which are formatted separately. Errors keep names from documents, paths and
 // drivers unescaped; this function escapes what a terminal must not receive.
 std::string describe(const Error& error);

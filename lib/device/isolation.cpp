@@ -124,7 +124,7 @@ static Error crash(int status) {
     error.fix = fmt::format("it may have run out of memory: ulimit -v leaves it {}; otherwise {}",
                             bytes_text(memory.rlim_cur), error.fix);
   } else if (notes.kernels_ran) {
-    error.fix = "a kernel may have written past the end of a buffer: --check-bounds reports it; otherwise " +
+    error.fix = "a kernel may have written past the end of a buffer: --check bounds reports it; otherwise " +
                 error.fix;
   }
   return error;

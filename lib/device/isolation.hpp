@@ -25,7 +25,7 @@ struct WorkNotes {
   std::atomic<std::uint32_t> testing =
       none;                         // index of the device whose self-test runs, if a crash costs only that
   std::atomic<bool> exited = false; // a driver has called exit()
-  std::array<char, 512> checked{};  // the wave that --check-bounds ran last, for messages
+  std::array<char, 512> checked{};  // the wave that --check bounds ran last, for messages
 
   void set_checked(const std::string& wave);
 };
@@ -33,7 +33,7 @@ WorkNotes& work_notes();
 
 // Continues in a child process in which drivers run, while this process waits and exits with the child's code. Returns
 // to the caller in the parent only if a driver ended the child: driver_crash with what the child printed, or
-// out_of_bounds while --check-bounds runs. Call before the first use of OpenCL, and before reading, writing or starting
+// out_of_bounds while --check bounds runs. Call before the first use of OpenCL, and before reading, writing or starting
 // anything.
 //
 // Another child takes a crashed one's place and begins again

@@ -54,19 +54,6 @@ ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers) {
   return chosen;
 }
 
-std::optional<std::size_t> first_difference(const ActiveReport& report) {
-  for (std::size_t i = 0; i < report.choices.size(); ++i) {
-    const ActiveChoice& choice = report.choices[i];
-    const bool follows = i != 0
-                             ? choice.previous_topology == report.choices[i - 1].topology
-                             : choice.iteration != 0 || choice.previous_topology == policy::Topology::empty;
-    if (!follows || choose(report, choice) != choice) {
-      return i;
-    }
-  }
-  return {};
-}
-
 ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, std::uint64_t iterations) {
   std::vector<std::uint32_t> words(
       std::max<std::size_t>(state.size() / sizeof(std::uint32_t), TG_ACTIVE_HEADER + 2 * TG_ACTIVE_WORDS));
@@ -110,7 +97,6 @@ ActiveReport read_active(ActiveReport report, std::span<const std::byte> state, 
   if (counted == iterations && !report.choices.empty()) {
     report.active_tiles += report.choices.back().active_tiles;
   }
-  report.reproduced = first_difference(report).value_or(report.choices.size());
   return report;
 }
 

@@ -1,4 +1,4 @@
-// Waves with active tiles: what the device counted and chose in each iteration, and the same choices by the host.
+// Waves with active tiles: what the device counted and chose in each iteration.
 #pragma once
 #include "core/npy.hpp"
 #include <tidegate/policy/launch_request.hpp>
@@ -50,7 +50,6 @@ struct ActiveReport {
   std::uint64_t iterations = 0;
   std::uint64_t active_tiles = 0;    // of all iterations
   std::vector<ActiveChoice> choices; // of the last ones, see active_entries()
-  std::uint64_t reproduced = 0;      // of these by the host
 };
 
 // A wave that runs only tiles whose flags are set, which another wave counts before it (kernels/wave/count_flags.cl).
@@ -72,9 +71,6 @@ std::uint32_t active_mask(std::uint64_t words);
 
 // Computes density, topology, rule, threshold and walk from the other numbers of an iteration.
 ActiveChoice choose(const ActiveReport& rules, const ActiveChoice& numbers);
-
-// Returns the first choice that does not follow from its count and the choice before it; nothing if all do.
-std::optional<std::size_t> first_difference(const ActiveReport& report);
 
 // Returns the reports of all such waves, from what was read back of a run that came to a position.
 std::vector<ActiveReport> read_active(const CompiledProgram& compiled, const HostContents& contents,

@@ -441,7 +441,6 @@ Result<CompiledProgram> compile_promoted(const Job& program, OutlinedOps ops, st
   const bool hopeless = budget_bytes != 0 && (least > budget_bytes || budget_bytes - least < counter_bytes);
   TIDEGATE_TRY(Recommendation recommendation, recommend(program, adapter_of(device), hopeless ? 0 : least,
                                                         budget_bytes, hot_counts(program, windows)));
-  recommendation.windows = windows;
   const Mode mode = options.mode.value_or(recommendation.launch.execution_mode);
   const Decisions decided{.began = began,
                           .recommendation = std::move(recommendation),

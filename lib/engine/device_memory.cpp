@@ -46,7 +46,7 @@ std::uint64_t checked_index(std::uint64_t index, std::uint64_t count, std::strin
     throw device::Refused{
         {.code = ErrorCode::opencl_failure,
          .message = fmt::format("the device reports {} {}, and there are {}", what, index, count),
-         .fix = "a kernel may have written past the end of a buffer: --check-bounds reports it"}};
+         .fix = "a kernel may have written past the end of a buffer: --check bounds reports it"}};
   }
   return index;
 }

@@ -34,6 +34,10 @@ constexpr Field error_fields[] = {
 };
 TIDEGATE_RECORD(Error, error_fields);
 
+constexpr Field reported_error_fields[] = {error_fields[0], error_fields[1], error_fields[2],
+                                           error_fields[4]};
+constinit const Record reported_error = record_of<Error>(reported_error_fields);
+
 std::optional<std::vector<Error>> take_others(Error& error) {
   std::vector<Error> others = std::exchange(error.others, {});
   return others.empty() ? std::nullopt : std::optional(std::move(others));
@@ -74,17 +78,12 @@ constexpr Field parity_fields[] = {
         "race: plain launches do not repeat their outputs either; order: this run does not repeat its "
         "outputs; rounding: the compiler rounds floats differently in the two kernels; item_order: the outputs "
         "depend on the order of a queue's items"),
-    optional<&OutputParity::items_reversed>(
-        "true: this run's outputs are equal, but plain launches that run the items of each round of a queue in "
-        "reverse have others, which are `found`"),
 };
 TIDEGATE_RECORD(OutputParity, parity_fields);
 
 constexpr Field expected_fields[] = {
     required<&ExpectedReport::buffer>("name of the buffer"),
     required<&ExpectedReport::file>("file of the reference"),
-    required<&ExpectedReport::rtol>("as stated"),
-    required<&ExpectedReport::atol>("as stated"),
     required<&ExpectedReport::equal>("whether no element is outside of the tolerances"),
     required<&ExpectedReport::elements>("elements that were compared"),
     required<&ExpectedReport::outside>("elements outside of the tolerances"),
@@ -102,10 +101,8 @@ constexpr Field stress_runs_fields[] = {
 TIDEGATE_RECORD(StressRuns, stress_runs_fields);
 
 constexpr Field stress_failure_fields[] = {
-    required<&StressFailure::seed>("--stress 1 --set stress-seed=N repeats the run with this number"),
-    required<&StressFailure::kind>("kind of the run"),
+    required<&StressFailure::seed>("--stress 1 --set tuning.stress-seed=N repeats the run with this number"),
     required<&StressFailure::variation>("the run, for people"),
-    required<&StressFailure::status>("outputs_differ, or the status with which the run ended"),
     optional<&StressFailure::difference>("comparison with plain launches in the program's order"),
     required<&StressFailure::waves>("names of the waves that are concerned"),
     required<&StressFailure::order_decides>(
@@ -126,11 +123,9 @@ TIDEGATE_RECORD(StressReport, stress_fields);
 constexpr Field candidate_fields[] = {
     required<&CandidateReport::strategy>("launch strategy"),
     required<&CandidateReport::side_by_side>("most tiles that a work-group runs concurrently"),
-    required<&CandidateReport::workgroup_size>("work-items of a generated kernel's work-group"),
     required<&CandidateReport::worker_groups>("work-groups of a persistent launch; 0 for launches"),
     optional<&CandidateReport::mapping>("tile mapping of a persistent launch").named("order"),
     required<&CandidateReport::estimated_ns>("time of a dispatch, as estimated by the cost model"),
-    required<&CandidateReport::estimated_parts_ns>("parts of that estimate"),
     required<&CandidateReport::taken>("whether the program runs this way"),
     optional<&CandidateReport::measured_ns>(
         "measured time of the chosen dispatch; with --compare the median"),
@@ -175,14 +170,9 @@ TIDEGATE_DOCUMENT(FirstRun, "first_run", "Candidates that first runs of a progra
                   Direction::output);
 
 constexpr Field comparison_fields[] = {
-    required<&Comparison::rounds>("number of alternating timings of both ways"),
     required<&Comparison::plain_ns>(
         "median of the plain launches: one per wave, of a traversal one for each step"),
-    required<&Comparison::plain_min_ns>("fastest round of the plain launches"),
-    required<&Comparison::plain_max_ns>("slowest round of the plain launches"),
     required<&Comparison::run_ns>("median of this run's dispatch"),
-    required<&Comparison::run_min_ns>("fastest round of this run"),
-    required<&Comparison::run_max_ns>("slowest round of this run"),
     required<&Comparison::speedup>(
         "median over the rounds of the plain launches' time divided by this run's"),
     required<&Comparison::speedup_low>(
@@ -194,16 +184,12 @@ constexpr Field comparison_fields[] = {
         "interval is the range of all rounds"),
     required<&Comparison::plain_rounds_ns>("every round of the plain launches"),
     required<&Comparison::run_rounds_ns>("every round of this run"),
-    required<&Comparison::plain_outliers>(
-        "rounds, from 0, in which the plain launches took far longer or shorter than usual"),
-    required<&Comparison::run_outliers>("rounds in which this run did"),
     optional<&Comparison::traced>(documents::traced_meaning),
 };
 TIDEGATE_RECORD(Comparison, comparison_fields);
 
 constexpr Field baseline_fields[] = {
     required<&BaselineReport::file>("report of the earlier run"),
-    required<&BaselineReport::rounds>("timings of the earlier run"),
     required<&BaselineReport::run_ns>("their median"),
     required<&BaselineReport::speedup>("median of all ratios of an earlier time and one of this run"),
     required<&BaselineReport::speedup_low>(
@@ -253,15 +239,6 @@ constexpr Field until_report_fields[] = {
     required<&UntilReport::reached>("whether it is the value that ends the repetition"),
 };
 TIDEGATE_RECORD(UntilReport, until_report_fields);
-
-constexpr Field trace_fields[] = {
-    required<&TraceReport::file>("the timeline, in the Trace Event Format"),
-    required<&TraceReport::clock>(
-        "the device's clock that work-groups read; none: the file has only launches, or work and messages of ranks"),
-    required<&TraceReport::spans>("recorded spans"),
-    required<&TraceReport::left_out_spans>("spans that did not fit"),
-};
-TIDEGATE_RECORD(TraceReport, trace_fields);
 
 constexpr Field wave_time_fields[] = {
     required<&WaveTime::waves>("the wave, or waves that ran as one task"),
@@ -352,22 +329,9 @@ constexpr Field ranks_fields[] = {
 };
 TIDEGATE_RECORD(RanksReport, ranks_fields);
 
-constexpr Field hit_rule_fields[] = {
-    required<&HitCapacityRule::items>("tiles and items of queues of the whole run"),
-    required<&HitCapacityRule::expected_hits_per_item>("as the program states it"),
-    required<&HitCapacityRule::multiplier>("the policy's hit_capacity_multiplier; 1 where memory is short"),
-    required<&HitCapacityRule::least>("the policy's min_hit_capacity"),
-};
-TIDEGATE_RECORD(HitCapacityRule, hit_rule_fields);
-
 constexpr Field hits_report_fields[] = {
     required<&HitsReport::list>("its name"),
     required<&HitsReport::capacity>("hits that have room"),
-    optional<&HitsReport::rule>(
-        "numbers that the capacity is derived from: the product of the first three, and at least the "
-        "last; left out if the program states it"),
-    required<&HitsReport::on_overflow>("what the program says about hits without room"),
-    required<&HitsReport::sorted>("whether the output is sorted; otherwise its order may change"),
     optional<&HitsReport::hits>(
         "hits that were appended, as the device counted them, until then if the run was "
         "stopped; left out, as are the next two, after a hang"),
@@ -381,12 +345,8 @@ TIDEGATE_RECORD(HitsReport, hits_report_fields);
 constexpr Field active_choice_fields[] = {
     required<&ActiveChoice::iteration>("counted from 0"),
     required<&ActiveChoice::active_tiles>("tiles whose flag was set"),
-    required<&ActiveChoice::density_bps>("their share of the wave's tiles"),
-    required<&ActiveChoice::previous_topology>(
-        "topology of the iteration before; empty: there was none, or nothing to run"),
     required<&ActiveChoice::topology>("topology by the rules of the launch policy"),
     required<&ActiveChoice::rule>("rule that chose it"),
-    required<&ActiveChoice::threshold>("bps that the rule compared with"),
     required<&ActiveChoice::walk>(
         "tiles that were gone over: none, those of a list, those of a list of blocks of 8, all"),
 };
@@ -394,30 +354,15 @@ TIDEGATE_RECORD(ActiveChoice, active_choice_fields);
 
 constexpr Field active_report_fields[] = {
     required<&ActiveReport::wave>("index of the wave"),
-    required<&ActiveReport::flags>("buffer of its flags"),
     required<&ActiveReport::tiles>("its work-groups"),
-    required<&ActiveReport::pressure_bps>("memory of the program divided by its budget"),
-    required<&ActiveReport::sparse_bps>("the policy's sparse_frontier_threshold_bps"),
-    required<&ActiveReport::dense_bps>("the policy's dense_frontier_threshold_bps"),
-    required<&ActiveReport::memory_bps>("the policy's memory_pressure_threshold_bps"),
     required<&ActiveReport::chosen_by_device>(
         "whether the device chose, as persistent launches with barriers do; "
         "otherwise all tiles were gone over, and topologies are recommendations"),
     required<&ActiveReport::iterations>("how often it ran"),
     required<&ActiveReport::active_tiles>("tiles whose flag was set, in all iterations"),
     required<&ActiveReport::choices>("the iterations; of more than 65535 the last ones"),
-    required<&ActiveReport::reproduced>("choices, from the first one on, that the host makes as well"),
 };
 TIDEGATE_RECORD(ActiveReport, active_report_fields);
-
-constexpr Field queue_fault_fields[] = {
-    optional<&QueueFaultReport::item>(
-        "first item that failed, counted from 0 in the given order; left out if ops publish items"),
-    required<&QueueFaultReport::op>("op that ran it"),
-    required<&QueueFaultReport::code>("its argument of TIDEGATE_FAULT"),
-    optional<&QueueFaultReport::param>("the item's param, if ops publish items"),
-};
-TIDEGATE_RECORD(QueueFaultReport, queue_fault_fields);
 
 constexpr Field publishing_fields[] = {
     required<&PublishingReport::given_items>("items that the iterations began with"),
@@ -439,25 +384,14 @@ constexpr Field queue_report_fields[] = {
     required<&QueueReport::published_items>("items that were sent to the device"),
     required<&QueueReport::items_processed>("items that were completed, in all iterations"),
     required<&QueueReport::items_remaining>("items that were not completed, likewise"),
-    required<&QueueReport::requeues>("whether its ops can requeue items"),
     required<&QueueReport::rounds>("rounds of all iterations; 0 if no op requeues or publishes"),
     required<&QueueReport::requeue_count>("requeues of all items"),
     required<&QueueReport::aged_promotions>(
         "priorities raised by age: runs of items ahead of their priority"),
     required<&QueueReport::max_priority_age>("longest wait of an item, in rounds"),
-    optional<&QueueReport::ageing_reason>(
-        "why items ran ahead of their priority though the recommendation's age_priority_work is false, or none did though it is true"),
-    optional<&QueueReport::fault>("the item that failed"),
     optional<&QueueReport::publishing>("items of all iterations as the device counted them, if ops publish"),
 };
 TIDEGATE_RECORD(QueueReport, queue_report_fields);
-
-constexpr Field drain_report_fields[] = {
-    required<&DrainReport::drained>(
-        "whether the run read the counters out, and the next one starts with zeros"),
-    required<&DrainReport::reason>("when and why"),
-};
-TIDEGATE_RECORD(DrainReport, drain_report_fields);
 
 constexpr Field run_geometry_fields[] = {
     required<&Geometry::workgroup_size>("work-items of a work-group"),
@@ -465,18 +399,9 @@ constexpr Field run_geometry_fields[] = {
 };
 TIDEGATE_RECORD(Geometry, run_geometry_fields);
 
-constexpr Field alive_fields[] = {
-    required<&planning::ArenaBuffer::lower>("first barrier group in which it is alive"),
-    required<&planning::ArenaBuffer::upper>("the group from which its memory is free"),
-    required<&planning::ArenaBuffer::size>("its bytes, and those that large buffers leave free after them"),
-    required<&planning::ArenaBuffer::alignment>("bytes, a power of two that divides the offset"),
-};
-TIDEGATE_RECORD(planning::ArenaBuffer, alive_fields);
-
 constexpr Field offset_fields[] = {
     required<&BufferOffset::buffer>("name of the buffer"),
     required<&BufferOffset::offset>("offset in the arena, in bytes"),
-    optional<&BufferOffset::alive>("the room that it takes there, and when"),
 };
 TIDEGATE_RECORD(BufferOffset, offset_fields);
 
@@ -523,34 +448,6 @@ constexpr Field telemetry_fields[] = {
 };
 TIDEGATE_RECORD(Telemetry, telemetry_fields);
 
-constexpr Field halo_violation_fields[] = {
-    required<&HaloViolation::wave>("name or number of the wave that reaches beyond the halo"),
-    required<&HaloViolation::op>("its op"),
-    required<&HaloViolation::argument>("index of the wave's argument, counted from 0"),
-    required<&HaloViolation::parameter>("name of the kernel's parameter"),
-    required<&HaloViolation::buffer>("buffer of the argument"),
-    required<&HaloViolation::iteration>("counted from 0"),
-    required<&HaloViolation::writes>("whether the access writes"),
-    required<&HaloViolation::subscript>("subscript in the kernel"),
-    required<&HaloViolation::dimension>("dimension of the violation: 0 is x"),
-    required<&HaloViolation::tile>("tile of the wave, in this dimension"),
-    required<&HaloViolation::tiles>("tile of the wave, in all dimensions"),
-    required<&HaloViolation::before>("the earlier wave of the dependency"),
-    required<&HaloViolation::before_tile>(
-        "tile of the earlier wave that accessed the element, in this dimension"),
-    required<&HaloViolation::first_allowed>("first tile of the earlier wave that the halo allows"),
-    required<&HaloViolation::last_allowed>("last tile that it allows"),
-};
-TIDEGATE_RECORD(HaloViolation, halo_violation_fields);
-
-constexpr Field unwatched_fields[] = {
-    required<&UnwatchedAccess::kernel>("its name"),
-    required<&UnwatchedAccess::parameter>("the pointer's name"),
-    required<&UnwatchedAccess::file>("source file"),
-    required<&UnwatchedAccess::line>("counted from 1"),
-};
-TIDEGATE_RECORD(UnwatchedAccess, unwatched_fields);
-
 constexpr Field halo_fields[] = {
     required<&HaloReport::stated_halos>(
         "pairs of arguments with a stated halo that access the same memory: of "
@@ -558,15 +455,11 @@ constexpr Field halo_fields[] = {
     required<&HaloReport::looked_at>("halos of these for which an access was checked"),
     required<&HaloReport::checked_waves>("number of waves that ran"),
     required<&HaloReport::complete>("whether the program finished, or reached a violation"),
-    optional<&HaloReport::violation>("first access beyond a halo"),
-    required<&HaloReport::unwatched>("uses of pointers that are not subscripts and were not checked"),
 };
 TIDEGATE_RECORD(HaloReport, halo_fields);
 
 constexpr Field window_fields[] = {
     required<&WindowReport::waves>("in the order in which each tile ran them"),
-    required<&WindowReport::meetings>(
-        "barriers of a tile between two of the waves, where values pass between work-items"),
     required<&WindowReport::register_buffers>("buffers that exist only in registers"),
 };
 TIDEGATE_RECORD(WindowReport, window_fields);
@@ -585,6 +478,16 @@ constexpr Field promotion_fields[] = {
         "hot ops, which have separate cases that are tested first; the hottest first"),
 };
 TIDEGATE_RECORD(PromotionReport, promotion_fields);
+
+constexpr Field run_plan_fields[] = {
+    required<&FrontierMemoryPlan::planner>("the strategy that formed the groups").named("strategy"),
+    required<&FrontierMemoryPlan::barriers>("the groups and their barriers"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::lower_bound_groups>(
+        "no plan of this DAG has fewer groups"),
+    required<&FrontierMemoryPlan::plan, &planning::MemoryPlan::optimal>(
+        "true when it is proved that no plan has fewer groups"),
+};
+constinit const Record run_plan = record_of<FrontierMemoryPlan>(run_plan_fields);
 
 using ReportedFields = HeadFields<RunReportDocument, &RunReportDocument::report>;
 constexpr ReportedFields run_head;
@@ -612,9 +515,6 @@ constexpr Field run_report_fields[] = {
     run_head.items_processed,
     reported<&RunReport::items_remaining>("items that were not completed, with those of queues"),
     reported<&RunReport::items_in_all>("items of the whole run, completed or not; until may end it before"),
-    reported<&RunReport::tiles_processed>(
-        "tiles of waves and items of queues that were completed, which are the "
-        "queue of the next request (recommend --from)"),
     reported<&RunReport::iterations>("completed iterations"),
     reported<&RunReport::until>("condition that ends the repetition, and its last value"),
     reported<&RunReport::converged>("whether until was reached; left out without one"),
@@ -639,8 +539,8 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::stress>("with --stress: runs in other orders"),
     run_head.comparison,
     run_head.baseline,
-    reported<&RunReport::bounds>("with --check-bounds: accesses outside buffers"),
-    reported<&RunReport::halos>("with --check-halos: accesses beyond stated halos"),
+    reported<&RunReport::bounds>("with --check bounds: accesses outside buffers"),
+    reported<&RunReport::halos>("with --check halos: accesses beyond stated halos"),
     run_head.profile_file,
     run_head.policy_file,
     run_head.files_written,
@@ -651,24 +551,18 @@ constexpr Field run_report_fields[] = {
     reported<&RunReport::hits>("lists of hits; left out without one"),
     reported<&RunReport::active>("waves with active tiles; left out without one"),
     reported<&RunReport::queues>("waves of work items"),
-    reported<&RunReport::priority>("requeue accounting of all queues, and whether to read it out "
-                                   "and reset it now"),
-    reported<&RunReport::drain>("what the run did about that; left out without queues"),
     run_head.ranks,
     reported<&RunReport::assumed_macros>(
         "without a device: macros on which the sources depend, assumed to be as in OpenCL C 3.0 "
         "or else undefined"),
-    run_head.recommended_geometry,
     reported<&RunReport::geometry>("geometry of the launches").named("effective_geometry"),
     run_head.geometry_reason,
     reported<&RunReport::memory>("the arena"),
-    required<&RunReportDocument::plan>("the groups of waves"),
+    required<&RunReportDocument::plan>("the groups of waves").described_by(run_plan),
     reported<&RunReport::recommendation>("recommendation of the launch policy"),
     required<&RunReportDocument::evidence>("evidence of the recommendation"),
-    run_head.next_request,
     run_head.telemetry,
     run_head.slices_ns,
-    reported<&RunReport::trace>("with --trace: content of its file"),
     reported<&RunReport::wave_times>("with --by-wave, --trace or --report: where the time went, by wave"),
 };
 TIDEGATE_RECORD(RunReportDocument, run_report_fields);

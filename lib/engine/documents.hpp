@@ -53,11 +53,13 @@ TIDEGATE_CHOICES(engine::Promotion, engine::promotion_names);
 TIDEGATE_HAS_RECORD(engine::DeviceReport);
 TIDEGATE_HAS_RECORD(engine::FirstRun);
 TIDEGATE_HAS_DOCUMENT(engine::FirstRun); // as it is kept for later runs
+TIDEGATE_HAS_RECORD(engine::RankReport);
 TIDEGATE_HAS_RECORD(engine::StuckGroup);
-TIDEGATE_HAS_RECORD(engine::TraceReport);
 TIDEGATE_HAS_RECORD(engine::WrittenFile);
 TIDEGATE_HAS_RECORD(engine::Geometry);
 TIDEGATE_HAS_RECORD(engine::Telemetry);
+
+extern const Record reported_error; // code, message, fix and pointer
 
 // The fields of a report's head in the document `Report`, which is the report or has it at the path `Outer`.
 // Each document lists them in its order.
@@ -71,13 +73,11 @@ struct HeadFields {
   using Head = engine::ReportHead;
   Field id = of<&Head::id>("id of the request, in a stream");
   Field status = of<&Head::status>("how the run ended");
-  Field error = of<&Head::error>("why the run was not completed");
+  Field error = of<&Head::error>("why the run was not completed").described_by(reported_error);
   Field device = of<&Head::device>("device of the run");
   Field strategy = of<&Head::strategy>(
       "barrier: one persistent launch; launch: one launch per stage, or per step of a traversal");
   Field strategy_reason = of<&Head::strategy_reason>("reason of the choice");
-  Field next_request = of<&Head::next_request>(
-      "launch request for the next run: that of this run's recommendation, with what was measured; recommend --from takes it");
   Field ordering = of<&Head::ordering>("the proved memory ordering of persistent launches");
   Field warnings = of<&Head::warnings>("likely mistakes in the program");
   Field wall_time_ns = of<&Head::wall_time_ns>("total time");
@@ -110,7 +110,6 @@ struct HeadFields {
   Field region_lineage = of<&Head::region_lineage>(
       "by executed group, or wave of a traversal, in order: bit n for source rule n of its waves or "
       "their ancestors; empty without rules");
-  Field recommended_geometry = of<&Head::recommended_geometry>("geometry recommended by the policy");
   Field geometry_reason = of<&Head::geometry_reason>(
       "why the launches have another geometry: the policy knows the items, and neither the kernels nor what is resident");
   Field telemetry = of<&Head::telemetry>("counts of the run");

@@ -22,21 +22,13 @@ class HostContents;
 enum class HitOverflow : std::uint8_t { error, truncate, grow };
 inline constexpr std::array<std::string_view, 3> hit_overflow_names{"error", "truncate", "grow"};
 
-// The policy's capacity of a list: items * expected_hits_per_item * multiplier, and at least `least`.
-struct HitCapacityRule {
-  std::uint64_t items = 0; // of the whole run: tiles, and items of queues
-  std::uint32_t expected_hits_per_item = 1;
-  std::uint32_t multiplier = 1;
-  std::uint32_t least = 0;
-};
-
 inline constexpr std::uint64_t most_hits = (std::uint64_t{1} << 31U) - 1; // capacity of a list
 
 // The report of a list of hits. The counts are known after a run.
 struct HitsReport {
   std::string list;
   std::uint64_t capacity = 0;
-  std::optional<HitCapacityRule> rule; // of a capacity that the program does not state
+  bool derived = false; // by the policy: the program states no capacity
   HitOverflow on_overflow = HitOverflow::error;
   bool sorted = false;
   std::optional<std::uint64_t> hits; // that waves appended

@@ -246,7 +246,7 @@ static Error does_not_fit(const device::DeviceInfo& device, std::uint32_t group_
           .message = fmt::format("the generated kernel takes more registers or local memory than {} has for "
                                  "work-groups of {} work-items",
                                  device.name, group_size),
-          .fix = "take smaller work-groups, --set side-by-side=1 or --strategy plain"};
+          .fix = "take smaller work-groups, --set tuning.side-by-side=1 or --strategy plain"};
 }
 
 BuiltKernel build_kernel(const device::Session& session, const device::DeviceInfo& device,

@@ -3,7 +3,6 @@
 #include "engine/report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -13,29 +12,6 @@ namespace {
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? ~std::uint64_t{0} : product;
-}
-
-// Items of tiles [begin, end).
-std::uint64_t items_in(const ProgramWave& wave, std::uint64_t begin, std::uint64_t end) {
-  const NdRange& range = wave.range;
-  std::uint64_t items = 0;
-  if (!wave.listed_items && !range.ragged()) {
-    return (end - begin) * range.group_size();
-  }
-  for (std::uint64_t tile = begin; tile < end; ++tile) {
-    if (wave.listed_items) {
-      items += tile < wave.tile_items.size() ? wave.tile_items[tile] : 0;
-      continue;
-    }
-    const std::array<std::uint64_t, 3> at{tile % range.groups[0], tile / range.groups[0] % range.groups[1],
-                                          tile / range.groups[0] / range.groups[1]};
-    std::uint64_t lanes = 1;
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      lanes *= std::min<std::uint64_t>(range.local[i], range.global[i] - at[i] * range.local[i]);
-    }
-    items += lanes;
-  }
-  return items;
 }
 
 // Returns none for a wave that the user has not written.
@@ -50,63 +26,6 @@ std::uint64_t items_of(const ProgramWave& wave) {
 // The waves as written that a wave is.
 std::vector<std::uint32_t> parts_of(const CompiledProgram& compiled, std::uint32_t wave) {
   return compiled.parts.empty() ? std::vector<std::uint32_t>{wave} : compiled.parts[wave];
-}
-
-struct PackRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
-
-// Packs of a stage that have run after `turns` turns of every work-group (kernels/wave/tasks.cl).
-std::vector<PackRange> packs_run(std::uint64_t packs, std::uint64_t turns, std::uint64_t groups,
-                                 TileMapping mapping, bool backwards) {
-  if (mapping == TileMapping::strided) {
-    return {{.begin = 0, .end = std::min(packs, turns * groups)}};
-  }
-  std::vector<PackRange> ranges;
-  for (std::uint64_t group = 0; group < groups; ++group) {
-    const auto begin_of = [&](std::uint64_t of) {
-      return packs / groups * of + packs % groups * of / groups;
-    };
-    const std::uint64_t begin = begin_of(group);
-    const std::uint64_t end = begin_of(group + 1);
-    const std::uint64_t count = std::min(turns, end - begin);
-    ranges.push_back(backwards ? PackRange{end - count, end} : PackRange{begin, begin + count});
-  }
-  return ranges;
-}
-
-// Adds the items of a stage that a persistent launch has begun.
-void add_partial(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
-                 std::vector<WaveProgress>& progress) {
-  const Schedule& schedule = compiled.schedule;
-  const Stage& stage = schedule.stages[at.stage];
-  const auto row = std::count_if(schedule.stages.begin(), schedule.stages.begin() + at.stage,
-                                 [](const Stage& earlier) { return !earlier.plain; });
-  const std::uint64_t step =
-      std::uint64_t{at.iteration} * compiled.tables.steps + static_cast<std::uint64_t>(row);
-  const TileMapping mapping = compiled.synchronization.mapping;
-  const auto ranges =
-      packs_run(stage.packs, at.turn, workers, mapping, mapping == TileMapping::serpentine && step % 2 != 0);
-  std::uint64_t first = 0; // pack of the wave
-  for (const std::uint32_t wave : stage.waves) {
-    const ProgramWave& spec = compiled.program.waves[wave];
-    const std::uint64_t last = first + schedule.packs(compiled.program, wave);
-    const std::uint64_t pack = schedule.tiles_per_pack[wave];
-    for (const PackRange& range : ranges) {
-      const std::uint64_t begin = std::max(range.begin, first);
-      const std::uint64_t end = std::min(range.end, last);
-      for (const std::uint32_t part : parts_of(compiled, wave)) {
-        if (begin < end && !spec.in_rounds() &&
-            !spec.prepares) { // items of rounds count when a round has ended
-          progress[part].partial +=
-              items_in(compiled.written.waves[part], (begin - first) * pack,
-                       std::min<std::uint64_t>((end - first) * pack, spec.range.tiles()));
-        }
-      }
-    }
-    first = last;
-  }
 }
 
 // Takes the items of a queue as the device has counted them.
@@ -139,7 +58,7 @@ std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled) {
 }
 
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
-                                      std::uint32_t workers, std::span<const QueueOutcome> queues) {
+                                      std::span<const QueueOutcome> queues) {
   const Schedule& schedule = compiled.schedule;
   std::vector<WaveProgress> progress = whole_progress(compiled);
   for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage) {
@@ -149,11 +68,8 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
       }
     }
   }
-  if (at.turn != 0 && at.stage < schedule.stages.size()) {
-    add_partial(compiled, at, workers, progress);
-  }
   for (WaveProgress& wave : progress) {
-    wave.processed = saturating_product(wave.items, wave.runs) + wave.partial;
+    wave.processed = saturating_product(wave.items, wave.runs);
   }
   for (const QueueOutcome& queue : queues) {
     WaveProgress& wave = progress[parts_of(compiled, queue.wave).front()];
@@ -163,24 +79,6 @@ std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Pos
     }
   }
   return progress;
-}
-
-std::vector<std::uint64_t> tiles_processed(const CompiledProgram& compiled,
-                                           std::span<const WaveProgress> progress) {
-  std::vector<std::uint64_t> processed;
-  for (std::size_t i = 0; i < progress.size(); ++i) {
-    const ProgramWave& wave = compiled.written.waves[i];
-    const WaveProgress& of = progress[i];
-    if (wave.listed_items || of.items == 0) {
-      processed.push_back(of.processed);
-      continue;
-    }
-    const std::uint64_t tiles = wave.range.tiles();
-    const std::uint64_t rest = of.processed % of.items;
-    processed.push_back(saturating_product(of.processed / of.items, tiles) +
-                        (saturating_product(rest, tiles) + of.items - 1) / of.items);
-  }
-  return processed;
 }
 
 std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,

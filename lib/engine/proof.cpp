@@ -315,14 +315,7 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
   return proof;
 }
 
-namespace {
-
-std::pair<double, double> extremes(const std::vector<double>& values) {
-  const auto [least, most] = std::ranges::minmax(values);
-  return {least, most};
-}
-
-} // namespace
+namespace {} // namespace
 
 std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
                                        const std::function<std::optional<std::uint64_t>()>& plain,
@@ -348,10 +341,6 @@ std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
   }
   made.plain_ns = median(made.plain_rounds_ns);
   made.run_ns = median(made.run_rounds_ns);
-  std::tie(made.plain_min_ns, made.plain_max_ns) = extremes(made.plain_rounds_ns);
-  std::tie(made.run_min_ns, made.run_max_ns) = extremes(made.run_rounds_ns);
-  made.plain_outliers = outliers(made.plain_rounds_ns);
-  made.run_outliers = outliers(made.run_rounds_ns);
   const RatioEstimate estimated = paired_ratio(std::move(ratios));
   made.speedup = estimated.ratio;
   made.speedup_low = estimated.low;

@@ -166,48 +166,25 @@ std::vector<QueueReport> queues_before(const Job& program) {
                          .deduped_items = queue->deduped_items,
                          .published_items = *program.waves[wave].listed_items,
                          .requeues = queue->requeues,
-                         .fault = {},
                          .publishing = {}});
     }
   }
   return reports;
 }
 
-void report_queue(const Job& program, const QueueOutcome& outcome, bool age_recommended,
-                  QueueReport& report) {
-  const ProgramWave& wave = program.waves[outcome.wave];
+void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report) {
   report.rounds = outcome.rounds;
   report.requeue_count = outcome.accounting.requeue_count;
   report.aged_promotions = outcome.accounting.aged_promotions;
   report.max_priority_age = outcome.accounting.max_priority_age;
-  const bool aged = report.aged_promotions != 0;
-  if (wave.in_rounds() && aged != age_recommended) {
-    const std::string threshold = plural(wave.rounds->age_threshold, "round");
-    report.ageing_reason =
-        aged ? fmt::format("items waited {} or longer; the recommendation is made before any item waits",
-                           threshold)
-             : fmt::format("no item waited {}", threshold);
-  }
   if (outcome.counts) {
     report.publishing = PublishingReport{.given_items = outcome.counts->given,
                                          .published_items = outcome.counts->published,
                                          .executed_items = outcome.counts->executed,
                                          .deduped_items = outcome.counts->deduped,
-                                         .capacity = wave.rounds->capacity,
+                                         .capacity = program.waves[outcome.wave].rounds->capacity,
                                          .needed_capacity = outcome.counts->needed_capacity,
                                          .grown_from = {}};
-  }
-  if (outcome.failure && outcome.failure->code == ErrorCode::queue_fault) {
-    const QueueFailure& failure = *outcome.failure;
-    const QueueItem& item = failure.published ? *failure.published : wave.queue->items[failure.item];
-    report.fault = QueueFaultReport{.item = failure.item,
-                                    .op = wave.queue->op_names[item.op_handle],
-                                    .code = failure.result & ~fault_bit,
-                                    .param = {}};
-    if (failure.published) {
-      report.fault->item.reset();
-      report.fault->param = item.param;
-    }
   }
 }
 

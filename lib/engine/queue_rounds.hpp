@@ -68,7 +68,7 @@ Error queue_error(const Job& program, std::uint32_t wave, const QueueFailure& fa
 std::vector<QueueReport> queues_before(const Job& program);
 
 // Adds the outcome of a queue to its report.
-void report_queue(const Job& program, const QueueOutcome& outcome, bool age_recommended, QueueReport& report);
+void report_queue(const Job& program, const QueueOutcome& outcome, QueueReport& report);
 
 // States of all queues of a program in its arena.
 class QueueStates {

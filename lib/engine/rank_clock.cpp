@@ -135,8 +135,8 @@ Result<Timeline> timeline_of_ranks(const RankTrace& own, std::vector<std::string
         sent.points.emplace_back(span.end_ns, span.bytes_sent);
       }
     }
-    timeline.measured.push_back(std::move(work));
-    timeline.measured.push_back(std::move(messages));
+    timeline.lanes.push_back(std::move(work));
+    timeline.lanes.push_back(std::move(messages));
     timeline.curves.push_back(std::move(sent));
   }
   return timeline;

@@ -112,8 +112,7 @@ std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, st
 
 std::optional<Warning> idle_policy_fields(const Job& program, std::string_view file) {
   const std::vector<HitsReport> hits = hits_before(program);
-  const bool derived =
-      std::ranges::any_of(hits, [](const HitsReport& list) { return list.rule.has_value(); });
+  const bool derived = std::ranges::any_of(hits, [](const HitsReport& list) { return list.derived; });
   const bool rounds = std::ranges::any_of(program.waves, &ProgramWave::in_rounds);
   const bool counted = std::ranges::any_of(program.waves, &ProgramWave::prepared);
   constexpr std::string_view lists = "lists of hits without a capacity";
@@ -151,8 +150,7 @@ static Result<Recommendation> asked(const policy::LaunchPolicy& policy,
       .launch = decision.recommendation,
       .topology_evidence = policy::topology_evidence(decision.effective, decision.recommendation),
       .promotion_evidence = policy::promotion_evidence(policy, decision.effective, decision.recommendation),
-      .reasons = policy::explain(policy, request, decision),
-      .windows = {}};
+      .reasons = policy::explain(policy, request, decision)};
 }
 
 Result<Recommendation> recommend(const Job& program, const policy::AdapterLimits& adapter,
@@ -175,9 +173,7 @@ Result<Recommendation> with_memory(const Recommendation& earlier, const Job& pro
     request.resident_device_bytes =
         std::min(request.resident_device_bytes, budget - std::min(budget, scratch));
   }
-  TIDEGATE_TRY(Recommendation answer, asked(program.policy, request));
-  answer.windows = earlier.windows;
-  return answer;
+  return asked(program.policy, request);
 }
 
 policy::LaunchRecommendation as_promoted(policy::LaunchRecommendation recommendation,

@@ -54,7 +54,6 @@ struct Recommendation {
   policy::TopologyEvidence topology_evidence;
   policy::PromotionEvidence promotion_evidence;
   std::vector<policy::ExplanationStep> reasons; // in order of the steps
-  std::vector<Window> windows;                  // that were counted, promoted or not
 };
 
 // Asks the policy. Errors: those of the policy.

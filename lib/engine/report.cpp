@@ -113,7 +113,8 @@ Error stress_error(const StressFailure& failure) {
     error.message = fmt::format("under stress ({}) the run ended without outputs: {}; ", failure.variation,
                                 run_status_names[static_cast<std::size_t>(failure.status)]);
   }
-  const std::string repeat = fmt::format("; --stress 1 --set stress-seed={} repeats this run", failure.seed);
+  const std::string repeat =
+      fmt::format("; --stress 1 --set tuning.stress-seed={} repeats this run", failure.seed);
   if (failure.order_decides) {
     error.message +=
         fmt::format("the order of {} decides, and nothing states it", fmt::join(failure.waves, " and "));
@@ -124,7 +125,7 @@ Error stress_error(const StressFailure& failure) {
     error.message += failure.waves.empty() ? "no wave can be named"
                                            : fmt::format("written by {}", fmt::join(failure.waves, ", "));
     error.fix =
-        "waves that touch the same buffer need a dependency, a stated halo may be too small (--check-halos "
+        "waves that touch the same buffer need a dependency, a stated halo may be too small (--check halos "
         "finds it), or work-items of one wave race for an element or add floats up in any order" +
         repeat;
   }
@@ -160,7 +161,7 @@ std::optional<Error> halo_error(const HaloReport& halos) {
     return Error{.code = ErrorCode::incomplete_evidence,
                  .message = "nothing was checked: the program states no halo for memory that two waves touch",
                  .fix =
-                     "leave --check-halos out, or state a halo for the arguments of both waves or for their "
+                     "leave --check halos out, or state a halo for the arguments of both waves or for their "
                      "dependency"};
   }
   if (!halos.unwatched.empty()) {
@@ -195,8 +196,7 @@ PromotionReport promotion_report(const CompiledProgram& compiled) {
   PromotionReport report{
       .promoted = compiled.promotion.promoted, .reason = compiled.promotion.reason, .windows = {}, .ops = {}};
   for (const engine::Window& window : compiled.promotion.windows) {
-    WindowReport window_report{.meetings =
-                                   static_cast<std::uint64_t>(std::ranges::count(window.meets, true))};
+    WindowReport window_report;
     for (const std::uint32_t wave : window.waves) {
       window_report.waves.push_back(compiled.written.wave_text(wave));
     }
@@ -222,11 +222,9 @@ std::optional<std::vector<CandidateReport>> candidate_reports(const CompiledProg
     reports.push_back(
         {.strategy = candidate.shape.strategy,
          .side_by_side = candidate.side_by_side,
-         .workgroup_size = candidate.group_size,
          .worker_groups = candidate.shape.workers,
          .mapping = persistent ? std::optional(candidate.shape.mapping) : std::nullopt,
          .estimated_ns = candidate.cost.sum(),
-         .estimated_parts_ns = candidate.cost,
          .measured_ns = {},
          .refused = candidate.refused.empty() ? std::nullopt : std::optional(candidate.refused)});
   }
@@ -244,17 +242,15 @@ void report_measured(RunReport& report, const CompiledProgram& compiled, const E
   if (executed.run.outcome.status == RunStatus::done) {
     load.iterations = static_cast<double>(executed.run.outcome.iterations);
     for (std::size_t i = 0; i < report.candidates->size(); ++i) {
-      CandidateReport& candidate = (*report.candidates)[i];
-      add(candidate.estimated_parts_ns, compiled.strategy.candidates[i].of_iteration,
-          load.iterations - compiled.load.iterations);
-      candidate.estimated_ns = candidate.estimated_parts_ns.sum();
+      device::CostParts parts = compiled.strategy.candidates[i].cost;
+      add(parts, compiled.strategy.candidates[i].of_iteration, load.iterations - compiled.load.iterations);
+      (*report.candidates)[i].estimated_ns = parts.sum();
     }
   }
   CandidateReport& taken = (*report.candidates)[compiled.strategy.taken];
   if (executed.residency.resident != 0) {
     taken.worker_groups = executed.residency.workers;
-    taken.estimated_parts_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model);
-    taken.estimated_ns = taken.estimated_parts_ns.sum();
+    taken.estimated_ns = estimate(load, launch_shape(compiled, executed.residency), compiled.model).sum();
   }
   if (executed.run.outcome.status == RunStatus::done) {
     taken.measured_ns =
@@ -282,12 +278,6 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
     report.items_processed += ran ? wave.processed : 0;
     report.items_in_all = saturating_sum(report.items_in_all, wave.in_all);
   }
-  report.tiles_processed = 0;
-  if (ran) {
-    for (const std::uint64_t tiles : tiles_processed(compiled, progress)) {
-      report.tiles_processed += tiles;
-    }
-  }
   const bool done = ran && report.status == RunStatus::done;
   const auto left = [done, ran](const WaveProgress& wave) {
     return done ? 0 : wave.in_all - (ran ? std::min(wave.processed, wave.in_all) : 0);
@@ -310,28 +300,13 @@ void report_progress(RunReport& report, const CompiledProgram& compiled,
 
 // Adds the outcome of queues.
 void report_queues(RunReport& report, const Job& program, const std::vector<QueueOutcome>& outcomes) {
-  policy::RequeueAccounting all;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const QueueOutcome& outcome = outcomes[i];
-    report_queue(program, outcome, report.recommendation.age_priority_work, report.queues[i]);
+    report_queue(program, outcome, report.queues[i]);
     report.published_items += outcome.counts ? outcome.counts->published : 0;
-    all.requeue_count += outcome.accounting.requeue_count;
-    all.aged_promotions += outcome.accounting.aged_promotions;
-    all.max_priority_age = std::max(all.max_priority_age, outcome.accounting.max_priority_age);
     if (outcome.failure && report.status == RunStatus::queue_failed && !report.error) {
       report.error = queue_error(program, outcome.wave, *outcome.failure);
     }
-  }
-  if (!outcomes.empty()) {
-    report.priority = policy::drain_recommendation(all);
-    const bool drained = report.priority->should_drain;
-    report.drain = DrainReport{
-        .drained = drained,
-        .reason =
-            drained
-                ? "at the end of the run, when all counters are read; not after each round, as no choice of a run depends "
-                  "on it, and counters of 64 bits do not fill up in a run"
-                : "nothing was counted"};
   }
 }
 
@@ -349,8 +324,6 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.warnings = compiled.warnings;
   report.wall_time_ns = wall_time_ns;
   report.queue_plan_ns = compiled.plan_ns;
-  report.recommended_geometry = {.workgroup_size = launch.geometry.workgroup_size_x,
-                                 .worker_groups = launch.worker_groups};
   report.geometry.workgroup_size = compiled.schedule.group_size;
   report.memory = {.arena_bytes = compiled.memory.arena_bytes,
                    .image_bytes = compiled.memory.image_bytes,
@@ -364,9 +337,6 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   report.topology_evidence = compiled.recommendation.topology_evidence;
   report.promotion_evidence =
       evidence_of(compiled.recommendation, compiled.mode.mode, compiled.promotion.promoted);
-  report.next_request = {.request = compiled.recommendation.request,
-                         .previous_topology = launch.topology,
-                         .policy = compiled.written.policy};
   report.assumed_macros = compiled.written.assumed_macros;
   if (std::vector<HitsReport> hits = hits_before(compiled.program); !hits.empty()) {
     report.hits = std::move(hits);
@@ -394,9 +364,8 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
   }
   for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
     if (compiled.program.buffers[i].in_arena()) {
-      report.memory.offsets.push_back({.buffer = compiled.program.buffers[i].name,
-                                       .offset = compiled.memory.offsets[i],
-                                       .alive = compiled.memory.lifetimes[i]});
+      report.memory.offsets.push_back(
+          {.buffer = compiled.program.buffers[i].name, .offset = compiled.memory.offsets[i]});
     }
   }
   report.telemetry = {.topology = launch.topology,
@@ -406,52 +375,6 @@ RunReport report_of_program(const CompiledProgram& compiled, std::uint64_t wall_
                       .estimated_peak_device_bytes = launch.estimated_peak_device_bytes,
                       .device_memory_budget_bytes = launch.device_memory_budget_bytes};
   return report;
-}
-
-// Puts what a run measured into the request of the next one.
-void measure(RunReport& report, const CompiledProgram& compiled, std::span<const WaveProgress> progress) {
-  constexpr std::uint64_t most = ~std::uint32_t{0};
-  policy::LaunchRequest& request = report.next_request->request;
-  request.requested_worker_groups = report.geometry.worker_groups;
-  if (report.tiles_processed != 0 || report.status == RunStatus::done) { // otherwise all items remain
-    if (report.status == RunStatus::done &&
-        report.tiles_processed <= most) { // otherwise the next run has all items again
-      request.queue_len = static_cast<std::uint32_t>(report.tiles_processed);
-    }
-    std::uint64_t pairs = 0;
-    for (const Window& window : compiled.recommendation.windows) {
-      pairs = saturating_sum(pairs, (window.waves.size() - 1) * progress[window.waves.front()].runs);
-    }
-    request.hot_opcode_count = hot_opcode_count(compiled.written, tiles_processed(compiled, progress));
-    request.hot_window_count = static_cast<std::uint32_t>(std::min(pairs, most));
-  }
-  if (report.active) {
-    request.frontier_density_bps =
-        static_cast<std::uint16_t>(std::min<std::uint64_t>(report.telemetry.frontier_density_bps, full_bps));
-    for (const ActiveReport& wave : *report.active) {
-      if (!wave.choices.empty()) {
-        report.next_request->previous_topology = wave.choices.back().topology;
-      }
-    }
-  }
-  for (const QueueReport& queue : report.queues) {
-    request.requeue_count = saturating_sum(request.requeue_count, queue.requeue_count);
-    request.max_priority_age = std::max(request.max_priority_age, queue.max_priority_age);
-  }
-  const auto counted = [](const HitsReport& hits) { return hits.needed_capacity || hits.hits; };
-  if (report.hits && std::ranges::any_of(*report.hits, counted)) {
-    std::uint64_t needed = 0; // hits that the lists must have room for
-    for (const HitsReport& hits : *report.hits) {
-      needed = saturating_sum(needed, hits.needed_capacity.value_or(hits.hits.value_or(0)));
-    }
-    const std::uint64_t items = std::clamp<std::uint64_t>(report.tiles_processed, 1, most);
-    const std::uint64_t each = needed / items + (needed % items == 0 ? 0 : 1);
-    request.expected_hits_per_item =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(each, ~std::uint32_t{0}));
-    if (std::ranges::any_of(*report.hits, [](const HitsReport& hits) { return hits.rule.has_value(); })) {
-      request.requested_hit_capacity = 0; // derived from these
-    }
-  }
 }
 
 std::optional<UntilReport> until_report(const CompiledProgram& compiled, const ExecutedProgram& executed) {
@@ -521,7 +444,7 @@ std::string difference_fix(const std::optional<OutputParity>& parity, bool fp_co
            "element";
   case DifferenceCause::unknown: break;
   }
-  return "look for a write past the end of a buffer (--check-bounds finds it), a barrier that not all work-items "
+  return "look for a write past the end of a buffer (--check bounds finds it), a barrier that not all work-items "
          "reach, an element that is read and that nothing has written, and work-items of one wave that race and "
          "happened to repeat; then try another device, as its driver may be wrong; what is left is a bug here: "
          "please report the program";
@@ -561,14 +484,6 @@ void report_active(RunReport& report, const CompiledProgram& compiled,
       wave.in_all = wave.processed +
                     (report.status == RunStatus::done || wave.in_all < before ? 0 : wave.in_all - before);
       wave.counted = true;
-    }
-    if (of.reproduced != of.choices.size()) {
-      report.warnings.push_back(
-          {.message = fmt::format(
-               "in iteration {} the device chose another topology for {} than the launch policy does",
-               of.choices[of.reproduced].iteration, compiled.written.wave_text(of.wave)),
-           .fix = "outputs do not depend on it; please report it",
-           .pointer = compiled.written.wave_pointer(of.wave) + "/active"});
     }
   }
 }
@@ -615,8 +530,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   RunReport report = report_of_program(compiled, wall_time_ns);
   report.device = device_report(device);
   report.status = outcome.status;
-  std::vector<WaveProgress> progress =
-      progress_of(compiled, outcome.reached, residency.workers, executed.run.queues);
+  std::vector<WaveProgress> progress = progress_of(compiled, outcome.reached, executed.run.queues);
   report_active(report, compiled, executed.active, progress);
   report_progress(report, compiled, progress, true);
   report.iterations = outcome.iterations;
@@ -650,7 +564,7 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
     report.comparison = executed.proof->comparison;
   }
   if (outcome.trace) {
-    report.timeline = timeline_of(compiled, *outcome.trace, residency.workers, outcome.until_met);
+    report.timeline = timeline_of(compiled, *outcome.trace, outcome.until_met);
     report.wave_times = wave_times_of(compiled, *outcome.trace, residency.workers,
                                       device.profile ? device.profile->costs.memory_bytes_per_ns : 0);
     report_timeline(report, options);
@@ -661,9 +575,10 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
   if (!executed.hits.empty()) {
     report.hits = executed.hits;
   }
-  measure(report, compiled, progress);
   policy::LaunchRequest launched = compiled.recommendation.request;
-  launched.requeue_count = report.next_request->request.requeue_count;
+  for (const QueueReport& queue : report.queues) {
+    launched.requeue_count = saturating_sum(launched.requeue_count, queue.requeue_count);
+  }
   telemetry.pressure =
       policy::pressure_class(compiled.written.policy, launched, launched_lanes(compiled, residency));
   if (report.status == RunStatus::hits_overflow) {
@@ -732,7 +647,7 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
         compiled.program.iterations > 1 ? fmt::format(" of iteration {}", reached.iteration) : "");
   }
   report.iterations = reached.iteration;
-  std::vector<WaveProgress> progress = progress_of(compiled, {reached.iteration, reached.stage}, 1, {});
+  std::vector<WaveProgress> progress = progress_of(compiled, {reached.iteration, reached.stage}, {});
   for (std::size_t wave = 0; wave < progress.size(); ++wave) {
     if (compiled.written.waves[wave].prepared) { // the device has its counts
       progress[wave].processed = 0;
@@ -740,7 +655,6 @@ RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& moni
   }
   report_progress(report, compiled, progress, true);
   report.telemetry.frontier_density_bps = report.items_processed == 0 ? 0 : density_of({});
-  measure(report, compiled, progress);
   return report;
 }
 

@@ -30,12 +30,12 @@ RunReport report_of_run(const CompiledProgram& compiled, const ExecutedProgram& 
                         const device::DeviceInfo& device, const RunOptions& options,
                         std::uint64_t wall_time_ns);
 
-// Returns the report of --check-bounds.
+// Returns the report of --check bounds.
 RunReport report_of_bounds(const CompiledProgram& compiled, const BoundsReport& bounds,
                            const device::DeviceInfo& device, const RunOptions& options,
                            std::uint64_t wall_time_ns);
 
-// Returns the report of --check-halos.
+// Returns the report of --check halos.
 RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& halos,
                           const device::DeviceInfo& device, const RunOptions& options,
                           std::uint64_t wall_time_ns);
@@ -86,21 +86,17 @@ struct WaveProgress {
   std::uint64_t in_all = 0;    // of all its runs in the program, and those that ops published
   std::uint64_t processed = 0; // of these
   std::uint64_t runs = 0;      // that are complete
-  std::uint64_t partial = 0;   // processed items of the run after them
+  std::uint64_t partial = 0;   // of a queue: processed items of the run after them
   bool counted = false;        // `processed` by the device, as ops publish items
 };
 
 // Returns the progress of a complete run, by wave as written.
 std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
 
-// Returns the progress of each wave as written, for a run that has come to `at` with `workers` work-groups in a
-// persistent launch and whose queues have these states. Without states it returns what the host knows.
+// Returns the progress of each wave as written, for a run that has come to `at` and whose queues have these states; a
+// stage that has begun does not count. Without states it returns what the host knows.
 std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
-                                      std::uint32_t workers, std::span<const QueueOutcome> queues);
-
-// Returns the tiles of waves (a started one counts) and the items of queues that were completed.
-std::vector<std::uint64_t> tiles_processed(const CompiledProgram& compiled,
-                                           std::span<const WaveProgress> progress);
+                                      std::span<const QueueOutcome> queues);
 
 // Returns the lanes that had an item, divided by those that ran, in basis points: the work-items of launches,
 // or those of all work-groups in each turn of a persistent launch with `workers` of them.

@@ -34,7 +34,7 @@ Result<void> check_files(const Job& job, const RunOptions& options) {
 // A driver that gives up while the waves run most often does so for what they did.
 Error explained(Error error, const Monitor& monitor) {
   if (error.code == ErrorCode::opencl_failure && monitor.activity == Activity::running) {
-    error.fix = "a kernel may have written past the end of a buffer: --check-bounds reports it; otherwise " +
+    error.fix = "a kernel may have written past the end of a buffer: --check bounds reports it; otherwise " +
                 error.fix;
   }
   return error;

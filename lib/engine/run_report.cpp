@@ -164,7 +164,7 @@ void report_timeline(ReportHead& report, const RunOptions& options) {
     report.warnings.push_back(
         {.message = fmt::format(
              "the timeline keeps the first {} spans, {} had no room; times by wave need all", kept, left_out),
-         .fix = fmt::format("give --set trace-spans={}", 2 * (kept + left_out)),
+         .fix = fmt::format("give --set tuning.trace-spans={}", 2 * (kept + left_out)),
          .pointer = {}});
   }
   if (!options.trace.empty()) {

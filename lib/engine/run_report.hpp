@@ -17,7 +17,6 @@
 #include <tidegate/policy/evidence.hpp>
 #include <tidegate/policy/explain.hpp>
 #include <tidegate/policy/launch_policy.hpp>
-#include <tidegate/policy/priority.hpp>
 
 #include <array>
 #include <cstdint>
@@ -79,10 +78,10 @@ enum class RunStatus : std::uint8_t {
   interrupted,    // by a signal
   hang,           // a wait on the device timed out
   outputs_differ, // from those of plain launches
-  checked,        // --check-bounds, --check-halos: no violation
-  out_of_bounds,  // --check-bounds: a violation
-  outside_halo,   // --check-halos: a wave reaches beyond a stated halo
-  unchecked,      // --check-halos: no halo is stated, or some accesses could not be watched
+  checked,        // --check bounds, --check halos: no violation
+  out_of_bounds,  // --check bounds: a violation
+  outside_halo,   // --check halos: a wave reaches beyond a stated halo
+  unchecked,      // --check halos: no halo is stated, or some accesses could not be watched
   queue_failed,   // an item failed, or the remaining items make no progress
   hits_overflow,  // a list has no room for all hits
 };
@@ -183,16 +182,12 @@ struct StressReport {
 struct Comparison {
   std::uint64_t rounds = 0;
   double plain_ns = 0; // medians
-  double plain_min_ns = 0, plain_max_ns = 0;
   double run_ns = 0;
-  double run_min_ns = 0, run_max_ns = 0;
   double speedup = 0; // plain time divided by run time: the median of the rounds, with its interval
   double speedup_low = 0, speedup_high = 0;
   SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
   std::vector<double> plain_rounds_ns;
   std::vector<double> run_rounds_ns;
-  std::vector<std::uint32_t> plain_outliers; // indices of rounds
-  std::vector<std::uint32_t> run_outliers;
   std::optional<bool> traced; // the kernel also reads the device's clock, as --trace needs it
 };
 
@@ -269,8 +264,6 @@ struct HaloReport {
 struct BufferOffset {
   std::string buffer;
   std::uint64_t offset = 0;
-  std::optional<planning::ArenaBuffer>
-      alive; // in barrier groups; its bytes include the space after large buffers
 };
 
 struct MemoryReport {
@@ -306,14 +299,6 @@ struct TraceReport {
   std::uint64_t left_out_spans = 0; // spans that did not fit
 };
 
-// An item that failed.
-struct QueueFaultReport {
-  std::optional<std::uint64_t> item; // index in the given order; none if ops publish: then it has a param
-  std::string op;
-  std::uint32_t code = 0; // argument of TIDEGATE_FAULT
-  std::optional<std::uint32_t> param;
-};
-
 // Items of a queue whose ops publish, counted on the device in all iterations.
 struct PublishingReport {
   std::uint64_t given_items = 0; // that the iterations began with
@@ -338,16 +323,7 @@ struct QueueReport {
   std::uint64_t requeue_count = 0;
   std::uint64_t aged_promotions = 0;
   std::uint32_t max_priority_age = 0;
-  std::optional<std::string>
-      ageing_reason; // why it aged items and the recommendation did not, or the reverse
-  std::optional<QueueFaultReport> fault;
   std::optional<PublishingReport> publishing;
-};
-
-// States whether the counters of queues were drained: read out, and counted from zero again.
-struct DrainReport {
-  bool drained = false;
-  std::string reason;
 };
 
 struct FallbackReport {
@@ -399,7 +375,6 @@ struct RanksReport {
 // Waves that ran as one wave.
 struct WindowReport {
   std::vector<std::string> waves;
-  std::uint64_t meetings = 0;                // barriers of a tile between its waves
   std::vector<std::string> register_buffers; // buffers that exist only in registers
 };
 
@@ -420,12 +395,10 @@ struct PromotionReport {
 // A launch plan with its estimate by the cost model (engine/cost_model.hpp).
 struct CandidateReport {
   Strategy strategy = Strategy::launch;
-  std::uint32_t side_by_side = 1; // concurrent tiles in a work-group
-  std::uint32_t workgroup_size = 0;
+  std::uint32_t side_by_side = 1;             // concurrent tiles in a work-group
   std::uint32_t worker_groups = 0;            // of a persistent launch
   std::optional<engine::TileMapping> mapping; // of a persistent launch
   double estimated_ns = 0;
-  device::CostParts estimated_parts_ns; // sums up to estimated_ns
   bool taken = false;
   std::optional<double> measured_ns;  // of the chosen plan; the median if rounds were compared
   std::optional<std::string> refused; // why it may not be chosen
@@ -524,15 +497,13 @@ struct ReportHead {
   std::uint64_t queue_publish_ns = 0;
   std::uint64_t read_back_ns = 0;
   std::uint64_t lineage_ns = 0;
-  std::uint64_t lineage_items = 0;           // that derive from a source rule
-  std::uint64_t lineage_iterations = 0;      // that are listed
-  std::vector<std::uint32_t> region_lineage; // by executed group; bit n stands for source rule n
-  Geometry recommended_geometry;
+  std::uint64_t lineage_items = 0;            // that derive from a source rule
+  std::uint64_t lineage_iterations = 0;       // that are listed
+  std::vector<std::uint32_t> region_lineage;  // by executed group; bit n stands for source rule n
   Geometry geometry;                          // of the launches
   std::optional<std::string> geometry_reason; // if there were any
   Telemetry telemetry;
   std::string mode_reason;
-  std::optional<policy::LaunchQuestion> next_request; // of earlier versions' reports there is none
   std::vector<WrittenFile> files_written;
   std::vector<StuckGroup> stuck_groups;
   std::optional<Comparison> comparison; // with --compare
@@ -548,23 +519,20 @@ struct RunReport : ReportHead {
   policy::ExecutionMode mode = policy::ExecutionMode::interpreter;
   PromotionReport promotion;
   std::optional<std::vector<CandidateReport>> candidates; // if facts about the device are known
-  std::uint64_t tiles_processed = 0;                      // of waves, and items of queues
   std::uint64_t items_in_all = 0;                         // of the most iterations that the program may run
   std::uint64_t iterations = 0;
   std::optional<UntilReport> until; // if the program has one and completed an iteration
   std::optional<OutputParity> output_parity;
   std::optional<std::vector<ExpectedReport>> expected; // of a program that expects outputs
   std::optional<StressReport> stress;
-  std::optional<BoundsReport> bounds; // --check-bounds
-  std::optional<HaloReport> halos;    // --check-halos
+  std::optional<BoundsReport> bounds; // --check bounds
+  std::optional<HaloReport> halos;    // --check halos
   std::vector<FallbackReport> fallbacks;
   std::optional<std::vector<FallbackReport>> new_launches; // waves for whose images a launch ends
   std::optional<std::vector<HitsReport>> hits;             // of a program with lists
   std::optional<std::vector<ActiveReport>> active;         // of waves with active tiles, after a run
   std::vector<QueueReport> queues;
-  std::optional<policy::DrainRecommendation> priority; // of the requeues of all queues
-  std::optional<DrainReport> drain;                    // what the run did about it
-  std::vector<std::string> assumed_macros;             // without a device: macros on which the sources depend
+  std::vector<std::string> assumed_macros; // without a device: macros on which the sources depend
   MemoryReport memory;
   planning::MemoryPlan plan;
   policy::LaunchRecommendation recommendation;

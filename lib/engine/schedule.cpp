@@ -333,6 +333,9 @@ Error refusal(Error error, const Job& program) {
                     ? "raise device_memory_budget_bytes, or make the wave's buffers smaller"
                     : "make the wave's buffers smaller: the budget is all that the device has";
   }
+  for (Error& other : error.others) {
+    other = refusal(std::move(other), program);
+  }
   return error;
 }
 

@@ -134,7 +134,7 @@ struct Task {
 class WaveTimesMaker {
 public:
   WaveTimesMaker(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers)
-      : compiled_(compiled), trace_(trace), workers_(workers) {
+      : compiled_(compiled), workers_(workers) {
     const std::vector<RowOfWaves> rows = rows_of(compiled);
     for (const LaunchSpan& launch : trace.launches) {
       if (launch.stage) {
@@ -236,7 +236,6 @@ private:
   }
 
   const CompiledProgram& compiled_;
-  const Trace& trace_;
   const std::uint32_t workers_;
   std::vector<WaveTime> times_;
   std::map<std::vector<std::uint32_t>, std::size_t> row_of_;
@@ -247,21 +246,20 @@ private:
 
 class TimelineMaker {
 public:
-  TimelineMaker(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers)
-      : compiled_(compiled), trace_(trace), workers_(workers), rows_(rows_of(compiled)) {}
+  TimelineMaker(const CompiledProgram& compiled, const Trace& trace)
+      : compiled_(compiled), trace_(trace), rows_(rows_of(compiled)) {}
 
   Timeline make(bool until_met) {
     Timeline timeline{.clock = compiled_.clock, .names = {}, .left_out = trace_.left_out};
-    timeline.measured.push_back(launch_lane());
-    timeline.measured.push_back(iteration_lane());
-    const auto groups = static_cast<std::uint32_t>(timeline.measured.size());
+    timeline.lanes.push_back(launch_lane());
+    timeline.lanes.push_back(iteration_lane());
+    const auto groups = static_cast<std::uint32_t>(timeline.lanes.size());
     for (Lane& lane : group_lanes()) {
-      timeline.measured.push_back(std::move(lane));
+      timeline.lanes.push_back(std::move(lane));
     }
-    timeline.arrows = arrows(timeline.measured, groups);
-    timeline.planned = trace_.tasks.empty() ? planned_launches() : planned_groups();
+    timeline.arrows = arrows(timeline.lanes, groups);
     if (until_met) {
-      timeline.until_met_ns = last_end(timeline.measured[1]);
+      timeline.until_met_ns = last_end(timeline.lanes[1]);
     }
     timeline.names = names_.take();
     return timeline;
@@ -420,100 +418,8 @@ private:
     return arrows;
   }
 
-  // Returns the mean nanoseconds of a pack of each row.
-  [[nodiscard]] std::vector<double> mean_pack_ns() const {
-    std::vector<double> ns(rows_.size(), 0);
-    std::vector<double> packs(rows_.size(), 0);
-    for (const TaskSpan& task : trace_.tasks) {
-      if (task.row) {
-        ns[*task.row] += static_cast<double>(task.ended_ns - task.began_ns);
-        packs[*task.row] += task.count;
-      }
-    }
-    for (std::size_t row = 0; row < ns.size(); ++row) {
-      ns[row] = packs[row] == 0 ? 0 : ns[row] / packs[row];
-    }
-    return ns;
-  }
-
-  // Returns when a task may begin: after the tasks of other groups that its waits name.
-  [[nodiscard]] std::uint64_t
-  earliest(const TaskSpan& task, const std::map<std::uint64_t, std::vector<std::uint64_t>>& ends) const {
-    std::uint64_t begin = 0;
-    visit_awaited(compiled_, workers_, task,
-                  [&](std::uint64_t step, std::uint32_t first, std::uint32_t last) {
-                    const auto found = ends.find(step);
-                    for (std::uint32_t group = first; found != ends.end() && group <= last; ++group) {
-                      begin = std::max(begin, found->second[group]);
-                    }
-                  });
-    return begin;
-  }
-
-  // Returns the measured tasks as they would run if every pack took its mean time.
-  std::vector<Lane> planned_groups() {
-    const std::vector<double> pack_ns = mean_pack_ns();
-    std::vector<const TaskSpan*> tasks;
-    for (const TaskSpan& task : trace_.tasks) {
-      if (task.row) {
-        tasks.push_back(&task);
-      }
-    }
-    std::ranges::stable_sort(tasks, {},
-                             [](const TaskSpan* task) { return std::pair(task->iteration, *task->row); });
-    std::vector<Lane> lanes(workers_);
-    for (std::uint32_t group = 0; group < workers_; ++group) {
-      lanes[group].name = fmt::format("work-group {}", group);
-    }
-    const std::uint64_t start = trace_.launches.empty() ? 0 : trace_.launches.front().begin_ns;
-    std::vector<std::uint64_t> free(workers_, start);
-    std::map<std::uint64_t, std::vector<std::uint64_t>> ends; // by step and group
-    for (const TaskSpan* task : tasks) {
-      const std::uint64_t step = step_of(compiled_, *task);
-      const std::uint64_t begin = std::max(free[task->group], earliest(*task, ends));
-      const std::uint64_t end = begin + static_cast<std::uint64_t>(pack_ns[*task->row] * task->count);
-      if (task->count != 0) {
-        const TileRun tiles{.first = task->first, .step = task->step, .count = task->count};
-        lanes[task->group].spans.push_back(work_span(*task, tiles, begin, end));
-      }
-      free[task->group] = end;
-      const auto of_step = ends.emplace(step, std::vector<std::uint64_t>(workers_, start)).first;
-      of_step->second[task->group] = std::max(of_step->second[task->group], end);
-    }
-    return lanes;
-  }
-
-  // Returns launches back to back, each with the mean time of its stage.
-  std::vector<Lane> planned_launches() {
-    std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> sums; // by stage: nanoseconds, launches
-    for (const LaunchSpan& launch : trace_.launches) {
-      if (launch.stage) {
-        auto& [ns, count] = sums[*launch.stage];
-        ns += launch.end_ns - launch.begin_ns;
-        ++count;
-      }
-    }
-    Lane lane{.name = "launches", .spans = {}};
-    std::uint64_t now = trace_.launches.empty() ? 0 : trace_.launches.front().begin_ns;
-    for (const LaunchSpan& launch : trace_.launches) {
-      if (launch.stage) {
-        const auto& [ns, count] = sums[*launch.stage];
-        lane.spans.push_back(
-            {.kind = SpanKind::launch,
-             .begin_ns = now,
-             .end_ns = now + ns / count,
-             .name = names_.index_of(text_of(compiled_, compiled_.schedule.stages[*launch.stage].waves)),
-             .iteration = launch.iteration,
-             .stage = launch.stage});
-        now += ns / count;
-      }
-    }
-    return {lane};
-  }
-
   const CompiledProgram& compiled_;
   const Trace& trace_;
-  const std::uint32_t workers_;
   const std::vector<RowOfWaves> rows_;
   Names names_;
 };
@@ -522,7 +428,7 @@ private:
 
 std::uint64_t Timeline::span_count() const {
   std::uint64_t count = 0;
-  for (const Lane& lane : measured) {
+  for (const Lane& lane : lanes) {
     count += lane.spans.size();
   }
   return count;
@@ -538,9 +444,8 @@ std::optional<WaveTimes> wave_times_of(const CompiledProgram& compiled, const Tr
   return times.waves.empty() ? std::nullopt : std::optional(std::move(times));
 }
 
-Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,
-                     bool until_met) {
-  return TimelineMaker(compiled, trace, workers).make(until_met);
+Timeline timeline_of(const CompiledProgram& compiled, const Trace& trace, bool until_met) {
+  return TimelineMaker(compiled, trace).make(until_met);
 }
 
 } // namespace tidegate::engine

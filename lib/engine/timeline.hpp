@@ -1,6 +1,4 @@
-// A traced run for readers: lanes of spans with arrows between them. Next to the measured lanes are planned
-// ones: the same tasks, with every tile of a wave at its mean time and no wait longer than the tasks before
-// it.
+// A traced run for readers: lanes of spans with arrows between them.
 #pragma once
 #include "engine/generate.hpp"
 #include "engine/launch_times.hpp"
@@ -70,14 +68,13 @@ struct Curve {
 struct Timeline {
   engine::DeviceClock clock = engine::DeviceClock::none; // none: only launches are known
   std::vector<std::string> names;
-  std::vector<Lane> measured;
-  std::vector<Lane> planned;
-  std::vector<Arrow> arrows; // between measured lanes
+  std::vector<Lane> lanes;
+  std::vector<Arrow> arrows;
   std::vector<Curve> curves;
   std::optional<std::uint64_t> until_met_ns; // when the value was reached
   std::uint64_t left_out = 0;                // spans that did not fit
 
-  [[nodiscard]] std::uint64_t span_count() const; // measured spans
+  [[nodiscard]] std::uint64_t span_count() const;
 };
 
 // The time of a wave in a traced run, or of several waves that ran as one task.
@@ -105,7 +102,6 @@ std::optional<WaveTimes> wave_times_of(const engine::CompiledProgram& compiled, 
                                        std::uint32_t workers, double device_bytes_per_ns);
 
 // Returns the timeline of a run; `until_met`: the condition held at its end.
-Timeline timeline_of(const engine::CompiledProgram& compiled, const Trace& trace, std::uint32_t workers,
-                     bool until_met);
+Timeline timeline_of(const engine::CompiledProgram& compiled, const Trace& trace, bool until_met);
 
 } // namespace tidegate::engine

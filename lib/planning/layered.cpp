@@ -37,6 +37,23 @@ Error over_budget(std::uint64_t required, std::uint64_t budget, std::uint64_t re
   return error;
 }
 
+// The error of wave `first`, and of every other wave that is too large for a group of its own.
+Error all_over_budget(const WaveDag& dag, std::uint64_t budget, std::uint32_t first) {
+  ErrorList errors;
+  const auto add = [&](std::uint32_t index) {
+    if (const auto bytes = fused_bytes(dag.waves[index]); bytes && *bytes > budget) {
+      errors.add(over_budget(*bytes, budget, dag.resident_graph_bytes, index));
+    }
+  };
+  add(first);
+  for (std::uint32_t index = 0; index < dag.waves.size() && !errors.full(); ++index) {
+    if (index != first) {
+      add(index);
+    }
+  }
+  return errors.result().error();
+}
+
 // The sums of a group while it is filled. None overflows: each is at most the fused bytes, which fit the
 // budget.
 struct GroupSums {
@@ -97,7 +114,7 @@ Result<std::vector<LayerSize>> split(const WaveDag& dag, const std::vector<std::
         return tl::unexpected(overflow("barrier group fused wave budget bytes", index));
       }
       if (*fused > budget) {
-        return tl::unexpected(over_budget(*fused, budget, dag.resident_graph_bytes, index));
+        return tl::unexpected(all_over_budget(dag, budget, index));
       }
       if (together > budget) {
         close_before(position);

@@ -156,7 +156,7 @@ UnorderedDifference compare(Bytes expected, Bytes found, const Shape& shape, std
 }
 
 Result<std::uint32_t> derived_capacity(const HitsSpec& spec, const HitSources& sources,
-                                       const policy::LaunchPolicy& policy, HitCapacityRule& rule) {
+                                       const policy::LaunchPolicy& policy) {
   constexpr std::uint64_t full_bps = 10'000;
   policy::LaunchRequest request;
   request.queue_len = sources.items;
@@ -168,10 +168,6 @@ Result<std::uint32_t> derived_capacity(const HitsSpec& spec, const HitSources& s
     request.memory_pressure_bps = static_cast<std::uint16_t>(std::min(part, 1.0) * full_bps);
   }
   TIDEGATE_TRY(const policy::LaunchDecision decision, policy::decide(policy, request));
-  rule = {.items = request.queue_len,
-          .expected_hits_per_item = std::max(request.expected_hits_per_item, 1U),
-          .multiplier = decision.hit_multiplier,
-          .least = policy.min_hit_capacity};
   return decision.recommendation.hit_capacity;
 }
 
@@ -184,7 +180,6 @@ SourceFrame hits_frame() {
 ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,
                            const std::string& pointer) {
   ProgramHits hits{.report = {.list = name,
-                              .rule = {},
                               .on_overflow = spec.on_overflow,
                               .sorted = spec.sorted,
                               .hits = {},
@@ -213,7 +208,8 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
           invalid_program("its capacity cannot be derived: the program repeats without a bound",
                           "give it a capacity, or the program a repeat", list.pointer));
     }
-    auto capacity = derived_capacity(spec, sources, policy, hits.report.rule.emplace());
+    hits.report.derived = true;
+    auto capacity = derived_capacity(spec, sources, policy);
     if (!capacity || *capacity > most_hits) {
       Error error = capacity ? Error{.code = ErrorCode::overflow,
                                      .message = fmt::format("the policy derives a capacity of {}", *capacity),

@@ -163,9 +163,8 @@ TEST_CASE("lines of tidegate") {
       {"schema natural_gradient_", "natural_gradient_step"},
       {"completion ", "bash zsh fish"},
       {"completion zsh f", ""},
-      {"recommend --",
-       "--policy --previous-topology --from --print-request --carry-topology --evidence --explain --device --stream --cache-stats --format "
-       "--output --help --version --errors"},
+      {"recommend --", "--policy --previous-topology --evidence --explain --device --stream --format "
+                       "--output --help --version --errors"},
   };
   app::fill_catalogue();
   const CommandModel root = app::command_line();

@@ -68,7 +68,7 @@ TEST_CASE("waves that are alike share a box, and what others imply is left out")
                           {"before":3,"after":4},{"before":0,"after":4},{"before":1,"after":4}],
           "budget_bytes":18446744073709551615})";
   const PlannedDag dag = planned(text);
-  const BoxedPlan folded = box_plan(dag, false, {});
+  const BoxedPlan folded = box_plan(dag, {});
   REQUIRE(folded.boxes.size() == 3);
   CHECK(folded.boxes[0].name == "left ×2");
   CHECK(folded.boxes[0].bytes == "5 bytes to 7 bytes");
@@ -77,16 +77,9 @@ TEST_CASE("waves that are alike share a box, and what others imply is left out")
   CHECK(folded.boxes[2].name == "end");
   CHECK(folded.edges == std::vector<std::array<std::uint32_t, 2>>{{0, 1}, {1, 2}});
   CHECK(folded.implied == 1);
-  const BoxedPlan each = box_plan(dag, true, {});
-  CHECK(each.boxes.size() == 5);
-  CHECK(each.boxes[1].name == "left_2");
-  CHECK(each.edges.size() == 4);
-  CHECK(each.implied == 2);
-  CHECK(box_plan(dag, true, {0, 4}).edges.size() == 5);
-  const std::string picture = plan_svg(dag, {}, {});
+  const std::string picture = plan_svg(dag, {});
   for (const std::string_view shown : {"no budget, critical path of 3 waves in red", ">12 bytes<",
-                                       "×: number of similar waves; --each-wave draws them one by one",
-                                       "1 arrow that others imply left out"}) {
+                                       "×: number of similar waves", "1 arrow that others imply left out"}) {
     CHECK(picture.find(shown) != std::string::npos);
   }
   CHECK(picture.find("EiB") == std::string::npos);

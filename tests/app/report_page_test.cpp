@@ -26,8 +26,7 @@ documents::RunReportDocument hostile_document() {
       {.begin_ns = 100, .end_ns = 150, .iteration = 2, .stage = 1, .tiles = engine::TileRun{3, -1, 4}});
   lane.spans.push_back(
       {.kind = engine::SpanKind::wait, .begin_ns = 150, .end_ns = 175, .name = 1, .iteration = 1});
-  report.timeline->measured.push_back(lane);
-  report.timeline->arrows.push_back({.from_lane = 0, .to_lane = 1, .from_ns = 149, .to_ns = 160, .name = 1});
+  report.timeline->lanes.push_back(lane);
   return run_document(std::move(report), {});
 }
 
@@ -59,9 +58,8 @@ TEST_CASE("the data of a page are what was given") {
   CHECK(data["report"]["kind"] == "run_report");
   CHECK(data["timeline"]["names"][0] == hostile);
   // Each span: kind, name, begin after the end before, length, iteration after that before, stage, tiles.
-  CHECK(data["timeline"]["measured"][0]["spans"] ==
+  CHECK(data["timeline"]["lanes"][0]["spans"] ==
         nlohmann::json({3, 0, 100, 50, 2, 1, 3, -1, 4, 4, 1, 0, 25, -1, -1, 0, 0, 0}));
-  CHECK(data["timeline"]["arrows"] == nlohmann::json({0, 149, 1, 160, 1}));
   CHECK(data["timeline"]["until_met_ns"].is_null());
 }
 

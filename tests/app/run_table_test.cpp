@@ -26,7 +26,6 @@ TEST_CASE("a queue whose ops publish items") {
                     .items = 1,
                     .items_remaining = 2,
                     .rounds = 3,
-                    .fault = {},
                     .publishing = engine::PublishingReport{.given_items = 1,
                                                            .published_items = 9,
                                                            .executed_items = 8,

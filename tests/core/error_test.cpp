@@ -53,6 +53,8 @@ TEST_CASE("text: unknown parts are omitted") {
         "tidegate: error: too much [overflow]");
   CHECK(describe({.code = ErrorCode::overflow, .message = "too much", .source = "a", .pointer = ""}) ==
         "tidegate: a: error: too much [overflow]");
+  CHECK(describe({.code = ErrorCode::warning, .message = "\x1b[31m", .fix = "\a", .source = "a"}) ==
+        "tidegate: a: warning: \\x1b[31m\n  fix: \\x07");
   CHECK(describe({.code = ErrorCode::syntax_error, .message = "not JSON", .line = 2}) ==
         "tidegate: input:2: error: not JSON [syntax_error]");
 }

@@ -22,8 +22,8 @@ DATA = REPOSITORY.parent / "shared" / "data"
 SEED = int(os.environ.get("TIDEGATE_SEED") or 20261121)
 
 LAYERED = ("--strategy", "layered")
-COMPACT = ("--strategy", "compact", "--effort", "2000000")
-PEAK = ("--objective", "peak", "--effort", "2000000")
+COMPACT = ("--strategy", "compact")
+PEAK = ("--objective", "peak")
 STRATEGIES = (LAYERED, COMPACT, PEAK)
 
 

@@ -73,10 +73,6 @@ class Layouts(Arena):
                 plan = self.arena(given, "--capacity", "1048576")
                 self.sound_arena({**given, "capacity_bytes": 1048576}, plan)
                 self.assertEqual(self.check(given, plan, "--capacity", "1MiB").rc, 0)
-                greedy = self.arena(given, "--effort", "0")
-                self.sound_arena(given, greedy)
-                self.assertEqual((greedy["search_nodes"], greedy["gave_up"]), (0, True))
-                self.assertGreater(greedy["height_bytes"], 1048576)
 
     def test_random(self) -> None:
         rng = random.Random(SEED)
@@ -84,14 +80,11 @@ class Layouts(Arena):
         for number in range(scaled(100, 15)):
             given = random_buffers(rng)
             with self.subTest(f"TIDEGATE_SEED={SEED}, problem {number}"):
-                plan = self.arena(given, "--effort", "20000")
+                plan = self.arena(given)
                 self.sound_arena(given, plan)
                 proofs.add(plan["proof"])
-                greedy = self.arena(given, "--effort", "0")
-                self.sound_arena(given, greedy)
-                self.assertGreaterEqual(greedy["height_bytes"], plan["height_bytes"])
                 tight = {**given, "capacity_bytes": plan["height_bytes"]}
-                self.sound_arena(tight, self.arena(tight, "--effort", "20000"))
+                self.sound_arena(tight, self.arena(tight))
         self.assertLessEqual({"meets_bound", "exhausted_search"}, proofs, "random problems did not reach both proofs")
 
     def test_examples(self) -> None:
@@ -115,11 +108,10 @@ class Layouts(Arena):
         starts = [rng.randrange(5 * count) for _ in range(count)]
         given = lifetimes(*[buffer(i if i % 2 else f"buffer {i}", lower, lower + rng.randint(1, 500),
                                    64 * rng.randint(1, 4096), 64) for i, lower in enumerate(starts)])
-        for options in (("--effort", "0"), ()):
-            plan = self.answer("arena", given, *options)
-            self.assertEqual([placed["id"] for placed in plan["buffers"]], [one["id"] for one in given["buffers"]])
-            self.assertLess(plan["height_bytes"], 1.3 * plan["lower_bound_bytes"])
-            self.assertEqual(self.check(given, plan).rc, 0)
+        plan = self.answer("arena", given)
+        self.assertEqual([placed["id"] for placed in plan["buffers"]], [one["id"] for one in given["buffers"]])
+        self.assertLess(plan["height_bytes"], 1.3 * plan["lower_bound_bytes"])
+        self.assertEqual(self.check(given, plan).rc, 0)
 
 
 class Ids(Arena):
@@ -150,16 +142,15 @@ class Refusals(Arena):
     def test_capacity_below_the_bound(self) -> None:
         for given, options in ((FULL, ("--capacity", "6")), ({**FULL, "capacity_bytes": 6}, ()),
                                ({**FULL, "capacity_bytes": 100}, ("--capacity", "6"))):
-            for effort in ((), ("--effort", "0")):
-                error = self.error("arena", given, *options, *effort)
-                place = {error.pop(key, None) for key in ("line", "column", "excerpt")}
-                self.assertEqual(place == {None}, "capacity_bytes" not in given)
-                self.assertEqual(error, {
-                    "code": "arena_over_capacity",
-                    "message": "7 bytes are alive at one moment and the capacity is 6 bytes",
-                    "fix": "raise the capacity to at least 7 bytes, or keep fewer buffers alive together",
-                    "source": "standard input", "pointer": "/capacity_bytes", "required_bytes": 7,
-                    "capacity_bytes": 6})
+            error = self.error("arena", given, *options)
+            place = {error.pop(key, None) for key in ("line", "column", "excerpt")}
+            self.assertEqual(place == {None}, "capacity_bytes" not in given)
+            self.assertEqual(error, {
+                "code": "arena_over_capacity",
+                "message": "7 bytes are alive at one moment and the capacity is 6 bytes",
+                "fix": "raise the capacity to at least 7 bytes, or keep fewer buffers alive together",
+                "source": "standard input", "pointer": "/capacity_bytes", "required_bytes": 7,
+                "capacity_bytes": 6})
         self.arena({**FULL, "capacity_bytes": 6}, "--capacity", "7")
 
     def test_capacity_below_what_a_search_proves(self) -> None:
@@ -168,22 +159,6 @@ class Refusals(Arena):
         self.assertEqual((error["code"], error["required_bytes"]), ("arena_over_capacity", 9))
         self.assertRegex(error["message"], r"needs at least 9 bytes .* an exhaustive search of \d+ nodes proves it")
         self.assertEqual(offsets_of(self.arena(given, "--capacity", "9")).count(8), 1)
-
-    def test_effort_spent(self) -> None:
-        """When the effort is spent, the error names a height that suffices."""
-        rng = random.Random(SEED + 2)
-        for _ in range(50):
-            given = random_buffers(rng)
-            plan = self.arena(given, "--effort", "0")
-            if plan["gave_up"]:
-                break
-        self.assertTrue(plan["gave_up"], "no greedy layout misses the bound")
-        height, bound = plan["height_bytes"], plan["lower_bound_bytes"]
-        error = self.error("arena", given, "--effort", "0", "--capacity", str(bound))
-        self.assertEqual([error[key] for key in ("code", "pointer", "capacity_bytes", "best_height_bytes", "fix")],
-                         ["arena_search_exhausted", "/capacity_bytes", bound, height,
-                          f"raise --effort, or the capacity to {height} bytes"])
-        self.arena(given, "--effort", "0", "--capacity", str(height))
 
     def test_bad_buffers(self) -> None:
         good = buffer("good", 0, 1, 1)
@@ -207,13 +182,8 @@ class Refusals(Arena):
         self.assertEqual(self.error("arena", lifetimes(*aligned))["code"], "byte_count_overflow")
 
     def test_options(self) -> None:
-        for options in (("--capacity", "x"), ("--capacity", "-1"), ("--effort", "x"), ("--effort", "1.5"),
-                        ("--format", "dot"), ("--stream", "--format", "table"), ("--budget", "5")):
+        for options in (("--capacity", "x"), ("--capacity", "-1"), ("--format", "dot"), ("--stream", "--format", "table"), ("--budget", "5")):
             self.error("arena", FULL, *options, rc=2)
-
-    def test_counts_do_not_wrap(self) -> None:
-        for effort in ("-1", str(U64 + 1)):
-            self.error("arena", FULL, "--effort", effort, rc=2)
 
 
 class Outputs(Arena):
@@ -242,25 +212,20 @@ search       not needed
         lines = self.answer("arena", lifetimes(buffer(7, 0, 1, 1), buffer("7", 0, 1, 1)), "--format", "table")
         self.assertEqual(len({row.split()[0] for row in lines.splitlines()[3:5]}), 2)
 
-    def test_table_of_no_search(self) -> None:
-        given = lifetimes(buffer("a", 0, 1, 1, 8), buffer("b", 0, 1, 1, 8), buffer("c", 0, 1, 1, 8))
-        self.assertTrue(self.arena(given, "--effort", "0")["gave_up"])
-        self.assertNotIn("not needed", self.answer("arena", given, "--format", "table", "--effort", "0"))
-
     def test_same_input_same_bytes(self) -> None:
         rng = random.Random(SEED + 3)
         for _ in range(10):
             given = json.dumps(random_buffers(rng, 60))
-            first, second = (run("arena", "--effort", "20000", input=given).stdout for _ in range(2))
+            first, second = (run("arena", input=given).stdout for _ in range(2))
             self.assertTrue(first)
             self.assertEqual(first, second)
 
     def test_streams_are_single_runs(self) -> None:
         rng = random.Random(SEED + 4)
         problems = [random_buffers(rng, 60) for _ in range(scaled(30, 10))]
-        stream = support.run_stream(["arena", "--effort", "20000"],
+        stream = support.run_stream(["arena"],
                                     [*problems, lifetimes(buffer(1, 1, 1, 1)), {**FULL, "capacity_bytes": 1}, "["])
-        self.assertEqual(stream.lines[:-3], [self.arena(given, "--effort", "20000") for given in problems])
+        self.assertEqual(stream.lines[:-3], [self.arena(given) for given in problems])
         self.assertEqual([line["error"]["code"] for line in stream.lines[-3:]],
                          ["empty_lifetime", "arena_over_capacity", "syntax_error"])
         self.assertEqual(stream.rc, 3)

@@ -36,7 +36,7 @@ OFFERS = {
     "recommend requ": ["request.json", "requests.ndjson"],
     "recommend -o x --outp": [],
     "run --report p": ["page.html"],
-    "run --set or": ["order="],
+    "run --set tuning.or": ["tuning.order="],
     "check requ": ["request.json", "requests.ndjson", "requeue_accounting"],
     "check request.json requests.n": ["requests.ndjson"],
     "completion zsh f": [],

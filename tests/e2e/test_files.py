@@ -91,7 +91,7 @@ class Overwriting(Files):
                                ("a.bin", 'the input of buffer "a"'), ("program.json", "the program"),
                                ("plan.json", "the plan")):
                 self.refused(f"{option} would overwrite {what}, FOLDER/{file}", None, option, str(self.folder / file),
-                             "--plan", plan, "--dry-run", rc=2, code="invalid_usage")
+                             "--set", f"plan={plan}", "--dry-run", rc=2, code="invalid_usage")
         self.refused("--emit-kernel would overwrite -o, FOLDER/new", None, "-o", str(self.folder / "new"),
                      "--emit-kernel", str(self.folder / "new"), "--dry-run", rc=2, code="invalid_usage")
         self.refused('the output of buffer "b" would overwrite -o, FOLDER/b.npy', "/buffers/b/output",

@@ -69,7 +69,7 @@ class FirstRun(Programs):
         self.assertFalse(self.report(path)["first_run"]["measured"])
         path.write_text(path.read_text().replace('"iota": {}', '"fill": 3'))
         self.assertFalse(self.report(path)["first_run"]["measured"])
-        self.assertTrue(self.report(path, "--mode", "jit")["first_run"]["measured"])
+        self.assertTrue(self.report(path, "--set", "tuning.mode=jit")["first_run"]["measured"])
         self.file("ops.cl", OPS + "\n")
         self.assertTrue(self.report(path)["first_run"]["measured"])
         self.assertEqual(len(self.kept("profile")), 3)
@@ -108,7 +108,7 @@ class FirstRun(Programs):
                 self.assertIn(f'warning: cannot write in "{read_only}/tidegate", so each run measures again', result.stderr)
 
     def test_nothing_kept_without_a_cache(self) -> None:
-        first = self.report(self.two_side_by_side(), "--no-cache")["first_run"]
+        first = self.report(self.two_side_by_side(), "--set", "cache=no")["first_run"]
         self.assertEqual((first["measured"], first["kept"]), (True, False))
         self.assertEqual(self.kept("profile"), [])
 
@@ -244,7 +244,7 @@ class FirstRun(Programs):
                 first = report["first_run"]
                 self.assertEqual((first["compared"], first["equal"], first["kept"], first["measured"]), (True, True, True, False))
                 self.assertIn("earlier" if run_before else "first run", first["reason"])
-        self.assertIn("first run", self.report(path, "--strategy", "launch", "--mode", "jit")["first_run"]["reason"])  # another kernel
+        self.assertIn("first run", self.report(path, "--strategy", "launch", "--set", "tuning.mode=jit")["first_run"]["reason"])  # another kernel
 
     def test_outputs_that_differ(self) -> None:
         path = self.two_side_by_side()
@@ -266,7 +266,7 @@ class FirstRun(Programs):
         # It is said again as long as the program stays as it is.
         again = self.report(path, warned=True)
         self.assertEqual((again["strategy"], again["first_run"]["equal"], again["first_run"]["difference_file"]), ("plain", False, str(difference)))
-        json_errors = run("run", str(path), "--set", "measure=no", "--no-cache", env=environment(**wrong))
+        json_errors = run("run", str(path), "--set", "measure=no", "--set", "cache=no", env=environment(**wrong))
         self.assertEqual(parse(json_errors.stdout)["strategy"], "plain")
 
     def test_nothing_to_compare(self) -> None:
@@ -307,7 +307,7 @@ class FirstTraversal(Programs):
         self.assertEqual([again[key] for key in ("compared", "equal", "kept", "runs", "reason")],
                          [True, True, True, 0, "checked on an earlier run here, right by the serial algorithm"])
         # Another way to run it is checked by itself; so is a graph that was written since, and a program that was edited.
-        self.assertEqual(self.first("--set", "alone-up-to=3")["runs"], 1)
+        self.assertEqual(self.first("--set", "tuning.alone-up-to=3")["runs"], 1)
         self.file("path.el", "0 1\n1 2\n2 4\n")
         self.assertEqual(self.first()["runs"], 1)
         self.path.write_text(self.path.read_text() + "\n")
@@ -317,7 +317,7 @@ class FirstTraversal(Programs):
 
     def test_not_kept_without_a_cache(self) -> None:
         for _ in range(2):
-            first = self.first("--no-cache")
+            first = self.first("--set", "cache=no")
             self.assertEqual([first[key] for key in ("compared", "kept", "runs")], [True, False, 1])
 
     def test_left_out(self) -> None:

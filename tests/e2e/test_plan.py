@@ -142,27 +142,21 @@ class Options(Planning):
         for options, strategy, objective in (((), "layered", None), (("--strategy", "compact"), "compact", "groups"),
                                              (("--objective", "peak"), "compact", "peak"),
                                              (("--objective", "groups"), "compact", "groups"),
-                                             (("--effort", "0"), "compact", "groups"),
                                              (("--strategy", "compact", "--objective", "peak"), "compact", "peak")):
             plan = self.answer("plan", DIAMOND, *options)
             self.assertEqual((plan["strategy"], plan.get("objective")), (strategy, objective), options)
 
     def test_contradictions(self) -> None:
-        for options in (("--objective", "peak"), ("--objective", "groups"), ("--effort", "1")):
+        for options in (("--objective", "peak"), ("--objective", "groups")):
             error = self.error("plan", DIAMOND, "--strategy", "layered", *options, rc=2)
             self.assertEqual((error["code"], error["message"]),
-                             ("invalid_usage", "--objective and --effort are for --strategy compact"))
+                             ("invalid_usage", "--objective is for --strategy compact"))
 
     def test_wrong_words(self) -> None:
         for options, nearest in ((("--strategy", "compct"), "compact"), (("--objective", "peaks"), "peak"),
-                                 (("--format", "tabel"), "table"), (("--most-wave", "3"), "--most-waves"),
-                                 (("--effort", "1.5"), None), (("--effort", "x"), None)):
+                                 (("--format", "tabel"), "table"), (("--object", "peak"), "--objective")):
             error = self.error("plan", DIAMOND, *options, rc=2)
             self.assertEqual(error.get("nearest"), nearest, options)
-
-    def test_counts_do_not_wrap(self) -> None:
-        for options in (("--effort", "-1"), ("--effort", str(U64 + 1)), ("--most-waves", "-1")):
-            self.error("plan", DIAMOND, *options, rc=2)
 
     def test_streams_carry_json_only(self) -> None:
         for format in ("table", "svg"):
@@ -251,18 +245,6 @@ class Quality(Planning):
         for path in dags:
             given = parse(path.read_text(encoding="utf-8"))
             self.plans({"dependencies": [], **given})
-
-    def test_effort_never_makes_it_worse(self) -> None:
-        rng = random.Random(SEED + 1)
-        for number in range(scaled(10, 4)):
-            given = random_dag(rng)
-            best = None
-            for effort in (0, 1, 10_000, 1_000_000):
-                plan = self.answer("plan", given, "--effort", str(effort))
-                self.sound(given, plan)
-                count = len(groups_of(plan))
-                self.assertTrue(best is None or count <= best, f"TIDEGATE_SEED={SEED}, DAG {number}, effort {effort}")
-                best = count
 
 
 class Determinism(Planning):

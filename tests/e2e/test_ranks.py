@@ -444,7 +444,7 @@ class Ranks(Programs):
         self.assertIn('combine is "max", and the kernel adds to "bins" with atomics', result.stderr)
 
     def test_queues_make_the_same_bytes_and_counts(self) -> None:
-        counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "priority", "queues")
+        counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "queues")
         for name, sizes in (("queue", (2, 4)), ("quadrature", (2,)), ("queens", (4,))):
             program = self.example(name)
             self.check(self.mpirun(1, "run", "program.json", "--strategy", "plain", "-o", "report.json"), 0)
@@ -489,7 +489,7 @@ class Ranks(Programs):
                                             "algorithm": "pagerank", "outputs": {"ranks": "ranks.npy"}}))
         made = []
         # Whole on rank 0, which checks it; in parts, as it was checked; whole again.
-        for ranks, args, compared in ((1, (), True), (3, ("--no-cache",), True), (3, (), True), (3, ("--set", "verify-first=no"), False),
+        for ranks, args, compared in ((1, (), True), (3, ("--set", "cache=no",), True), (3, (), True), (3, ("--set", "verify-first=no"), False),
                                       (3, ("--verify",), True)):
             result = self.mpirun(ranks, "run", "graph.json", *args)
             self.check(result, 0)
@@ -625,7 +625,7 @@ class Ranks(Programs):
                 self.assertLess(rank["waiting_ns"], rank["dispatch_ns"])
                 if rank["rank"] != 0:
                     self.assertTrue(report["error"]["message"].startswith(f'rank {rank["rank"]} of 4: '))
-                self.check(self.mpirun(1, "check", "report.json"), 0)
+                self.check(self.mpirun(1, "check", "report.json"), 1)
 
     def test_a_traversal_that_ends_early_has_the_numbers_of_the_rank_that_reports(self) -> None:
         self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 900, "height": 9}}}, "algorithm": "bfs", "sources": [0]}))
@@ -635,7 +635,7 @@ class Ranks(Programs):
         self.assertEqual(report["status"], "deadline")
         (rank,) = report["ranks"]["ranks"]
         self.assertLess(rank["edges"], report["graph"]["edges"])
-        self.check(self.mpirun(1, "check", "report.json"), 0)
+        self.check(self.mpirun(1, "check", "report.json"), 1)
 
     def test_an_algorithm_that_loops_is_reported_by_its_rank_alone(self) -> None:
         self.file("path.txt", "".join(f"{v} {v + 1}\n" for v in range(400)))
@@ -651,7 +651,7 @@ class Ranks(Programs):
         report = parse((self.folder / "report.json").read_text())
         self.assertTrue(report["error"]["message"].startswith("rank 2 of 4: "))
         self.assertEqual([rank["rank"] for rank in report["ranks"]["ranks"]], [2])
-        self.check(self.mpirun(1, "check", "report.json"), 0)
+        self.check(self.mpirun(1, "check", "report.json"), 1)
         self.assertFalse((self.folder / "hops.raw").exists())
 
     def test_one_rank_with_an_error_ends_all(self) -> None:
@@ -760,8 +760,8 @@ class Ranks(Programs):
             self.assertIn(f"{what} does not work on several ranks yet", self.mpirun(2, "run", "program.json", *args).stderr)
         self.assertEqual(set(self.folder.iterdir()), given)
         self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 3, "height": 3}}}, "algorithm": "bfs", "sources": [0]}))
-        self.assertIn("--set force-topology does not work on several ranks yet",
-                      self.mpirun(2, "run", "graph.json", "--set", "force-topology=sparse_frontier").stderr)
+        self.assertIn("--set tuning.force-topology does not work on several ranks yet",
+                      self.mpirun(2, "run", "graph.json", "--set", "tuning.force-topology=sparse_frontier").stderr)
         for name, what in (("fire", "wave 2 (burn) with active tiles "), ("blur", 'the image "photo" '),
                            ("search", 'the list of hits "found" ')):
             self.example(name)

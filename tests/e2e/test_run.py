@@ -215,7 +215,7 @@ class Results(Small):
     def both(self, document: Document, warnings: int = 0, **expected: list[Any]) -> list[Document]:
         reports = []
         for strategy in STRATEGIES:
-            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify", warnings=warnings)
+            report = self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify", warnings=warnings)
             self.assertEqual(report["strategy"], strategy)
             for name, values in expected.items():
                 spec = document["buffers"][name]
@@ -237,15 +237,15 @@ class Results(Small):
         document = program({"a": buffer(count=96, init=IOTA), "b": buffer(count=96), "c": buffer(count=96)},
                            wave("plus", "a", "b", 1, size=96), wave("plus", "b", "c", 2, size=96), repeat=3, swap=[["a", "c"]])
         document["buffers"]["a"]["output"] = "a.npy"
-        options = ("--strategy", "counters", "--mode", "interpreter", "--set", "promote=none", "--verify")
+        options = ("--strategy", "counters", "--set", "tuning.mode=interpreter", "--set", "tuning.promote=none", "--verify")
         for order in ("blocked", "serpentine"):
-            self.report_of(document, *options, "--set", f"order={order}")
+            self.report_of(document, *options, "--set", f"tuning.order={order}")
             self.assertEqual(self.output("a.npy"), [i + 9 for i in range(96)], order)
-        refused = self.run_document(document, *options, "--set", "order=strided")
+        refused = self.run_document(document, *options, "--set", "tuning.order=strided")
         self.assertEqual((refused.rc, refused.stderr),
-                         (2, "tidegate: error: --strategy counters and --set order=strided cannot be combined: work-groups wait for "
+                         (2, "tidegate: error: --strategy counters and --set tuning.order=strided cannot be combined: work-groups wait for "
                              "the owners of runs of tiles [invalid_usage]\n"
-                             "  fix: give --set order=blocked or serpentine, or --strategy barrier\n"))
+                             "  fix: give --set tuning.order=blocked or serpentine, or --strategy barrier\n"))
 
     def test_recorded_launches(self) -> None:
         """From the third iteration on both phases are command buffers, where the device has those; values that change are launched."""
@@ -314,7 +314,7 @@ class Results(Small):
         n = 1 << 19
         document = program({"a": buffer(count=n, init=IOTA), "b": buffer(count=n, output="b.npy")},
                            wave("turned", "a", "b", size=n, local=64))
-        report = self.report_of(document, "--strategy", "barrier", "--mode", "jit", "--set", "side-by-side=8")
+        report = self.report_of(document, "--strategy", "barrier", "--set", "tuning.mode=jit", "--set", "tuning.side-by-side=8")
         self.assertEqual(report["effective_geometry"]["workgroup_size"], 512)
         self.assertEqual(self.output("b.npy"), [64 * (i // 64) + 63 - i % 64 for i in range(n)])
 
@@ -323,7 +323,7 @@ class Results(Small):
         not verified against it."""
         document = program({"a": buffer(count=13, init=IOTA), "b": buffer(count=13, output="b.npy")},
                            wave("plus", "a", "b", 7, size=13, local=4))
-        report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter")
+        report = self.report_of(document, "--strategy", "barrier", "--set", "tuning.mode=interpreter")
         self.assertEqual((report["items_processed"], report["fallbacks"]), (13, []))
         self.assertEqual(self.output("b.npy"), [i + 7 for i in range(13)])
         result = self.run_document(document, "--strategy", "launch")
@@ -381,7 +381,7 @@ kernel void copied(global const uint* a, global uint* out) {
   out[get_global_id(0)] = a[get_global_id(0)];
 }
 """
-WAYS = [("--strategy", strategy, "--mode", mode)
+WAYS = [("--strategy", strategy, "--set", f"tuning.mode={mode}")
         for strategy, mode in (("launch", "interpreter"), ("barrier", "jit"), ("counters", "interpreter"))]
 
 
@@ -478,12 +478,12 @@ class LargeBuffers(Small):
 
 class Kept(Small):
     def test_kernels(self) -> None:
-        """Kept from one run to the next, used neither with --no-cache nor for another program."""
+        """Kept from one run to the next, used neither with --set cache=no nor for another program."""
         document = program({"a": buffer(init=IOTA), "b": buffer(output="b.npy")},
                            wave("plus", "a", "b", 1), wave("plus", "b", "a", 77), repeat=2)
-        options = ("--strategy", "barrier", "--mode", "jit")
+        options = ("--strategy", "barrier", "--set", "tuning.mode=jit")
         hits = [self.report_of(document, *options, *more)["telemetry"]["compiled_pipeline_cache_hit"]
-                for more in ((), (), ("--no-cache",))]
+                for more in ((), (), ("--set", "cache=no",))]
         self.assertEqual(hits, [False, True, False])
 
     def test_same_bytes(self) -> None:
@@ -506,8 +506,8 @@ class Kept(Small):
 class Report(Small):
     def test_options_without_effect(self) -> None:
         for options, message in ((("--dry-run", "--verify"), "--verify has no effect with --dry-run"),
-                                 (("--dry-run", "--check-halos"), "--check-halos has no effect with --dry-run"),
-                                 (("--check-bounds", "--compare", "3"), "--compare has no effect with --check-bounds")):
+                                 (("--dry-run", "--check", "halos"), "--check halos has no effect with --dry-run"),
+                                 (("--check", "bounds", "--compare", "3"), "--compare has no effect with --check bounds")):
             refused = self.run_document(CHAIN, *options)
             self.assertEqual(refused.rc, 2)
             self.assertIn(message, refused.stderr)
@@ -523,109 +523,6 @@ class Report(Small):
             checked = run("check", "-", input=result.stdout)
             self.assertEqual((checked.rc, checked.stderr), (0, ""))
 
-    def test_reports_that_contradict_themselves(self) -> None:
-        """check names each figure that does not follow from the others, and what was not proved."""
-        report = self.report_of(CHAIN, "--strategy", "launch", "--verify", "--compare", "3")
-        self.assertNotIn("converged", report)
-        again = "the report was changed or is incomplete: run the program again"
-
-        def told(*changes: tuple[str, Any]) -> list[tuple[str, str, str, str]]:
-            """The errors of check once these members are changed, or gone: None."""
-            changed = json.loads(json.dumps(report))
-            for pointer, value in changes:
-                *path, last = pointer.split("/")
-                target = functools.reduce(lambda node, key: node[int(key) if isinstance(node, list) else key], path, changed)
-                target[int(last) if isinstance(target, list) else last] = value
-                if value is None:
-                    del target[last]
-            result = run("check", "run_report", "-", "--errors", "json", input=json.dumps(changed))
-            verdict, = json.loads(result.stdout)["documents"]
-            self.assertEqual((result.rc, verdict["verdict"] == "valid"), (1 if changes else 0, not changes), changes)
-            return [(error["code"], error.get("pointer"), error["message"], error["fix"])
-                    for error in map(json.loads, result.stderr.splitlines())]
-
-        def inconsistent(pointer: str, message: str) -> tuple[str, str, str, str]:
-            return "inconsistent_evidence", pointer, message, again
-
-        self.assertEqual(told(), [])
-        self.assertEqual(told(("items_processed", 5)), [
-            inconsistent("/items_processed", "items_processed and items_remaining are together 5, and items_in_all is 24"),
-            inconsistent("/items_processed", "items_processed is 5, and 24 items, each once or in all of 1 iteration, cannot be as many"),
-            inconsistent("/tiles_processed", "tiles_processed is 6, and items_processed only 5"),
-            inconsistent("/lineage_items", "lineage_items is 24, and items_processed only 5")])
-        self.assertEqual(told(("region_lineage", [])), [
-            inconsistent("/lineage_items", "region_lineage and lineage_items differ on whether waves have rules"),
-            inconsistent("/lineage_iterations", "lineage_iterations and region_lineage differ on whether there are rules")])
-        self.assertEqual(told(("items_remaining", 1)), [
-            inconsistent("/items_processed", "items_processed and items_remaining are together 25, and items_in_all is 24"),
-            inconsistent("/items_remaining", "items_remaining is 1, and of a run that is done it is 0")])
-        self.assertEqual(told(("deduped_items", 1)), [inconsistent("/deduped_items", "deduped_items is 1, and that of the queues 0")])
-        queue = {"wave": "q", "items": 5, "deduped_items": 1, "published_items": 3, "items_processed": 5, "items_remaining": 0, "requeues": True, "rounds": 1,
-                 "requeue_count": 2, "aged_promotions": 0, "max_priority_age": 0}
-        # A round has two launches, and where waves are fused the program has one.
-        self.assertEqual(told(("queues", [queue]), ("deduped_items", 1), ("telemetry/kernel_launches", 2)), [
-            inconsistent("/queues/0/items", "deduped_items and published_items are together 4, and items is 5"),
-            inconsistent("/queues/0/items_processed", "items_processed is 5, and published_items is 3, once or in 1 iteration"),
-            ("incomplete_evidence", "/priority", "the report has no priority of its queues", "run the program again: every run writes it")])
-        taken = [index for index, candidate in enumerate(report["candidates"]) if candidate["taken"]]
-
-        def measured(time: int) -> list[tuple[str, Any]]:
-            return [(f"candidates/{index}/measured_ns", time) for index in taken]
-
-        even = measured(50) + [(f"comparison/{side}_{which}ns", time if which != "rounds_" else [time] * 3)
-                for side, time in (("plain", 100), ("run", 50)) for which in ("", "min_", "max_", "rounds_")]
-        even += [("comparison/speedup_low", 2), ("comparison/speedup_high", 2), ("comparison/plain_outliers", []), ("comparison/run_outliers", [])]
-        self.assertEqual(told(*even, ("comparison/speedup", 2.5)), [
-            inconsistent("/comparison/speedup", "speedup is 2.5, and that of the rounds' ratios 2")])
-        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_outliers", [1])), [
-            inconsistent("/comparison/run_outliers", "run_outliers are not those of run_rounds_ns")])
-        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/speedup_high", 3)), [
-            inconsistent("/comparison/speedup_high", "speedup_high is 3, and that of the rounds' ratios 2")])
-        self.assertEqual(told(*even, ("comparison/speedup", 2), ("comparison/run_max_ns", 51), ("comparison/plain_rounds_ns", [100])), [
-            inconsistent("/comparison/plain_rounds_ns", "elements: 1, and rounds is 3"),
-            inconsistent("/comparison/run_rounds_ns", "run_min_ns, run_ns and run_max_ns are not the least, the median and the largest of "
-                                                      "run_rounds_ns")])
-        self.assertEqual(told(("telemetry/bytes_uploaded", 0), ("telemetry/bytes_read_back", 70), ("telemetry/bytes_moved", 71)),
-                         [inconsistent("/telemetry/bytes_moved",
-                                       "bytes_moved is 71, and bytes_uploaded and bytes_read_back are together 70")])
-        self.assertEqual(told(("telemetry/hit_capacity", 1), ("recommendation/hit_capacity", 2)), [inconsistent(
-            "/telemetry/hit_capacity", "hit_capacity is 1, and that of the recommendation 2")])
-        parts = {"start": 2, "launches": 0, "barriers": 0, "waits": 0, "work": 0.5}
-        self.assertEqual(told(("candidates", [{"strategy": "launch", "side_by_side": 1, **report["effective_geometry"],
-                                               "measured_ns": report["comparison"]["run_ns"], "estimated_ns": 1, "estimated_parts_ns": parts, "taken": True}])),
-                         [inconsistent("/candidates/0/estimated_ns", "estimated_ns is 1, and its parts are together 2.5")])
-        self.assertLessEqual({"/candidates", "/candidates/1/taken"},
-                             {error[1] for error in told(("candidates/1/taken", True), ("candidates/0/taken", True))})
-        sum_bytes = report["memory"]["sum_bytes"]
-        self.assertEqual(told(("memory/sum_bytes", 2 * sum_bytes)), [inconsistent(
-            "/memory/sum_bytes", f"sum_bytes is {2 * sum_bytes}, and the buffers have together {sum_bytes}")])
-        for field in ("arena_bytes", "lower_bound_bytes", "offsets/0/offset", "offsets/1/alive/size"):
-            follows = {"/memory/sum_bytes", "/files_written/0/bytes"}
-            self.assertEqual({error[1] for error in told((f"memory/{field}", 1))} - follows, {"/memory"}, field)
-        older = [{key: buffer[key] for key in ("buffer", "offset")} for buffer in report["memory"]["offsets"]]
-        self.assertEqual(told(("memory/offsets", older), ("memory/lower_bound_bytes", 9), ("memory/arena_bytes", 8)), [
-            inconsistent("/memory/lower_bound_bytes", "lower_bound_bytes is 9, and arena_bytes only 8")])
-        times = ("queue_plan_ns", "upload_ns", "queue_publish_ns", "build_ns", "backend_dispatch_ns", "read_back_ns", "lineage_ns")
-        self.assertEqual(told(*((key, 1) for key in times), *measured(1), ("comparison", None), ("wall_time_ns", 5)), [inconsistent(
-            "/wall_time_ns", "times of all passes together is 6, and wall_time_ns only 5")])
-        self.assertEqual(told(("converged", True)), [
-            inconsistent("/converged", "converged is not what until says")])
-        self.assertEqual(told(("status", "deadline")), [inconsistent("/status", "the status is deadline, and there is no error")])
-        self.assertEqual(told(("output_parity", {"checked": 2, "equal": False, "differing_elements": 3})), [
-            inconsistent("/status", "the status is done, and output_parity says that outputs differ"),
-            ("outputs_differ", "/output_parity/equal", "3 elements of the outputs are not as plain launches leave them",
-             "likely_cause in its output_parity says where to look")])
-        self.assertEqual([error[:2] for error in told(("output_parity/differing_elements", 1))],
-                         [("inconsistent_evidence", "/output_parity/equal")])
-        self.assertEqual([error[:3] for error in told(("evidence/topology", None), ("evidence/complete/topology", None))],
-                         [("incomplete_evidence", "/evidence", "the report has no topology evidence")])
-        self.assertEqual([error[:2] for error in told(
-            ("evidence/topology/output_parity_required", False), ("evidence/complete/topology", False),
-            ("evidence/promotion/output_parity_required", False), ("evidence/complete/promotion", False))],
-            [("incomplete_evidence", f"/evidence/{which}/output_parity_required") for which in ("topology", "promotion")])
-        for field in ("barriers/global_barriers", "barriers/groups/0/waves/0", "max_group_width", "peak_frontier_bytes"):
-            self.assertEqual([error[0] for error in told((f"plan/{field}", 1 << 20))], ["invalid_plan"], field)
-
     def test_program_schema(self) -> None:
         schema = json.loads(run("schema", "wave_program").stdout)
         jsonschema.Draft202012Validator(schema).validate(CHAIN)
@@ -636,7 +533,7 @@ class Report(Small):
         self.file("print.cl", 'kernel void talk(global uint* x) { x[get_global_id(0)] = 1u; printf("here\\n"); }\n')
         document = program({"x": buffer(output="x.npy")}, wave("talk", {"buffer": "x"}))
         document["ops"] = {"talk": {"source": "print.cl"}}
-        for options in (("--strategy", "barrier", "--verify"), ("--check-bounds",)):
+        for options in (("--strategy", "barrier", "--verify"), ("--check", "bounds",)):
             result = self.run_document(document, *options)
             self.assertEqual(result.rc, 0, result.stderr)
             self.assertEqual(parse(result.stdout)["kind"], "run_report")
@@ -667,65 +564,14 @@ class Report(Small):
 
     def test_compare(self) -> None:
         comparison = self.report_of(CHAIN, "--strategy", "launch", "--compare", "3")["comparison"]
-        self.assertEqual(comparison["rounds"], 3)
         for kind in ("plain", "run"):
             rounds = comparison[f"{kind}_rounds_ns"]
             self.assertEqual((len(rounds), comparison[f"{kind}_ns"]), (3, sorted(rounds)[1]))
-            self.assertEqual((comparison[f"{kind}_min_ns"], comparison[f"{kind}_max_ns"]), (min(rounds), max(rounds)))
         ratios = sorted(plain / ours for plain, ours in zip(comparison["plain_rounds_ns"], comparison["run_rounds_ns"], strict=True))
         self.assertEqual([comparison[f"speedup{end}"] for end in ("_low", "", "_high")], ratios)
         self.assertEqual(comparison["verdict"], "too_few_rounds")
         same = self.report_of(CHAIN, "--strategy", "plain", "--compare", "2")["comparison"]
         self.assertEqual(same["verdict"], "same_launches")
-
-    def test_next_request(self) -> None:
-        """What a run measured is a request of the launch policy."""
-        result = self.run_document(CHAIN, "--strategy", "barrier", "--workers", "1")
-        report = parse(result.stdout)
-        printed = run("recommend", "--from", "-", "--print-request", input=result.stdout)
-        request = parse(printed.stdout)
-        evidence = report["evidence"]
-        self.assertEqual(
-            [request[key] for key in ("queue_len", "requested_worker_groups", "hot_opcode_count", "requeue_count", "resident_device_bytes",
-                                      "previous_topology")],
-            [6, 1, evidence["promotion"]["hot_opcode_count"], 0, evidence["topology"]["resident_device_bytes"],
-             report["recommendation"]["topology"]])
-        self.assertEqual({key: value for key, value in request.items() if key not in ("kind", "schema_version")}, report["next_request"])
-        answers = [run("recommend", *args, input=text).stdout for args, text in ((["--from", "-"], result.stdout), ([], printed.stdout))]
-        self.assertEqual(answers[0], answers[1])
-        self.assertEqual(parse(run("priority", "drain", input=result.stdout).stdout)["should_drain"], False)
-        self.assertEqual(run("recommend", "--print-request", input="{}").rc, 2)
-        (self.folder / "policy.json").write_text('{"jit_queue_len_threshold": 1}')
-        for args, mode in (([], "interpreter"), (["--policy", str(self.folder / "policy.json")], "jit")):
-            answer = parse(run("recommend", "--from", "-", *args, input=result.stdout).stdout)
-            self.assertEqual(answer["recommendation"]["execution_mode"], mode)
-        # The limits of --device replace those of the report.
-        limit = report["next_request"]["max_workgroup_size_x"]
-        report["next_request"]["max_workgroup_size_x"] = limit - 1
-        for args, expected in (([], limit - 1), (["--device", "cpu"], limit)):
-            other = run("recommend", "--from", "-", "--print-request", *args, input=json.dumps(report))
-            self.assertEqual(parse(other.stdout)["max_workgroup_size_x"], expected, other.stderr)
-        del report["next_request"]
-        earlier = run("recommend", "--from", "-", input=json.dumps(report))
-        self.assertEqual((earlier.rc, "no next_request" in earlier.stderr), (3, True), earlier.stderr)
-
-    def test_next_request_of_a_run_that_ended_early(self) -> None:
-        """The request holds what ran, and the budget is enough for it."""
-        (self.folder / "count.cl").write_text(
-            "kernel void count(global uint* a, global uint* go) { uint i = get_global_id(0); a[i]++; if (i == 0) go[0] = a[0] < 5; }")
-        program = {"buffers": {"a": {"type": "u32", "count": 1024, "init": {"fill": 0}}, "go": {"type": "u32", "count": 1, "init": {"fill": 7}}},
-                   "ops": {"count": {"source": "count.cl"}}, "until": {"buffer": "go", "equals": 0}, "repeat": 1000000,
-                   "device_memory_budget_bytes": 1000000,
-                   "waves": [{"op": "count", "global_size": [1024], "local_size": [64], "args": [{"buffer": "a"}, {"buffer": "go"}]}]}
-        result = self.run_document(program, "--strategy", "launch")
-        report = parse(result.stdout)
-        self.assertEqual((report["iterations"], report["items_processed"], report["tiles_processed"]), (5, 5 * 1024, 5 * 1024 // 64))
-        request = parse(run("recommend", "--from", "-", "--print-request", input=result.stdout).stdout)
-        self.assertEqual(request["queue_len"], 80)
-        next_answer = run("recommend", "--from", "-", input=result.stdout)
-        self.assertEqual(next_answer.rc, 0, next_answer.stderr)
-        for same in ("hit_capacity", "estimated_peak_device_bytes", "device_memory_budget_bytes"):
-            self.assertEqual(parse(next_answer.stdout)["recommendation"][same], report["recommendation"][same], same)
 
     def test_baseline(self) -> None:
         """Times next to those of an earlier report, which the test makes a thousand times as fast, or as slow."""
@@ -749,14 +595,25 @@ class Report(Small):
         other["items_in_all"] += 1
         (self.folder / "earlier.json").write_text(json.dumps(other))
         self.assertIn("warning: the baseline timed other work", run_with(None, "--compare", "6").stderr)
+        refused = run_with(None, "--compare", "6", "--fail-slower", "5%", "-q")
+        self.assertEqual((refused.rc, "the baseline timed other work" in refused.stderr), (2, True), refused.stderr)
         for args, message in ((["--compare", "1"], "too few rounds to compare: 1 of this run, 6 of the baseline"),
                               ([], "--baseline needs --compare")):
             refused = run_with(None, *args)
             self.assertEqual(refused.rc, 2)
             self.assertIn(message, refused.stderr)
+        stored = {"slow": json.loads(self.earlier), "fast": json.loads(self.earlier), "other": other, "few": json.loads(self.earlier)}
+        stored["slow"]["comparison"]["run_rounds_ns"] = [1000 * ns for ns in stored["slow"]["comparison"]["run_rounds_ns"]]
+        del stored["few"]["comparison"]
+        for name, document in stored.items():
+            (self.folder / f"{name}.json").write_text(json.dumps(document))
+        for a, b, rc, message in (("fast", "slow", 1, "[slower_than_baseline]"), ("slow", "fast", 0, ""),
+                                  ("other", "slow", 2, "the baseline timed other work"), ("few", "slow", 2, "needs two reports")):
+            compared = run("compare", *(str(self.folder / f"{name}.json") for name in (a, b)), "--fail-slower", "5%")
+            self.assertEqual((compared.rc, message in compared.stderr), (rc, True), compared.stderr)
         files = {kind: self.folder / f"times.{kind}" for kind in ("md", "csv")}
-        report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--export-markdown", str(files["md"]),
-                                         "--export-csv", str(files["csv"])).stdout)
+        for file in files.values():
+            report = parse(self.run_document(CHAIN, "--strategy", "launch", "--compare", "2", "--export", str(file)).stdout)
         self.assertEqual(files["md"].read_text().count("\n"), 4)
         rows = [line.split(",") for line in files["csv"].read_text().splitlines()]
         self.assertEqual(rows[0], ["round", "run_ns", "other_ns"])
@@ -781,7 +638,7 @@ class Report(Small):
 
     def test_numbers(self) -> None:
         """Sums of the report that must add up."""
-        report = self.report_of(CHAIN, "--strategy", "barrier", "--mode", "interpreter", "--workers", "1")
+        report = self.report_of(CHAIN, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--workers", "1")
         telemetry = report["telemetry"]
         self.assertEqual(telemetry["bytes_moved"], telemetry["bytes_uploaded"] + telemetry["bytes_read_back"])
         self.assertEqual((report["effective_geometry"]["worker_groups"], telemetry["kernel_launches"]),
@@ -803,7 +660,6 @@ class Report(Small):
             self.assertEqual({candidate["strategy"] for candidate in candidates}, {"launch", "barrier", "counters", "plain"})
             for candidate in candidates:
                 self.assertGreater(candidate["estimated_ns"], 0)
-                self.assertAlmostEqual(candidate["estimated_ns"], sum(candidate["estimated_parts_ns"].values()), 3)
                 self.assertEqual((candidate["worker_groups"] == 0, "order" in candidate),
                                  (candidate["strategy"] in LAUNCHES, candidate["strategy"] not in LAUNCHES))
             taken, = (candidate for candidate in candidates if candidate["taken"])
@@ -862,7 +718,7 @@ class DryRun(Small):
     def test_kernel(self) -> None:
         for mode in ("interpreter", "jit"):
             path = self.folder / f"{mode}.cl"
-            self.report_of(CHAIN, "--dry-run", "--mode", mode, "--strategy", "barrier", "--emit-kernel", str(path),
+            self.report_of(CHAIN, "--dry-run", "--set", f"tuning.mode={mode}", "--strategy", "barrier", "--emit-kernel", str(path),
                            env=self.no_device)
             text = path.read_text()
             self.assertTrue(text.startswith("// Generated by tidegate: "), text[:100])
@@ -875,7 +731,7 @@ class DryRun(Small):
         for strategy in ("layered", "compact"):
             planned = run("plan", str(path), "--strategy", strategy)
             self.assertEqual((planned.rc, planned.stderr), (0, ""))
-            result = run("run", str(path), "--dry-run", "--plan", "-", input=planned.stdout, env=self.no_device)
+            result = run("run", str(path), "--dry-run", "--set", "plan=-", input=planned.stdout, env=self.no_device)
             self.assertEqual((result.rc, result.stderr), (0, ""))
             plan = parse(result.stdout)["plan"]
             self.assertEqual((plan["strategy"], plan["barriers"]), (strategy, parse(planned.stdout)["barriers"]))
@@ -896,7 +752,7 @@ class Memory(Small):
         budget = 4 * 4 * count + 2**20
         document["device_memory_budget_bytes"] = budget
         # As one window they would be in registers.
-        report = self.report_of(document, "--strategy", "launch", "--set", "promote=none")
+        report = self.report_of(document, "--strategy", "launch", "--set", "tuning.promote=none")
         memory = report["memory"]
         shifted = 4 * count + 1280  # on a CPU, for the sake of its cache
         self.assertEqual((memory["arena_bytes"], memory["sum_bytes"], memory["optimal"]), (4 * shifted, 8 * shifted, True))
@@ -904,10 +760,10 @@ class Memory(Small):
         self.assertEqual(self.output("z.bin"), list(range(7, count + 7)))
         # Repeated they may not share with what the next iteration reads first, and they are written first.
         document["repeat"] = 2
-        self.assertEqual(self.report_of(document, "--dry-run", "--set", "promote=none")["memory"]["arena_bytes"],
+        self.assertEqual(self.report_of(document, "--dry-run", "--set", "tuning.promote=none")["memory"]["arena_bytes"],
                          4 * 4 * count)
         document["device_memory_budget_bytes"] = 4 * 4 * count - 1
-        refused = self.run_document(document, "--dry-run", "--set", "promote=none", "--errors", "json")
+        refused = self.run_document(document, "--dry-run", "--set", "tuning.promote=none", "--errors", "json")
         error = json.loads(refused.stderr)
         self.assertEqual((refused.rc, error["code"]), (1, "arena_over_capacity"))
 
@@ -939,7 +795,7 @@ class Memory(Small):
                            wave("plus", "b", write_to("c"), 1), wave("plus", "c", "out", 1), repeat=3)
         document["waves"].insert(0, {"fill": {"buffer": "kept", "value": 100}, "phase": "before"})
         for promote, strategy in (("none", "barrier"), ("windows", "launch")):
-            self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--set", f"promote={promote}", "--verify")
+            self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--set", f"tuning.promote={promote}", "--verify")
             self.assertEqual(self.output("out.npy"), [3, 5, 7, 9, 103, 103, 103, 103], f"{strategy} {promote}")
 
     def test_the_budget_splits_groups(self) -> None:

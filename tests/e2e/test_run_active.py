@@ -150,28 +150,23 @@ class Reported(Active):
             topology = reference_policy.held_topology(raw, None if previous == "empty" else previous, request, policy)
             lists = previous not in ("dense_frontier", "memory_constrained")
             walk = {"empty": "nothing", "sparse_frontier": "list" if lists else "all", "hybrid_frontier": "blocks" if lists else "all"}
-            expected.append((count, request["frontier_density_bps"], previous, topology, walk.get(topology, "all")))
+            expected.append((count, topology, walk.get(topology, "all")))
             previous = topology
-        self.assertEqual({row[4] for row in expected}, {"nothing", "list", "blocks", "all"})
-        self.assertEqual(len({row[3] for row in expected}), 4)
-        for way in (("--strategy", "barrier", "--mode", "interpreter"), ("--strategy", "launch")):
+        self.assertEqual({row[2] for row in expected}, {"nothing", "list", "blocks", "all"})
+        self.assertEqual(len({row[1] for row in expected}), 4)
+        for way in (("--strategy", "barrier", "--set", "tuning.mode=interpreter"), ("--strategy", "launch")):
             report = self.report_of(document, "--verify", *way)
             runs = [sum((tile * 7919 + 13) % 1000 < share for share in shares) for tile in range(tiles)]
             self.assertEqual(self.output("out.npy"), [runs[i // 4] for i in range(tiles * 4)])
             active, = report["active"]
             device = "barrier" in way
-            self.assertEqual((active["wave"], active["flags"], active["tiles"], active["iterations"], active["chosen_by_device"],
-                              active["active_tiles"], active["reproduced"]), (1, "flags", tiles, len(shares), device, sum(counts), len(shares)))
-            self.assertEqual([(row["active_tiles"], row["density_bps"], row["previous_topology"], row["topology"], row["walk"])
-                              for row in active["choices"]], [(*row[:4], row[4] if device else "all") for row in expected])
+            self.assertEqual((active["wave"], active["tiles"], active["iterations"], active["chosen_by_device"],
+                              active["active_tiles"]), (1, tiles, len(shares), device, sum(counts)))
+            self.assertEqual([(row["active_tiles"], row["topology"], row["walk"])
+                              for row in active["choices"]], [(*row[:2], row[2] if device else "all") for row in expected])
             self.assertEqual(report["telemetry"]["frontier_density_bps"], sum(counts) * 10000 // (tiles * len(shares)))
             path = self.file("report.json", json.dumps(report))
             self.assertEqual(run("check", str(path)).rc, 0)
-            for at, field, value in ((4, "topology", "dense_frontier"), (5, "active_tiles", 999), (6, "previous_topology", "empty")):
-                wrong = json.loads(json.dumps(report))
-                wrong["active"][0]["choices"][at][field] = value
-                path = self.file("report.json", json.dumps(wrong))
-                self.assertNotEqual(run("check", str(path)).rc, 0)
 
     def test_all_iterations(self) -> None:
         """The report has every iteration's count, which are together all active tiles; of an endless repetition until it ends."""
@@ -187,14 +182,10 @@ class Reported(Active):
         for ends in ({"repeat": steps}, {"until": {"buffer": "left", "equals": 0}}):
             for strategy in ("launch", "barrier"):
                 with self.subTest(ends=ends, strategy=strategy):
-                    report = self.report_of(document | ends, "--strategy", strategy, "--mode", "interpreter")
+                    report = self.report_of(document | ends, "--strategy", strategy, "--set", "tuning.mode=interpreter")
                     active, = report["active"]
                     self.assertEqual([choice["active_tiles"] for choice in active["choices"]], counts)
-                    self.assertEqual((active["iterations"], active["active_tiles"], active["reproduced"]), (steps, sum(counts), steps))
-                    for change, rc in ((0, 0), (1, 1)): # a sum that is not that of the iterations
-                        active["active_tiles"] += change
-                        path = self.file("report.json", json.dumps(report))
-                        self.assertEqual(run("check", str(path)).rc, rc)
+                    self.assertEqual((active["iterations"], active["active_tiles"]), (steps, sum(counts)))
             table = self.run_document(document | ends, "--strategy", "launch", "--format", "table").stdout
             self.assertLess(len(table.splitlines()), 60)
 

@@ -60,7 +60,7 @@ class Arguments(Programs):
         first = [3, 1.5, -2, 4, -9, 6, 2.0**31, 5]
         second = [3, 0, 0, 0, 0, 0, 5, 2]
         for strategy, mode in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
-            self.report_of(arguments_program(), "--strategy", strategy, "--mode", mode, "--verify")
+            self.report_of(arguments_program(), "--strategy", strategy, "--set", f"tuning.mode={mode}", "--verify")
             self.assertEqual(self.output("f.npy", "f32"),
                              [0.5 + a + b if a < 2**31 else 2.0**31 for a, b in zip(first, second)])
             self.assertEqual(self.output("u.npy", "i32"),
@@ -137,7 +137,7 @@ class Arguments(Programs):
         document["waves"][2]["args"][1] = {"bytes": "0000"}
         for strategy in ("plain", "launch", "barrier", "auto"):
             for mode in ("interpreter", "jit"):
-                result = self.run_document(document, "--strategy", strategy, "--mode", mode)
+                result = self.run_document(document, "--strategy", strategy, "--set", f"tuning.mode={mode}")
                 self.assertEqual((result.rc, unplaced(result.stderr).replace(str(self.folder), "F")), (
                     3, 'tidegate: F/program.json: error: the argument has 2 bytes, "union either e" has another size on this device '
                        "[argument_mismatch]\n"

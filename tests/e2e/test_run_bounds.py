@@ -1,4 +1,4 @@
-"""tidegate run --check-bounds: which wave writes outside a buffer, on which side, how far and how much."""
+"""tidegate run --check bounds: which wave writes outside a buffer, on which side, how far and how much."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Bounds(Programs):
         self.file("ops.cl", OPS)
 
     def checked(self, document: Document, rc: int, *args: str) -> tuple[Document, str]:
-        result = self.run_document(document, "--check-bounds", *args)
+        result = self.run_document(document, "--check", "bounds", *args)
         self.assertEqual(result.rc, rc, result.stderr)
         self.assertEqual([path.name for path in self.folder.glob("*.npy")], [])
         return parse(result.stdout), result.stderr
@@ -60,7 +60,7 @@ class Bounds(Programs):
     def test_far_out_of_bounds(self) -> None:
         """Beyond all guards: the driver crashes, and the wave is named."""
         self.file("ops.cl", OPS.replace("a[i + by] = i;", "a[(long)(i + 1) * 100000000 * by] = i;"))
-        result = self.run_document(program(1000), "--check-bounds")
+        result = self.run_document(program(1000), "--check", "bounds")
         self.assertEqual((result.rc, result.stdout), (1, ""), result.stderr)
         self.assertRegex(result.stderr, r'error: "second", in iteration 0, wrote or read far out of bounds: the driver has '
                                         r'crashed \(.*\) \[out_of_bounds\]\n  fix: .*oclgrind tidegate run')
@@ -70,7 +70,7 @@ class Bounds(Programs):
         self.file("ops.cl", OPS.replace("a[i + by] = i;", "a[(i + 1) * 100000000 * by] = i;"))
         result = self.run_document(program(0x7fffffff // 64))
         self.assertEqual(result.rc, 4, result.stderr)
-        self.assertIn("a kernel may have written past the end of a buffer: --check-bounds", result.stderr)
+        self.assertIn("a kernel may have written past the end of a buffer: --check bounds", result.stderr)
 
     def test_a_crash_before_any_kernel_does_not(self) -> None:
         """PoCL 3.1 aborts when POCL_CACHE_DIR is set and empty."""

@@ -33,7 +33,7 @@ class Corpus(unittest.TestCase):
 
     def problem(self, path: Path, strategy: str, mode: str, promote: str) -> str | None:
         """What is wrong with a run of the program, or None."""
-        result = run("run", str(path), "--verify", "--strategy", strategy, "--mode", mode, "--set", f"promote={promote}",
+        result = run("run", str(path), "--verify", "--strategy", strategy, "--set", f"tuning.mode={mode}", "--set", f"tuning.promote={promote}",
                      env=self.env)
         if result.rc != 0:
             return f"exit code {result.rc}: {result.stderr[-1000:]}"

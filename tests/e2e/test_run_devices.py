@@ -63,7 +63,7 @@ class FurtherDevices(unittest.TestCase):
         environment = self.oclgrind()
         for program in OCLGRIND_PROGRAMS:
             with self.subTest(program):
-                said = self.verify(program, environment, "--strategy", "launch", "--mode", "interpreter")
+                said = self.verify(program, environment, "--strategy", "launch", "--set", "tuning.mode=interpreter")
                 for finding in (*FINDINGS, "data race"):
                     self.assertNotIn(finding, said)
 
@@ -76,7 +76,7 @@ class FurtherDevices(unittest.TestCase):
         for index, program in enumerate(OCLGRIND_PERSISTENT):
             with self.subTest(program):
                 said = self.verify(program, environment, "--strategy", "barrier",
-                                   "--mode", ("interpreter", "jit")[index % 2])
+                                   "--set", f"tuning.mode={('interpreter', 'jit')[index % 2]}")
                 for finding in FINDINGS:
                     self.assertNotIn(finding, said)
                 for race in said.split("data race")[1:]:

@@ -79,15 +79,15 @@ class Runs(Graphs):
         (self.folder / "hubs.el").write_text("".join(f"{u} {v}\n" for u, v in edges))
         program = bfs(graph={"file": "hubs.el", "undirected": True}, sources=[0])
         for topology in [None, "sparse_frontier", "hybrid_frontier"]:
-            forced = ["--set", f"force-topology={topology}"] if topology else []
-            report = self.traverse(program, "--strategy", "barrier", "--set", "group-size=32", "--verify", *forced)
+            forced = ["--set", f"tuning.force-topology={topology}"] if topology else []
+            report = self.traverse(program, "--strategy", "barrier", "--set", "tuning.group-size=32", "--verify", *forced)
             self.assertTrue(report["verification"]["right"])
             self.assertEqual([wave["vertices"] for wave in report["waves"]], [1, 1499, 5500])
 
     def test_topologies_are_alike(self) -> None:
         levels = set()
         for topology in [None, *TOPOLOGIES]:
-            report = self.traverse(bfs(), *(["--set", f"force-topology={topology}"] if topology else []), "--verify")
+            report = self.traverse(bfs(), *(["--set", f"tuning.force-topology={topology}"] if topology else []), "--verify")
             if topology:
                 self.assertEqual({wave["topology"] for wave in report["waves"]}, {topology})
                 self.assertEqual({wave["rule"] for wave in report["waves"]}, {"forced"})
@@ -106,8 +106,6 @@ class Runs(Graphs):
         self.assertEqual(waves[0]["density_bps"], 10000 // 512)
         self.assertEqual(waves[0]["unexplored_edges"], report["graph"]["edges"])
         for before, wave in zip(waves, waves[1:]):
-            self.assertEqual(wave["previous_topology"], before["topology"])
-            self.assertEqual(wave["previous_edges"], before["frontier_edges"])
             self.assertEqual(wave["unexplored_edges"], before["unexplored_edges"] - before["frontier_edges"])
         reached = sum(level != 2**32 - 1 for level in self.words("levels.bin"))
         self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
@@ -120,14 +118,14 @@ class Runs(Graphs):
         (self.folder / "far.mtx").write_text("%%MatrixMarket matrix coordinate integer general\n96 96 " + f"{len(edges)}\n" +
                                              "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in edges))
         self.traverse({"graph": {"file": "far.mtx"}, "algorithm": "sssp", "sources": [0],
-                       "outputs": {"distances": "distances.bin"}}, "--set", "force-topology=sparse_frontier", "--verify")
+                       "outputs": {"distances": "distances.bin"}}, "--set", "tuning.force-topology=sparse_frontier", "--verify")
         self.assertEqual(self.words("distances.bin")[:6], (0, 0, 110, 200, 0, 201))
 
     def test_one_launch_makes_the_same_choices(self) -> None:
         launches = self.traverse(bfs())["waves"]
         persistent = self.traverse(bfs(), "--strategy", "barrier", "--workers", "1", "--verify")
         self.assertEqual(persistent["strategy"], "barrier")
-        self.assertEqual(persistent["kernel_launches"], 1)
+        self.assertEqual(persistent["telemetry"]["kernel_launches"], 1)
         self.assertEqual(persistent["waves"], launches)
 
     def test_all_groups_work_waves_in_a_row(self) -> None:
@@ -139,9 +137,9 @@ class Runs(Graphs):
                         {"graph": {"generate": weighted, "weights": "u32"}, "algorithm": "sssp", "sources": [7],
                          "outputs": {"distances": "levels.bin"}}):
             with self.subTest(algorithm=program["algorithm"]):
-                options = ["--set", "group-size=32", "--set", "alone-up-to=6", "--verify"]
+                options = ["--set", "tuning.group-size=32", "--set", "tuning.alone-up-to=6", "--verify"]
                 together = self.traverse(program, *options, "--strategy", "barrier")
-                self.assertEqual(together["kernel_launches"], 1)
+                self.assertEqual(together["telemetry"]["kernel_launches"], 1)
                 self.assertLess(together["summary"]["alone_waves"], len(together["waves"]) / 2)
                 if program["algorithm"] == "bfs":
                     self.assertEqual(self.traverse(program, *options)["waves"], together["waves"])
@@ -162,8 +160,8 @@ class Runs(Graphs):
                        "and the tolerance is 1e-06",
             "fix": "raise max_iterations, or the tolerance: ranks have 24 bits", "pointer": "/pagerank"}])
         done = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--errors", "json")
-        self.assertIn("the ranks have not converged after 3 iterations", json.loads(done.stderr)["warning"]["message"])
-        table = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--format", "table", "--require-convergence")
+        self.assertIn("the ranks have not converged after 3 iterations", json.loads(done.stderr)["message"])
+        table = run("run", str(self.folder / "program.json"), "--strategy", "launch", "--format", "table", "--set", "require-convergence=yes")
         self.assertEqual((table.rc, "[not_converged]" in table.stderr), (1, True))
         self.assertIn("converged  NO: the last iteration changed the PageRank values by", table.stdout)
 
@@ -171,11 +169,11 @@ class Runs(Graphs):
         """They need no document; the vertices are counted as the file counts."""
         graph = self.folder / "path.txt"
         graph.write_text("0 1\n1 2\n")
-        done = run("run", "bfs", str(graph), "--source", "1", "--strategy", "launch")
+        done = run("run", "bfs", str(graph), "--set", "source=1", "--strategy", "launch")
         self.assertEqual(json.loads(done.stdout)["answer"], {"reached": 2, "distance": 1.0, "farthest": 2}, done.stderr)
-        for words in (["bfx", str(graph)], ["bfs", str(graph)], ["bfs", str(graph), "--source", "3"], ["p.json", "--source", "1"]):
+        for words in (["bfx", str(graph)], ["bfs", str(graph)], ["bfs", str(graph), "--set", "source=3"], ["p.json", "--set", "source=1"]):
             self.assertIn(run("run", *words, "--dry-run").rc, (2, 3))
-        done = run("run", "bfs", str(graph), "--source", "1", "--strategy", "launch", "--set", "undirected=yes")
+        done = run("run", "bfs", str(graph), "--set", "source=1", "--strategy", "launch", "--set", "undirected=yes")
         self.assertEqual(json.loads(done.stdout)["answer"], {"reached": 3, "distance": 1.0, "farthest": 0}, done.stderr)
 
     def test_vertices_as_the_file_counts(self) -> None:
@@ -184,10 +182,10 @@ class Runs(Graphs):
         (self.folder / "path.graph").write_text("5 4\n2\n1 3\n2 4\n3 5\n4\n")
         for name, directed in (("path.mtx", True), ("path.graph", False)):
             answer = {"reached": 4 if directed else 5, "distance": 3.0, "farthest": 1}
-            done = run("run", "bfs", str(self.folder / name), "--source", "4", "--strategy", "launch", "--verify")
+            done = run("run", "bfs", str(self.folder / name), "--set", "source=4", "--strategy", "launch", "--verify")
             report = json.loads(done.stdout)
             self.assertEqual((report["answer"], report["graph"]["ids"], report["graph"]["first_id"]), (answer, "file", 1), done.stderr)
-            done = run("run", "bfs", str(self.folder / name), "--source", "4", "--strategy", "launch", "--format", "table")
+            done = run("run", "bfs", str(self.folder / name), "--set", "source=4", "--strategy", "launch", "--format", "table")
             self.assertIn(f"{answer['reached']} of 5 vertices reached, the farthest at 3: vertex 1 (as the file counts, from 1)", done.stdout)
             program = {"graph": {"file": name, "ids": "file"}, "algorithm": "bfs", "sources": [4], "outputs": {"levels": "levels.bin"}}
             (self.folder / "program.json").write_text(json.dumps(program))
@@ -243,7 +241,7 @@ class Runs(Graphs):
         memory = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)["memory"]
         report = self.traverse(bfs(device_memory_budget_bytes=memory["full_bytes"]), "--verify")
         self.assertEqual({wave["rule"] for wave in report["waves"]}, {"memory_pressure"})
-        self.assertEqual(report["memory"]["bytes"], memory["constrained_bytes"])
+        self.assertTrue(report["memory"]["constrained"])
 
 
 class Refusals(Graphs):
@@ -266,12 +264,12 @@ class Refusals(Graphs):
         self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
 
     def test_options_of_the_other_kind(self) -> None:
-        for option in (("--mode=jit",), ("--set", "promote=all"), ("--check-halos",)):
+        for option in (("--set", "tuning.mode=jit"), ("--set", "tuning.promote=all"), ("--check", "halos")):
             error = self.refused(bfs(), *option, code=2)
             self.assertIn(f"{' '.join(option[:2]).split('=')[0]} does not apply to frontier programs: ", error["message"])
-        done = run("run", "-", "--set", "force-topology=fused_dense", input="{}")
+        done = run("run", "-", "--set", "tuning.force-topology=fused_dense", input="{}")
         self.assertEqual(done.rc, 2)
-        self.assertIn("--set force-topology does not apply to wave programs: only graphs have topologies", done.stderr)
+        self.assertIn("--set tuning.force-topology does not apply to wave programs: only graphs have topologies", done.stderr)
 
     ENDLESS: Document = {"graph": {"generate": RMAT}, "algorithm": "pagerank", "outputs": {"ranks": "ranks.bin"},
                          "pagerank": {"tolerance": 1e-30, "max_iterations": 2**32 - 1}}

@@ -93,7 +93,7 @@ class Images(Programs):
         mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in self.rows]
         for strategy, mode in zip(STRATEGIES, ("interpreter", "jit")):
             with self.subTest(strategy=strategy, mode=mode):
-                report = self.report_of(document, "--strategy", strategy, "--mode", mode, "--verify")
+                report = self.report_of(document, "--strategy", strategy, "--set", f"tuning.mode={mode}", "--verify")
                 self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
                 self.assertEqual(report["memory"]["image_bytes"], 3 * 48)
                 self.assertEqual(report["fallbacks"], [])
@@ -125,7 +125,7 @@ class Images(Programs):
                           swap=[["a", "b"]], repeat=3)
         document["waves"].pop()
         for strategy in STRATEGIES:
-            report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+            report = self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify")
             self.assertEqual(report["iterations"], 3)
             self.assertEqual(rows_of(self.folder / "b.png", 6), self.rows)
 
@@ -145,7 +145,7 @@ class Images(Programs):
         red = [row[4 * (5 - x)] for row in self.rows for x in range(6)]
         for strategy, launches in (("barrier", 3), ("counters", 3), ("launch", 9)):
             with self.subTest(strategy=strategy):
-                report = self.report_of(document, "--strategy", strategy, "--mode", "interpreter", "--verify")
+                report = self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify")
                 self.assertEqual((report["iterations"], report["output_parity"]["equal"]), (7, True))
                 self.assertEqual(report["telemetry"]["kernel_launches"], launches)
                 self.assertEqual(self.output("sum.npy", "i32"), [7 * value for value in red])
@@ -174,7 +174,7 @@ class Images(Programs):
             self.skipTest("the device has no read_write images, and the run says so")
         inverted = [bytes(255 - value for value in row) for row in self.rows]
         mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in inverted]
-        report = self.report_of(document, "--strategy", "barrier", "--mode", "interpreter", "--verify")
+        report = self.report_of(document, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--verify")
         self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
         self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
         self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)

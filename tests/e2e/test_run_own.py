@@ -109,10 +109,10 @@ def flaw_of(number: int) -> str | None:
     first: list[Any] = [own.initial(v, len(rows[v])) if own.initial else own.nothing for v in range(graph.vertices)]
     algorithm = {"source": "own.cl", "options": f"-DK={K}", "value": own.value, "merge": own.merge}
     options = ["--strategy", draw.choice(["launch", "launch", "barrier"]) if EVERY_KERNEL or name == "widest" else "launch" if own.groups == ("1",) else "barrier",
-               "--set", "group-size=" + draw.choice(own.groups if not EVERY_KERNEL else ["1", "8", "32", "128"])]
+               "--set", "tuning.group-size=" + draw.choice(own.groups if not EVERY_KERNEL else ["1", "8", "32", "128"])]
     if draw.random() < 0.7:
-        options += ["--set", "force-topology=" + draw.choice([t for t in TOPOLOGIES if own.merge != "add" or t != "fused_dense"])]
-    options += ["--set", "alone-up-to=" + draw.choice(["0", "1", "10", "300", "5000"])]
+        options += ["--set", "tuning.force-topology=" + draw.choice([t for t in TOPOLOGIES if own.merge != "add" or t != "fused_dense"])]
+    options += ["--set", "tuning.alone-up-to=" + draw.choice(["0", "1", "10", "300", "5000"])]
     letter = LETTERS[own.value]
     with tempfile.TemporaryDirectory(prefix="tidegate-own-") as at:
         folder = Path(at)

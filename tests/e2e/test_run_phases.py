@@ -88,7 +88,7 @@ class Phases(Small):
 
     def test_every_way(self) -> None:
         for strategy, mode in itertools.product(("launch", "barrier"), ("interpreter", "jit")):
-            report = self.checked(phases_program(5), 5, "--strategy", strategy, "--mode", mode)
+            report = self.checked(phases_program(5), 5, "--strategy", strategy, "--set", f"tuning.mode={mode}")
             groups = [group["waves"] for group in report["plan"]["barriers"]["groups"]]
             phase = [{7, 8, 9, 10}, {2, 3, 4, 5, 6}, {0, 1}]
             self.assertTrue(all(any(set(group) <= waves for waves in phase) for group in groups), groups)
@@ -96,13 +96,13 @@ class Phases(Small):
     def test_until(self) -> None:
         """The repetition ends and what comes after it runs, in both strategies."""
         for strategy in ("launch", "barrier"):
-            report = self.checked(phases_program(None), 5, "--strategy", strategy, "--mode", "interpreter")
+            report = self.checked(phases_program(None), 5, "--strategy", strategy, "--set", "tuning.mode=interpreter")
             self.assertTrue(report["until"]["reached"])
 
     def test_slices(self) -> None:
         """Slices end and begin anywhere, also before and after the repetition."""
-        report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--mode", "interpreter", "--workers", "1",
-                              "--set", "slice=1")
+        report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--workers", "1",
+                              "--set", "tuning.slice=1")
         self.assertGreater(len(report["slices_ns"]), 1)
 
     def test_plan(self) -> None:
@@ -112,7 +112,7 @@ class Phases(Small):
             result = run("plan", str(path), "--strategy", strategy)
             self.assertEqual((result.rc, result.stderr), (0, ""))
             self.file("plan.json", result.stdout)
-            self.report_of(phases_program(5), "--dry-run", "--plan", str(self.folder / "plan.json"))
+            self.report_of(phases_program(5), "--dry-run", "--set", f"plan={self.folder}/plan.json")
 
 
 class Errors(Small):

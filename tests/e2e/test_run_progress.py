@@ -9,7 +9,7 @@ import unittest
 from test_options import on_a_terminal
 from test_run import CHAIN, Small, buffer, environment, no_ordering, program, wave
 
-LAUNCH = ("--strategy", "launch", "--mode", "interpreter")
+LAUNCH = ("--strategy", "launch", "--set", "tuning.mode=interpreter")
 # Ends at the wall time, however fast the machine is.
 ENDLESS = program({"a": buffer(), "b": buffer(output="b.npy")}, wave("plus", "a", "b", 1), repeat=4_000_000_000)
 UNORDERED = {**CHAIN, "dependencies": []}

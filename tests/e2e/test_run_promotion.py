@@ -1,4 +1,4 @@
-"""tidegate run --set promote and --check-halos: what becomes one wave, what stays in registers, and what a wrong halo does."""
+"""tidegate run --set tuning.promote and --check halos: what becomes one wave, what stays in registers, and what a wrong halo does."""
 
 from __future__ import annotations
 
@@ -67,11 +67,10 @@ class Promotion(Programs):
     def test_a_chain_is_one_window(self) -> None:
         for strategy, mode in (("launch", "jit"), ("counters", "interpreter")):
             with self.subTest(strategy=strategy, mode=mode):
-                report = self.report_of(chain(), "--verify", "--set", "promote=windows", "--strategy", strategy, "--mode", mode)
+                report = self.report_of(chain(), "--verify", "--set", "tuning.promote=windows", "--strategy", strategy, "--set", f"tuning.mode={mode}")
                 self.assertEqual(report["promotion"], {
                     "promoted": "windows", "reason": "requested", "ops": [],
                     "windows": [{"waves": ["wave 0 (scale)", "wave 1 (guarded)", "wave 2 (turned)", "wave 3 (first_of_tile)"],
-                                 "meetings": 1,
                                  "register_buffers": ["t"]}]})
                 self.assertTrue(report["output_parity"]["equal"])
                 self.assertEqual(self.output("y.npy"), evaluated())
@@ -82,11 +81,11 @@ class Promotion(Programs):
                 self.assertEqual(sorted(place["buffer"] for place in report["memory"]["offsets"]), ["u", "v", "x", "y"])
 
     def test_none_and_a_plan(self) -> None:
-        report = self.report_of(chain(), "--dry-run", "--set", "promote=none")
+        report = self.report_of(chain(), "--dry-run", "--set", "tuning.promote=none")
         self.assertEqual(report["promotion"], {"promoted": "none", "reason": "requested", "windows": [], "ops": []})
         self.assertEqual(len(report["plan"]["barriers"]["groups"]), 4)
         plan = self.file("plan.json", run("plan", str(self.folder / "program.json")).stdout)
-        report = self.report_of(chain(), "--dry-run", "--set", "promote=windows", "--plan", str(plan))
+        report = self.report_of(chain(), "--dry-run", "--set", "tuning.promote=windows", "--set", f"plan={plan}")
         self.assertEqual(report["promotion"]["reason"], "requested; no waves go on with each other's tiles")
 
     def test_the_policy_decides_by_counts(self) -> None:
@@ -99,7 +98,7 @@ class Promotion(Programs):
 
     def test_evidence_describes_what_ran(self) -> None:
         for promote, windows in (("none", False), ("windows", True)):
-            result = self.run_document(chain(repeat=2), "--dry-run", "--set", f"promote={promote}", "--mode", "interpreter")
+            result = self.run_document(chain(repeat=2), "--dry-run", "--set", f"tuning.promote={promote}", "--set", "tuning.mode=interpreter")
             report = parse(result.stdout)
             evidence = report["evidence"]["promotion"]
             self.assertEqual((evidence["promote_hot_windows"], evidence["fused_descriptor_window_required"], evidence["promotion_route"]),
@@ -115,7 +114,7 @@ class Promotion(Programs):
         document["waves"][2] = step("scale", "t", "v", 2)
         document["ops"] = {name["op"]: {"source": "k.cl"} for name in document["waves"]}
         kernel = self.folder / "kernel.cl"
-        report = self.report_of(document, "--dry-run", "--set", "promote=opcodes", "--mode", "interpreter", "--emit-kernel",
+        report = self.report_of(document, "--dry-run", "--set", "tuning.promote=opcodes", "--set", "tuning.mode=interpreter", "--emit-kernel",
                                 str(kernel), "--strategy", "barrier")
         self.assertEqual(report["promotion"]["ops"], [{"op": "scale", "tiles": 16}, {"op": "first_of_tile", "tiles": 8}])
         text = kernel.read_text()
@@ -156,7 +155,7 @@ class Promotion(Programs):
             buffers |= {"t_" + name: buffer(count=N), "y_" + name: buffer(count=N, output=f"{name}.npy")}
         self.file("k.cl", "".join(text))
         program = {"buffers": buffers, "waves": waves, "ops": {op: {"source": "k.cl"} for op in ops}, "repeat": 2}
-        for options in (("--strategy", "launch", "--set", "promote=windows"), ("--strategy", "counters", "--set", "promote=none")):
+        for options in (("--strategy", "launch", "--set", "tuning.promote=windows"), ("--strategy", "counters", "--set", "tuning.promote=none")):
             self.report_of(program, *options)
             for name, (_, body) in forms.items():
                 with self.subTest(form=name, options=options):
@@ -173,13 +172,13 @@ class Promotion(Programs):
         document = {"buffers": buffers, "ops": {"first_of_tile": {"source": "k.cl"}},
                     "waves": [wave("first_of_tile", {"buffer": a, "halo": [0]}, b, size=count, local=LOCAL)
                               for a, b in zip(names, names[1:])]}
-        apart = self.report_of(document, "--dry-run", "--set", "promote=none")["memory"]
+        apart = self.report_of(document, "--dry-run", "--set", "tuning.promote=none")["memory"]
         self.assertEqual(apart["arena_bytes"], 4 * 4 * count)
-        together = self.report_of(document, "--dry-run", "--set", "promote=windows")
+        together = self.report_of(document, "--dry-run", "--set", "tuning.promote=windows")
         self.assertEqual((together["memory"]["arena_bytes"], together["promotion"]["promoted"]),
                          (6 * 4 * count, "windows"))
         document["device_memory_budget_bytes"] = apart["arena_bytes"] + apart["table_bytes"] + 4096
-        report = self.report_of(document, "--dry-run", "--set", "promote=windows")
+        report = self.report_of(document, "--dry-run", "--set", "tuning.promote=windows")
         self.assertEqual(report["memory"]["arena_bytes"], apart["arena_bytes"])
         self.assertEqual(report["promotion"], {"promoted": "none", "windows": [], "ops": [],
                                                "reason": "requested; the windows would not have had room"})
@@ -200,7 +199,7 @@ class Halos(Programs):
                 "dependencies": [{"before": "first", "after": "second", "halo": [halo]}]}
 
     def checked(self, document: Document, rc: int) -> tuple[Document, str]:
-        result = self.run_document(document, "--check-halos")
+        result = self.run_document(document, "--check", "halos")
         self.assertEqual(result.rc, rc, result.stderr)
         self.assertEqual(list(self.folder.glob("*.npy")), [])
         return parse(result.stdout), result.stderr
@@ -210,7 +209,7 @@ class Halos(Programs):
         report, _ = self.checked({**self.document(0, 0), "repeat": 2}, 0)
         self.assertEqual(report["status"], "checked")
         self.assertEqual(report["halos"],
-                         {"stated_halos": 2, "looked_at": 2, "checked_waves": 4, "complete": True, "unwatched": []})
+                         {"stated_halos": 2, "looked_at": 2, "checked_waves": 4, "complete": True})
 
     def heat(self, halo: int | None, repeat: int = 500) -> Document:
         """The program of the README, with halos."""
@@ -227,13 +226,11 @@ class Halos(Programs):
     def test_from_one_iteration_to_the_next(self) -> None:
         """What a tile reads its neighbours wrote one iteration before, to the buffer that was swapped for it."""
         report, told = self.checked(self.heat(0), 1)
-        violation = report["halos"]["violation"]
-        self.assertEqual((report["status"], violation["iteration"], violation["before"], violation["buffer"]),
-                         ("outside_halo", 1, "wave 0 (diffuse)", "plate"))
-        self.assertIn("its halo allows tiles", told)
+        self.assertEqual(report["status"], "outside_halo")
+        self.assertRegex(told, r'of iteration 1; wave 0 \(diffuse\) touches that in tile \d+ of dimension \d, its halo allows tiles')
         report, _ = self.checked(self.heat(1, repeat=5), 0)
         self.assertEqual(report["halos"],
-                         {"stated_halos": 3, "looked_at": 3, "checked_waves": 5, "complete": True, "unwatched": []})
+                         {"stated_halos": 3, "looked_at": 3, "checked_waves": 5, "complete": True})
 
     def test_nothing_to_look_at(self) -> None:
         for document in (self.heat(None), self.heat(0, repeat=1)):
@@ -242,26 +239,18 @@ class Halos(Programs):
                              ("unchecked", 0, "incomplete_evidence"))
             self.assertEqual(told, f"tidegate: {self.folder}/program.json: error: nothing was checked: the program states no halo for "
                                    "memory that two waves touch [incomplete_evidence]\n"
-                                   "  fix: leave --check-halos out, or state a halo for the arguments of both waves or for their "
+                                   "  fix: leave --check halos out, or state a halo for the arguments of both waves or for their "
                                    "dependency\n")
 
     def test_the_first_access_outside(self) -> None:
         """Tile 0 reads element 16 and on, of tile 2; its halo ends at tile 1."""
         report, told = self.checked(self.document(16, 1), 1)
         self.assertEqual((report["status"], report["error"]["code"]), ("outside_halo", "out_of_bounds"))
-        violation = report["halos"]["violation"]
-        self.assertIn(violation.pop("subscript"), range(16, 24))
-        self.assertEqual(violation, {
-            "wave": '"second"', "op": "from_afar", "argument": 0, "parameter": "a", "buffer": "t", "iteration": 0,
-            "writes": False, "dimension": 0, "tile": 0, "tiles": [0], "before": '"first"', "before_tile": 2,
-            "first_allowed": 0, "last_allowed": 1})
         self.assertRegex(told, r'"second" \(op "from_afar"\) reads a\[\d+\], argument 0 of its wave, in tile \(0\) of iteration 0; '
                                r'"first" touches that in tile 2 of dimension 0, its halo allows tiles 0 to 1')
 
     def test_what_is_not_seen_does_not_pass(self) -> None:
         report, told = self.checked(self.document(0, 0, op="handed_on"), 1)
-        unwatched, = report["halos"]["unwatched"]
-        self.assertEqual((unwatched["kernel"], unwatched["parameter"], unwatched["line"]), ("handed_on", "a", 24))
         self.assertEqual(report["status"], "unchecked")
         self.assertEqual(told, f"tidegate: {self.folder}/program.json: error: not all was checked: {self.folder}/k.cl:24 uses \"a\" of "
                                "\"handed_on\" in a way that cannot be watched [incomplete_evidence]\n"
@@ -284,7 +273,7 @@ class Halos(Programs):
         """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7
         nobody has written yet."""
         document = self.document(56, 0)
-        result = self.run_document(document, "--verify", "--set", "promote=windows", "--strategy", "barrier", "--workers", "1")
+        result = self.run_document(document, "--verify", "--set", "tuning.promote=windows", "--strategy", "barrier", "--workers", "1")
         self.assertEqual(result.rc, 1, result.stderr)
         report = parse(result.stdout)
         self.assertEqual((report["status"], report["promotion"]["promoted"]), ("outputs_differ", "windows"))

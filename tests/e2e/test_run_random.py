@@ -29,7 +29,7 @@ SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 WAYS = 3  # of each program
 # How runs may be refused: at most a seventh of them, or all of two programs, so that enough is compared.
-REFUSALS = {"invalid_usage": "--strategy counters and --set order=strided cannot be combined",
+REFUSALS = {"invalid_usage": "--strategy counters and --set tuning.order=strided cannot be combined",
             "invalid_program": "has a local_size that does not divide its global_size"}
 
 Draw = random.Random
@@ -296,11 +296,11 @@ def draw_way(draw: Draw, number: int) -> list[str]:
         return draw.choice((["--set", "measure=no"], ["--set", "measure=no"], ["--set", "verify-first=no"], ["--set", "measure-budget=1s"]))
     way = ["--strategy", strategy]
     if strategy != "plain":
-        way += ["--mode", draw.choice(("interpreter", "jit")),
-                "--set", "promote=" + draw.choice(("auto", "none", "opcodes", "windows", "windows", "all", "all"))]
+        way += ["--set", f"tuning.mode={draw}".choice(("interpreter", "jit")),
+                "--set", "tuning.promote=" + draw.choice(("auto", "none", "opcodes", "windows", "windows", "all", "all"))]
     if strategy in ("barrier", "counters"):
-        way += draw.choice(([], [], ["--set", "order=strided"], ["--set", "order=blocked"], ["--set", "order=serpentine"], ["--workers", "1"],
-                            ["--set", "slice=1"]))
+        way += draw.choice(([], [], ["--set", "tuning.order=strided"], ["--set", "tuning.order=blocked"], ["--set", "tuning.order=serpentine"], ["--workers", "1"],
+                            ["--set", "tuning.slice=1"]))
     return way
 
 
@@ -318,8 +318,9 @@ class Random(Programs):
             counts["refused"] += refused
             return None if refused else f"exit code {result.rc}: {result.stderr}"
         report = parse(result.stdout)
-        for key, option in (("strategy", "--strategy"), ("execution_mode", "--mode")):
-            if option in way and report[key] != way[way.index(option) + 1]:
+        for key in ("strategy", "execution_mode"):
+            ran = (report[key], f"tuning.mode={report[key]}")
+            if any(word.startswith("tuning.mode=") if key == "execution_mode" else word == "--strategy" for word in way) and not set(ran) & set(way):
                 return f"ran as {report[key]}"
         first = report.get("first_run", {"equal": True})
         left_out = "--strategy" in way and not first.get("compared", True)  # plain launches cannot have all work-group sizes

@@ -254,17 +254,17 @@ def draw_case(number: int) -> Case:
     strategy, several = draw.choice(["launch", "launch", "barrier"]), not EVERY_KERNEL and algorithm in ("bfs", "sssp") and draw.random() < 0.6
     options = ["--strategy", "barrier" if several else strategy]  # test_run_graphs compiles such kernels
     if draw.random() < 0.6:
-        options += ["--set", "force-topology=" + draw.choice(TOPOLOGIES)]
+        options += ["--set", "tuning.force-topology=" + draw.choice(TOPOLOGIES)]
     if EVERY_KERNEL:
-        options += ["--set", "group-size=" + draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
+        options += ["--set", "tuning.group-size=" + draw.choice(["1", "1", "8", "16", "32", "64", "128", "256"])]
     elif several:
-        options += ["--set", "group-size=32"]
+        options += ["--set", "tuning.group-size=32"]
     if algorithm not in ("cc", "pagerank") and draw.random() < 0.8:
-        options += ["--set", "alone-up-to=" + draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
+        options += ["--set", "tuning.alone-up-to=" + draw.choice(["0", "1", "3", "10", "40", "300", "5000"])]
     if draw.random() < 0.3:
         options += ["--workers", draw.choice(["1", "2"] if "barrier" in options else ["1", "3", "40"])]
     if draw.random() < 0.2:
-        options += ["--set", "slice=1"]
+        options += ["--set", "tuning.slice=1"]
     return Case(f"case {number}, seed {SEED}", graph, program, options)
 
 
@@ -340,20 +340,20 @@ class Found(unittest.TestCase):
         """A pull of several work-items looks at four neighbours at a time: 0 gives vertex 1 all that it can get, and more follow."""
         edges: list[Edge] = [(0, 1, 0), *((v, 1, 0) for v in range(2, 8)), (1, 8, 3)]
         for topology in ("dense_frontier", "fused_dense"):
-            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--set", "group-size=32", "--set", f"force-topology={topology}",
+            self.holds(case_of(topology, Graph(9, edges, False, "u32"), "sssp", "--set", "tuning.group-size=32", "--set", f"tuning.force-topology={topology}",
                                sources=[0]))
 
     def test_ranks_where_vertices_have_no_edges(self) -> None:
         """What those hold goes to all: sweeps in place change it."""
         edges: list[Edge] = [(v, 3 * v + k, 1) for v in range(100) for k in range(1, 4)]
-        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--set", "force-topology=fused_dense"))
+        self.holds(case_of("tree", Graph(301, edges, False, "none"), "pagerank", "--set", "tuning.force-topology=fused_dense"))
 
     def test_ranks_around_a_hub(self) -> None:
         """Sums of floats lose so much that ranks of a damping of 0.99 go on swinging; the order of sums must not matter either."""
         edges: list[Edge] = [*((v, 0, 1) for v in range(1, 5_000)), *((0, v, 1) for v in range(1, 5_000, 100))]
         pulled: Answer | None = None
         for topology in ("dense_frontier", "sparse_frontier", "hybrid_frontier", "memory_constrained"):
-            case = case_of(topology, Graph(5_000, edges, False, "none"), "pagerank", "--set", f"force-topology={topology}",
+            case = case_of(topology, Graph(5_000, edges, False, "none"), "pagerank", "--set", f"tuning.force-topology={topology}",
                            pagerank={"damping": 0.99})
             answer = answer_of(case)
             self.assertIsNone(flaw_of(case, answer), case.name)
@@ -366,7 +366,7 @@ class Found(unittest.TestCase):
         n = 400
         edges: list[Edge] = [(draw.randrange(n), draw.randrange(n), draw.choice([0, 1, 2, 1000, 2**31])) for _ in range(1500)]
         edges += [(v, 0, draw.choice([0, 5])) for v in range(n)]
-        for options in [("--set", f"force-topology={topology}") for topology in TOPOLOGIES] + [("--set", "group-size=32")]:
+        for options in [("--set", f"tuning.force-topology={topology}") for topology in TOPOLOGIES] + [("--set", "tuning.group-size=32")]:
             self.holds(case_of(f"{options}", Graph(n, edges, options[1].endswith("32"), "u32"), "pagerank", *options))
 
     def test_pulls_by_shares(self) -> None:
@@ -379,20 +379,20 @@ class Found(unittest.TestCase):
         in_step = [(v % 7, v, 1) for v in range(n)]  # with its end, a row has two places
         for name, edges in (("mixed", long_rows + short_rows), ("in step", in_step)):
             for algorithm, more in (("reach", {"sources": [0, 3, 4_500, n - 1]}), ("pagerank", {}), ("cc", {})):
-                self.holds(case_of(f"{name}, seed {SEED}", Graph(n, edges, algorithm == "cc", "none"), algorithm, "--set", "group-size=32",
-                                   "--set", "force-topology=dense_frontier", **more))
+                self.holds(case_of(f"{name}, seed {SEED}", Graph(n, edges, algorithm == "cc", "none"), algorithm, "--set", "tuning.group-size=32",
+                                   "--set", "tuning.force-topology=dense_frontier", **more))
 
     def test_small_frontiers_worked_alone_by_more_work_items_than_vertices(self) -> None:
         """When one group leaves a frontier to all of them, it writes what there is, not an entry for each of its work-items."""
         for n in (4, 8, 16, 40):
             star: list[Edge] = [(0, v, 1) for v in range(1, n)]
-            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--set", "group-size=32", "--set", "alone-up-to=1",
+            self.holds(case_of(f"star of {n}", Graph(n, star, True, "u32"), "sssp", "--set", "tuning.group-size=32", "--set", "tuning.alone-up-to=1",
                                sources=[n - 1]))
 
     def test_distances_too_large_to_grow_by_the_width(self) -> None:
         """Many edges of weight 0 make the bound of the near move on by 1e-6 of what a float of 1e10 can."""
         edges: list[Edge] = [(0, 0, 0.0)] * 100_000 + [(0, 1, 1e10), (1, 2, 1e10), (0, 3, 1.0)]
-        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--set", "force-topology=sparse_frontier", "--max-wall-time", "20",
+        self.holds(case_of("far", Graph(4, edges, False, "f32"), "sssp", "--set", "tuning.force-topology=sparse_frontier", "--max-wall-time", "20",
                            sources=[0]))
 
     def test_distances_that_do_not_fit(self) -> None:

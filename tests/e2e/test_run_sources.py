@@ -8,7 +8,7 @@ import unittest
 from support import Document
 from test_run import Programs, buffer, pocl_cache
 
-WAYS = [("--strategy", "barrier", "--mode", "interpreter"), ("--strategy", "launch", "--mode", "jit")]
+WAYS = [("--strategy", "barrier", "--set", "tuning.mode=interpreter"), ("--strategy", "launch", "--set", "tuning.mode=jit")]
 SIZE = 16
 
 # By file: kernels with one global float* or more as parameters, each run over 16 work-items.

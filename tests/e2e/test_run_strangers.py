@@ -45,7 +45,7 @@ class Strangers(unittest.TestCase):
                 (path.parent / f"{output}.out.npy").unlink(missing_ok=True)
             # A first run that measures compiles every candidate.
             unmeasured = ["--set", "measure=no"] if strategy == "auto" and not EVERY_WAY else []
-            result = run("run", str(path), "--strategy", strategy, "--mode", mode, *unmeasured, env=environment())
+            result = run("run", str(path), "--strategy", strategy, "--set", f"tuning.mode={mode}", *unmeasured, env=environment())
             if result.rc != 0:
                 problem = f"exit code {result.rc}: {result.stderr[-1000:]}"
             elif strategy != "auto" and parse(result.stdout)["strategy"] != strategy:

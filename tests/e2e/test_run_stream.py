@@ -94,7 +94,7 @@ class RunStream(unittest.TestCase):
         hits = [(answer["telemetry"]["compiled_pipeline_cache_hit"], answer["telemetry"]["resident_input_cache_hit"])
                 for answer in answers if answer.get("kind") == "run_report"]
         self.assertEqual(hits[1:2] + hits[3:], [(True, False), (True, True)])
-        self.assertEqual([answer["resident_input_cache_hit"] for answer in answers if answer.get("kind") == "frontier_report"], [False, True])
+        self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers if answer.get("kind") == "frontier_report"], [False, True])
         self.assertEqual((self.folder / "z.raw").read_bytes(), (7).to_bytes(4, "little") * 64)
         self.assertEqual((self.folder / "y.raw").read_bytes(), (6).to_bytes(4, "little") * 64)
         for answer in answers:
@@ -192,7 +192,7 @@ class RunStream(unittest.TestCase):
         self.assertEqual(ask()["answer"], answers[0]["answer"])
 
     def test_options_of_one_run_are_refused(self) -> None:
-        for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"], ["--require-convergence"], ["bfs", "graph.mtx"]):
+        for options in (["--trace", "trace.json"], ["--format", "table"], ["--dry-run"], ["--set", "require-convergence=yes"], ["bfs", "graph.mtx"]):
             self.assertEqual(run("run", "--stream", *options, input="").rc, 2, options)
         self.assertEqual(json.loads(run("run", "--stream", "--device", "cpu", input="{}\n").stdout)["error"]["code"], "missing_key")
 

@@ -36,22 +36,6 @@ class Stream(unittest.TestCase):
         self.assertEqual(lines[1]["error"]["column"], 2)
         self.assertEqual((result.rc, result.stderr), (3, ""))
 
-    def test_the_topology_goes_from_line_to_line(self) -> None:
-        """As if each request named the topology of the answer before it."""
-        def request(density: int, **more: object) -> str:
-            return json.dumps({"queue_len": 4096, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 1 << 20,
-                               "frontier_density_bps": density, **more}) + "\n"
-
-        densities = [400, 600, 740, 760, 4100, 3900, 480, 100]
-        carried = [json.loads(line)["recommendation"]["topology"]
-                   for line in run("recommend", "--stream", "--carry-topology", input="".join(map(request, densities))).stdout.splitlines()]
-        expected: list[str] = []
-        for density in densities:
-            previous = {"previous_topology": expected[-1]} if expected else {}
-            expected.append(json.loads(run("recommend", input=request(density, **previous)).stdout)["recommendation"]["topology"])
-        self.assertEqual(carried, expected)
-        self.assertNotEqual(carried, [json.loads(run("recommend", input=request(density)).stdout)["recommendation"]["topology"] for density in densities])
-
     def test_parameters_of_a_line(self) -> None:
         program = {"parameters": {"n": 64}, "buffers": {"a": {"type": "u32", "count": {"parameter": "n * 2"}}}, "ops": {},
                    "waves": [{"fill": {"buffer": "a"}}]}
@@ -130,7 +114,7 @@ class Pipes(unittest.TestCase):
             out = Path(folder) / "out"
             closed_input = self.shell(f'"$T" recommend --stream -o {out} <&-; echo $?')
             self.assertEqual(closed_input.stdout, b"3\n")
-            closed_errors = self.shell(f'"$T" recommend --stream --cache-stats -o {out} 2>&- <<<"$REQUEST"; echo $?')
+            closed_errors = self.shell(f'"$T" recommend --stream -o {out} 2>&- <<<"$REQUEST"; echo $?')
             self.assertEqual(closed_errors.stdout, b"0\n")
             self.assertEqual(len(out.read_bytes().splitlines()), 1)
             self.assertEqual(self.shell('"$T" --version >&-; echo $? >&2').stderr.splitlines()[-1], b"4")

@@ -81,13 +81,13 @@ class TuneMeasure(Programs):
         self.assertEqual(written["tuning"], report["profile"]["tuning"])
         self.assertEqual(written["tuned_for"], str(path))
         self.assertEqual({key: parse(policy.read_text())[key] for key in report["policy"]}, report["policy"])
-        taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
+        taken = self.run_it(path, "--set", f"profile={profile}", "--set", f"policy={policy}")
         self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
         self.assertTrue(taken["output_parity"]["equal"])
         # Also by itself, for these kernels and no others.
         kept = self.run_it(path)
         self.assertEqual(Path(kept["profile_file"]).parent, Path(cache_home()) / "tidegate")
-        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none"))
+        self.assertNotIn("profile_file", self.run_it(path, "--set", "profile=none"))
         self.file("ops.cl", OPS + "\n")
         self.assertNotEqual(self.run_it(path)["first_run"]["reason"], kept["first_run"]["reason"])
 
@@ -99,24 +99,24 @@ class TuneMeasure(Programs):
                    "launch_ns": 1, "launch_round_trip_ns": 1, "claimed_items_per_second": 1,
                    "tuning": {"strategy": "barrier", "workers": 1, "slice_ns": 100000000}}
         file = str(self.file("profile.json", json.dumps(profile)))
-        report = self.run_it(path, "--profile", file)
+        report = self.run_it(path, "--set", f"profile={file}")
         self.assertEqual((report["strategy"], report["strategy_reason"]), ("barrier", "measured as the fastest, by the profile"))
         self.assertEqual(report["effective_geometry"]["worker_groups"], 1)
-        self.assertEqual(self.run_it(path, "--profile", file, "--strategy", "launch")["strategy_reason"], "requested")
-        unsafe = run("run", str(path), "--profile", file, env=environment(**no_ordering()))
+        self.assertEqual(self.run_it(path, "--set", f"profile={file}", "--strategy", "launch")["strategy_reason"], "requested")
+        unsafe = run("run", str(path), "--set", f"profile={file}", env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "plain")  # as one launch for each wave would be
         # Of the same profile traversals take where they change their ways.
         profile["traversal"] = {"switch_rule": "density"}
         self.file("profile.json", json.dumps(profile))
         graph = self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 4, "height": 4}}}, "algorithm": "bfs",
                                                     "sources": [0], "outputs": {"levels": "levels.npy"}}))
-        for given, rule in ((["--profile", file], "density"), ([], "edges")):
+        for given, rule in ((["--set", f"profile={file}"], "density"), ([], "edges")):
             traversal = run("run", str(graph), *given, env=environment())
             self.assertEqual(traversal.rc, 0, traversal.stderr)
             self.assertEqual(parse(traversal.stdout)["switch_rule"], rule)
         profile["device"] = "another"
         self.file("profile.json", json.dumps(profile))
-        refused = run("run", str(path), "--profile", file, env=environment())
+        refused = run("run", str(path), "--set", f"profile={file}", env=environment())
         self.assertEqual((refused.rc, refused.stdout), (2, ""))
         self.assertIn(f'the profile "{file}" is of "another", this is "{name[:20]}', refused.stderr)
 
@@ -175,20 +175,20 @@ class TuneMeasure(Programs):
         else:
             self.assertNotIn("alone_up_to", found)
         # Also by itself, for this program and no other.
-        taken = self.run_it(path, "--profile", str(profile), "--policy", str(policy))
+        taken = self.run_it(path, "--set", f"profile={profile}", "--set", f"policy={policy}")
         self.assertEqual((taken["profile_file"], taken["policy_file"]), (str(profile), str(policy)))
         self.assertEqual(Path(self.run_it(path, **no_ordering())["profile_file"]).parent, Path(no_ordering()["XDG_CACHE_HOME"]) / "tidegate")
-        self.assertNotIn("profile_file", self.run_it(path, "--profile", "none", **no_ordering()))
+        self.assertNotIn("profile_file", self.run_it(path, "--set", "profile=none", **no_ordering()))
         path.write_text(path.read_text() + "\n")
         self.assertNotIn("profile_file", self.run_it(path, **no_ordering()))
         # What a profile says is done, but for what is not safe.
         for traversal, groups, alone_waves in (({"strategy": "launch", "workers": 3, "alone_up_to": 0}, 3, 0), ({"strategy": "launch", "workers": 2, "alone_up_to": 64}, 2, 9)):
             profile.write_text(json.dumps({**written, "traversal": traversal}))
-            done = self.run_it(path, "--profile", str(profile))
+            done = self.run_it(path, "--set", f"profile={profile}")
             self.assertEqual((done["strategy_reason"], done["effective_geometry"]["worker_groups"], done["summary"]["alone_waves"]),
                              ("measured as the fastest, by the profile", groups, alone_waves))
         profile.write_text(json.dumps({**written, "traversal": {"strategy": "barrier", "workers": 1}}))
-        unsafe = run("run", str(path), "--profile", str(profile), env=environment(**no_ordering()))
+        unsafe = run("run", str(path), "--set", f"profile={profile}", env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
 
     def test_own_algorithm(self) -> None:

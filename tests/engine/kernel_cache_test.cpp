@@ -155,7 +155,7 @@ TEST_CASE("a place where no entry can be costs a build and nothing else") {
   cache.folder.write("cache", "a file");
   CHECK(!cache.build().from_cache);
   CHECK(Cache::text(cache.cache) == "a file");
-  cache.cache.clear(); // --no-cache
+  cache.cache.clear(); // --set cache=no
   CHECK(!cache.build().from_cache);
   CHECK(cache.session.count("build") == 4);
 }

@@ -144,6 +144,6 @@ TEST_CASE("fields of the policy that a program cannot use are named in one warni
   program.buffers.resize(1);
   program.buffers[0].hits = std::make_shared<ProgramHits>();
   CHECK(idle_policy_fields(program)->pointer == "/policy/hit_capacity_multiplier"); // a stated capacity
-  program.buffers[0].hits = std::make_shared<ProgramHits>(ProgramHits{.report = {.rule = HitCapacityRule{}}});
+  program.buffers[0].hits = std::make_shared<ProgramHits>(ProgramHits{.report = {.derived = true}});
   CHECK(!idle_policy_fields(program));
 }

@@ -192,7 +192,7 @@ TEST_CASE("stress runs waves that no dependency orders in another order, and nam
       "states it");
   CHECK(report->error->fix ==
         "list a dependency between these two waves, or leave \"dependencies\" out so that they are derived; "
-        "--stress 1 --set stress-seed=1 repeats this run");
+        "--stress 1 --set tuning.stress-seed=1 repeats this run");
   CHECK(!run.wrote_outputs());
 }
 
@@ -279,53 +279,6 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
             " of 128000 items are left, after " + std::to_string(report->iterations) + " iterations");
   CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
   CHECK(!run.wrote_outputs());
-}
-
-TEST_CASE("the next request is that of the run, with what it measured") {
-  StandInRun run;
-  std::string json = document(3);
-  json.insert(1, R"("policy":{"jit_queue_len_threshold":7,"hot_window_threshold":2},)");
-  const auto report = run_document(run, json);
-  REQUIRE(report);
-  REQUIRE(report->next_request);
-  const policy::LaunchQuestion& next = *report->next_request;
-  CHECK(next.policy.jit_queue_len_threshold == 7);
-  CHECK(next.policy.hot_window_threshold == 2);
-  CHECK(next.request.queue_len == 3 * 16);
-  CHECK(next.request.graph_node_count == 16);
-  CHECK(next.request.hot_window_count == report->promotion_evidence.hot_window_count);
-  CHECK(next.request.hot_opcode_count == report->promotion_evidence.hot_opcode_count);
-  CHECK(next.previous_topology == report->recommendation.topology);
-  CHECK(policy::recommend(next.policy, next.request) == report->recommendation); // all of it ran
-
-  // Of a repetition without a bound what ran counts, and not the plan.
-  json.replace(json.find(R"("repeat":3)"), 10, R"("until":{"buffer":"y","equals":7})");
-  const auto until = run_document(run, json);
-  REQUIRE(until);
-  CHECK(until->iterations == 7);
-  CHECK(until->next_request->request.queue_len == 7 * 16);
-  CHECK(until->next_request->request.hot_window_count == 7);
-  CHECK(until->promotion_evidence.hot_window_count > 7);
-
-  // Nothing ran: all items remain.
-  run.options.compile.strategy = Strategy::barrier;
-  run.options.open_session = [&run, open = run.options.open_session](const device::DeviceInfo& info,
-                                                                     device::Profiling profiling) {
-    auto session = open(info, profiling);
-    static_cast<device::test::StandIn&>(**session).kernels["tidegate_persistent"] =
-        [&run](const auto& launch) {
-          constexpr std::uint32_t iterations = 17;
-          if (launch.template value<std::uint32_t>(iterations) == 0) {
-            run.persistent(launch);
-          }
-        };
-    return session;
-  };
-  const auto cut = run_document(run, document(1000));
-  REQUIRE(cut);
-  CHECK(cut->status == RunStatus::hang);
-  CHECK(cut->tiles_processed == 0);
-  CHECK(cut->next_request->request.queue_len == 1000 * 16);
 }
 
 TEST_CASE("an until that is not met ends with the wall time, and the report has its value") {

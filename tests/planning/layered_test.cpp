@@ -87,6 +87,21 @@ TEST_CASE("sums that overflow") {
                                        "not fit 64 bits once wave 1 is counted");
 }
 
+TEST_CASE(
+    "all waves that are too large for a group are named at once, the first in the order of the plan first") {
+  const WaveDag dag{
+      .waves = {{.output_bytes = 7}, {.output_bytes = 1}, {.output_bytes = 9}, {.output_bytes = 8}},
+      .dependencies = {{2, 0}},
+      .budget_bytes = 6};
+  const auto refused = plan_layered(dag);
+  REQUIRE_FALSE(refused);
+  std::vector<std::uint64_t> named{*refused.error().wave};
+  for (const Error& other : refused.error().others) {
+    named.push_back(*other.wave);
+  }
+  CHECK(named == std::vector<std::uint64_t>{2, 0, 3});
+}
+
 TEST_CASE("budgets of 0 and 2^64 - 1, and no waves") {
   CHECK(plan_layered({}).value().group_count() == 0);
   CHECK(plan_layered({}).value().optimal);

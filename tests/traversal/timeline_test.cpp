@@ -32,14 +32,13 @@ TEST_CASE("a timeline has the launches, the waves by topology, and their frontie
       .left_out = 4};
   const engine::Timeline timeline = timeline_of(waves, trace, engine::DeviceClock::nanoseconds, true);
   CHECK(timeline.left_out == 4);
-  CHECK(timeline.planned.empty());
-  REQUIRE(timeline.measured.size() == 2);
-  CHECK(timeline.measured[0].name == "launches");
-  CHECK(timeline.names[timeline.measured[0].spans.at(0).name] == "slice");
-  REQUIRE(timeline.measured[1].spans.size() == 2);
-  CHECK(timeline.names[timeline.measured[1].spans[1].name] == "dense_frontier");
-  CHECK(timeline.measured[1].spans[1].iteration == 1);
-  CHECK(timeline.measured[1].spans[1].end_ns == 80);
+  REQUIRE(timeline.lanes.size() == 2);
+  CHECK(timeline.lanes[0].name == "launches");
+  CHECK(timeline.names[timeline.lanes[0].spans.at(0).name] == "slice");
+  REQUIRE(timeline.lanes[1].spans.size() == 2);
+  CHECK(timeline.names[timeline.lanes[1].spans[1].name] == "dense_frontier");
+  CHECK(timeline.lanes[1].spans[1].iteration == 1);
+  CHECK(timeline.lanes[1].spans[1].end_ns == 80);
   CHECK(timeline.curves.at(0).points ==
         std::vector<std::pair<std::uint64_t, std::uint64_t>>{{10, 1}, {20, 7}, {80, 0}});
   CHECK(timeline.curves.at(1).points.at(1).second == 2);

@@ -66,10 +66,10 @@ std::vector<T> sorted(ElementType type, const std::vector<T>& elements, std::uin
 
 TEST_CASE("capacities") {
   CHECK(list_of({.capacity = 7}).hits->report.capacity == 7);
-  CHECK_FALSE(list_of({.capacity = 7}).hits->report.rule);
+  CHECK_FALSE(list_of({.capacity = 7}).hits->report.derived);
   const HitsReport derived = list_of({.expected_hits_per_item = 100}).hits->report;
   CHECK(derived.capacity == 2000);
-  CHECK(derived.rule->multiplier == 2);
+  CHECK(derived.derived);
   CHECK(list_of({}).hits->report.capacity == 1024);
   CHECK(list_of({.width = 3, .capacity = 7}).bytes == 72 + 8 * 12); // the header is a whole number of hits
 

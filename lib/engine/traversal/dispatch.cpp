@@ -303,23 +303,23 @@ engine::Timeline timeline_of(std::span<const WaveRecord> waves, const engine::Tr
   }
   const auto launch = static_cast<std::uint32_t>(timeline.names.size());
   timeline.names.emplace_back(persistent ? "slice" : "step");
-  timeline.measured = {{.name = "launches", .spans = {}}, {.name = "waves", .spans = {}}};
+  timeline.lanes = {{.name = "launches", .spans = {}}, {.name = "waves", .spans = {}}};
   for (const engine::LaunchSpan& span : trace.launches) {
-    timeline.measured[0].spans.push_back({.kind = engine::SpanKind::slice,
-                                          .begin_ns = span.begin_ns,
-                                          .end_ns = span.end_ns,
-                                          .name = launch,
-                                          .iteration = span.iteration});
+    timeline.lanes[0].spans.push_back({.kind = engine::SpanKind::slice,
+                                       .begin_ns = span.begin_ns,
+                                       .end_ns = span.end_ns,
+                                       .name = launch,
+                                       .iteration = span.iteration});
   }
   timeline.curves = {{.name = "vertices in the frontier", .points = {}},
                      {.name = "edges scanned", .points = {}}};
   for (const TaskSpan& task : trace.tasks) {
     const WaveRecord& wave = waves[task.iteration];
-    timeline.measured[1].spans.push_back({.kind = engine::SpanKind::work,
-                                          .begin_ns = task.began_ns,
-                                          .end_ns = task.ended_ns,
-                                          .name = static_cast<std::uint32_t>(wave.topology),
-                                          .iteration = task.iteration});
+    timeline.lanes[1].spans.push_back({.kind = engine::SpanKind::work,
+                                       .begin_ns = task.began_ns,
+                                       .end_ns = task.ended_ns,
+                                       .name = static_cast<std::uint32_t>(wave.topology),
+                                       .iteration = task.iteration});
     timeline.curves[0].points.emplace_back(task.began_ns, wave.vertices);
     timeline.curves[1].points.emplace_back(task.began_ns, wave.scanned_edges);
   }

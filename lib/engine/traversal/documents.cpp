@@ -204,7 +204,6 @@ TIDEGATE_DOCUMENT(FrontierProgram, "frontier_program",
                   "A graph, and an algorithm that traverses it frontier by frontier", Direction::input);
 TIDEGATE_DOCUMENT(GraphCheck, "graph_report", "Contents of graph files", Direction::output);
 
-using engine::Telemetry;
 using namespace traversal;
 
 constexpr Field part_fields[] = {
@@ -217,7 +216,6 @@ constexpr Field memory_fields[] = {
     required<&FrontierMemory::constrained>("whether only bitmaps are used, without queues and transpose"),
     required<&FrontierMemory::bytes>("device memory of all parts"),
     required<&FrontierMemory::full_bytes>("device memory of the layout that serves every topology"),
-    required<&FrontierMemory::constrained_bytes>("device memory of the smallest layout"),
     required<&FrontierMemory::budget_bytes>("the budget, or the memory of the device"),
     required<&FrontierMemory::pressure_bps>("full layout divided by the budget"),
     required<&FrontierMemory::parts>("parts of the chosen layout"),
@@ -249,17 +247,14 @@ TIDEGATE_RECORD(FrontierSummary, summary_fields);
 constexpr Field wave_fields[] = {
     required<&WaveRecord::wave>("counted from 0"),
     required<&WaveRecord::topology>("topology of the wave"),
-    required<&WaveRecord::previous_topology>("topology of the previous wave; empty: there was none"),
     required<&WaveRecord::rule>("rule that chose the topology"),
     required<&WaveRecord::threshold>("threshold of the rule: bps, edges or vertices"),
     required<&WaveRecord::vertices>("vertices of the frontier"),
     required<&WaveRecord::density_bps>("vertices divided by those of the graph"),
     required<&WaveRecord::frontier_edges>("edges out of the frontier"),
-    required<&WaveRecord::previous_edges>("edges out of the previous frontier"),
     required<&WaveRecord::unexplored_edges>("edges of vertices that were in no frontier before this one"),
     required<&WaveRecord::scanned_edges>("visited edges"),
     required<&WaveRecord::trend>("frontier_edges compared with previous_edges"),
-    required<&WaveRecord::dense_waves>("consecutive dense waves before it"),
     required<&WaveRecord::alone>("whether one work-group processed it alone"),
     optional<&WaveRecord::time_ns>(
         "with --by-wave, --trace or --report: time since the end of the previous wave, by the device's "
@@ -270,7 +265,7 @@ TIDEGATE_RECORD(WaveRecord, wave_fields);
 constexpr Field verification_fields[] = {
     required<&Verification::checks>("completed checks, up to the first that failed"),
     required<&Verification::right>("whether all of them passed"),
-    optional<&Verification::error>("the broken rule and its location"),
+    optional<&Verification::error>("the broken rule and its location").described_by(reported_error),
     optional<&Verification::allowed_change>(
         "pagerank: allowed total change by one more iteration: the tolerance, or the last change, plus "
         "2^-24 of each rank for each of its incoming edges and for 16 more"),
@@ -294,6 +289,23 @@ constexpr Field answer_fields[] = {
 };
 TIDEGATE_RECORD(Answer, answer_fields);
 
+constexpr Field checked_run_fields[] = {
+    required<&engine::FirstRun::compared>("whether the result was compared with the serial algorithm's"),
+    required<&engine::FirstRun::equal>("whether it was equal; of ranks within their rounding"),
+    required<&engine::FirstRun::reason>("what was compared, or why it was not"),
+    required<&engine::FirstRun::elapsed_ns>("time that it took"),
+};
+constinit const Record checked_run = record_of<engine::FirstRun>(checked_run_fields);
+
+constexpr Field graph_ranks_fields[] = {
+    required<&engine::RanksReport::ranks>(
+        "each of them; of a run that ended early the one alone that reports"),
+    required<&engine::RanksReport::slowest>("the rank that worked longest, without waiting"),
+    required<&engine::RanksReport::bytes_sent>("by all ranks"),
+    required<&engine::RanksReport::messages>("of all ranks"),
+};
+constinit const Record graph_ranks = record_of<engine::RanksReport>(graph_ranks_fields);
+
 using Head = HeadFields<FrontierReport>;
 constexpr Head head;
 
@@ -310,7 +322,7 @@ constexpr Field report_fields[] = {
     required<&FrontierReport::semiring>(
         "the pair of operations that multiplies the frontier with the graph's matrix"),
     required<&FrontierReport::switch_rule>("rule that switched topologies"),
-    optional<&FrontierReport::forced_topology>("with --set force-topology: topology of all waves"),
+    optional<&FrontierReport::forced_topology>("with --set tuning.force-topology: topology of all waves"),
     required<&FrontierReport::graph>("traversed graph"),
     optional<&FrontierReport::answer>("the result in short, once the traversal is done"),
     required<&FrontierReport::memory>("device memory"),
@@ -323,22 +335,10 @@ constexpr Field report_fields[] = {
         .named("backend_dispatch_ns"),
     required<&FrontierReport::verify_ns>("time of the checks of --verify or of a first run"),
     Head::of<&FrontierReport::geometry>("geometry of the launches").named("effective_geometry"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::execution_mode>("the mode that was run"),
     defaulted<&FrontierReport::mode_reason>("reason of the mode"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::kernel_launches>("launches of the traversal"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::sync_points>(
-        "times that the host waited for the device"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::bytes_uploaded>("bytes written to the device"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::bytes_read_back>("bytes read from it"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::compiled_pipeline_cache_hit>(
-        "whether the kernels came from the cache")
-        .named("built_from_cache"),
-    Head::of<&FrontierReport::telemetry, &Telemetry::resident_input_cache_hit>(
-        "whether the device had the graph from an earlier request of a stream"),
     head.items_processed,
     Head::of<&FrontierReport::items_remaining>(
         "of a traversal that ended before its time: vertices of the frontier that waited, and those that sssp has put off"),
-    Head::of<&FrontierReport::published_items>("vertices of all frontiers so far").named("items_in_all"),
     head.queue_plan_ns,
     head.queue_publish_ns,
     head.read_back_ns,
@@ -350,12 +350,12 @@ constexpr Field report_fields[] = {
     head.region_lineage,
     optional<&FrontierReport::recommendation>(
         "recommendation of the launch policy for the first wave; left out if no launch keeps the budget"),
-    head.recommended_geometry,
     head.geometry_reason,
     head.telemetry,
     head.slices_ns,
     optional<&FrontierReport::verification>("with --verify and on a first run: checks of the result"),
-    Head::of<&FrontierReport::first_run>("whether the result was checked without --verify, and why not"),
+    Head::of<&FrontierReport::first_run>("whether the result was checked without --verify, and why not")
+        .described_by(checked_run),
     Head::of<&FrontierReport::converged>(
         "pagerank: whether the last iteration changed the ranks by less than the tolerance"),
     optional<&FrontierReport::distances>(
@@ -363,14 +363,13 @@ constexpr Field report_fields[] = {
     optional<&FrontierReport::rank_change>("total change by the last iteration"),
     head.comparison,
     head.baseline,
-    head.next_request,
     head.profile_file,
     head.policy_file,
     head.warnings,
     head.files_written,
     head.stuck_groups,
-    head.ranks,
-    Head::of<&FrontierReport::trace>("with --trace: content of its file"),
+    Head::of<&FrontierReport::ranks>("under mpirun: the ranks and what they sent; left out with one")
+        .described_by(graph_ranks),
     required<&FrontierReport::waves>(
         "the waves with their numbers and choices; of more than 65535 the first ones: summary is of all"),
 };

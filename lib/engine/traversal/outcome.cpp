@@ -83,8 +83,8 @@ void note_convergence(const graphs::PageRankOptions& options, double change, Fro
   }
 }
 
-// Adds the policy's recommendation for the first wave; none if it breaks the budget.
-void report_recommendation(const TraversalPlan& plan, FrontierReport& report) {
+// Returns the launch request of the first wave.
+policy::LaunchRequest request_of(const TraversalPlan& plan) {
   const graphs::FrontierProgram& program = plan.program;
   const device::DeviceInfo* const device = plan.asked.device;
   const std::uint32_t vertices = graphs::vertex_count(plan.graph());
@@ -103,28 +103,7 @@ void report_recommendation(const TraversalPlan& plan, FrontierReport& report) {
   request.memory_pressure_bps = plan.memory.pressure_bps;
   request.resident_device_bytes = plan.memory.bytes;
   request.device_memory_budget_bytes = plan.memory.budget_bytes;
-  report.next_request = {.request = request, .previous_topology = {}, .policy = program.policy.launch};
-  if (const auto decision = policy::decide(program.policy.launch, request)) {
-    report.recommendation = decision->recommendation;
-    report.recommended_geometry = {.workgroup_size = report.recommendation->geometry.workgroup_size_x,
-                                   .worker_groups = report.recommendation->worker_groups};
-    report.next_request->previous_topology = report.recommendation->topology;
-  }
-}
-
-// Makes the request for the next traversal; the widest frontier counts as its queue.
-void measure(const graphs::FrontierProgram& program, const WaveLog& log, FrontierReport& report) {
-  policy::LaunchRequest& request = report.next_request->request;
-  request.requested_worker_groups = report.geometry.worker_groups;
-  if (log.sums.waves == 0) {
-    return; // the first frontier still waits
-  }
-  request.queue_len = report.summary.widest_vertices;
-  request.frontier_density_bps = static_cast<std::uint16_t>(
-      std::min<std::uint64_t>(report.telemetry.frontier_density_bps, policy::full_scale_bps));
-  // Dense waves in a row are a window, if they can be fused.
-  request.hot_window_count = graphs::is_monotone(program) ? log.dense_waves : 0;
-  report.next_request->previous_topology = log.last.topology;
+  return request;
 }
 
 } // namespace
@@ -174,7 +153,9 @@ FrontierReport report_of_plan(const TraversalPlan& plan) {
     report.device = engine::device_report(*device);
     report.ordering = plan.ordering;
   }
-  report_recommendation(plan, report);
+  if (const auto decision = policy::decide(plan.program.policy.launch, request_of(plan))) {
+    report.recommendation = decision->recommendation; // for the first wave; none if it breaks the budget
+  }
   return report;
 }
 
@@ -186,7 +167,7 @@ void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
   report.geometry_reason = fmt::format(
       "{}; {}",
       options.traversal.group_size
-          ? "work-groups as --set group-size says"
+          ? "work-groups as --set tuning.group-size says"
           : "work-groups of the size that is fastest for traversals on such a device",
       groups.resident == 0 ? fmt::format("{} in each launch", groups.workers)
                            : fmt::format("{} of {} that are resident", groups.workers, groups.resident));
@@ -194,7 +175,6 @@ void report_outcome(const TraversalPlan& plan, const TraversalOutcome& outcome,
   if (program.algorithm == Algorithm::pagerank && report.status == RunStatus::done) {
     note_convergence(graphs::page_rank_options(program), outcome.rank_change, report);
   }
-  measure(program, outcome.waves, report);
   if (report.status != RunStatus::done) {
     const auto& stuck = report.stuck_groups;
     engine::report_ending(

@@ -346,16 +346,13 @@ private:
     const std::string best = best_height_bytes == 0
                                  ? std::string("no plan within 64-bit offsets was found")
                                  : fmt::format("the best plan found needs {} bytes", best_height_bytes);
-    // Effort and no node: the problem is too large to be searched at all.
-    const bool too_large = nodes_ == 0 && options_.effort != 0;
     return {.code = ErrorCode::arena_search_exhausted,
             .message = fmt::format(
                 "no plan within the capacity of {} bytes was found and none was proved impossible: the "
                 "search gave up after {} nodes; {}, and at least {} are needed",
                 *problem_.capacity_bytes, nodes_, best, required_bytes),
-            .fix = best_height_bytes == 0 ? "raise --effort"
-                                          : fmt::format("raise {}the capacity to {} bytes",
-                                                        too_large ? "" : "--effort, or ", best_height_bytes),
+            .fix = best_height_bytes == 0 ? "make the buffers smaller"
+                                          : fmt::format("raise the capacity to {} bytes", best_height_bytes),
             .pointer = "/capacity_bytes",
             .required_bytes = required_bytes,
             .capacity_bytes = problem_.capacity_bytes,

@@ -1,0 +1,91 @@
+// What `check` says of reports: how the run ended, what was compared, and whether the evidence is complete.
+#include "app/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace tidegate;
+
+namespace {
+
+template <class Report>
+std::string judged(const Report& report) {
+  const auto sound = app::judge(report);
+  return sound ? "sound"
+               : std::string(name(sound.error().code)) + ' ' + sound.error().pointer.value_or("") + ' ' +
+                     sound.error().message;
+}
+
+documents::RunReportDocument complete_report() {
+  documents::RunReportDocument document;
+  document.evidence = {.topology = policy::TopologyEvidence(),
+                       .promotion = policy::PromotionEvidence{.jit_queue_len_threshold = 1,
+                                                              .hot_opcode_threshold = 1,
+                                                              .hot_window_threshold = 1},
+                       .complete = {.topology = true, .promotion = true}};
+  return document;
+}
+
+} // namespace
+
+TEST_CASE("check refuses the report of a run that did not reach its end, or whose outputs are not right") {
+  using Document = documents::RunReportDocument;
+  using engine::RunStatus;
+  const auto ended = [](RunStatus status, ErrorCode code) {
+    return [status, code](Document& document) {
+      document.report.status = status;
+      document.report.error = Error{.code = code, .message = "why", .fix = "fix"};
+    };
+  };
+  const std::vector<std::pair<std::string, std::function<void(Document&)>>> cases{
+      {"sound", [](Document&) {}},
+      {"sound", [](Document& document) { document.report.status = RunStatus::planned; }},
+      {"wall_time_exceeded /status the status of the run is deadline: why",
+       ended(RunStatus::deadline, ErrorCode::wall_time_exceeded)},
+      {"incomplete_evidence /status the status of the run is interrupted: why",
+       ended(RunStatus::interrupted, ErrorCode::interrupted)},
+      {"device_hang /status the status of the run is hang: why",
+       ended(RunStatus::hang, ErrorCode::device_hang)},
+      {"incomplete_evidence /status the status of the run is queue_failed",
+       [](Document& document) { document.report.status = RunStatus::queue_failed; }},
+      {"outputs_differ /output_parity/equal 3 elements of the outputs are not as plain launches leave them",
+       [](Document& document) {
+         document.report.output_parity = {.checked = 1, .equal = false, .differing_elements = 3};
+       }},
+      {"outputs_differ /expected/1/equal 1 of 8 elements of \"y\" are not as expected",
+       [](Document& document) {
+         document.report.expected = {{.buffer = "x", .equal = true},
+                                     {.buffer = "y", .equal = false, .elements = 8, .outside = 1}};
+       }},
+      {"outputs_differ /stress/failure a run under stress failed: launch",
+       [](Document& document) {
+         document.report.stress = {.failure = engine::StressFailure{.variation = "launch"}};
+       }},
+      {"incomplete_evidence /evidence the evidence is not complete: topology is not as it must be",
+       [](Document& document) { document.evidence = {}; }},
+      {"incomplete_evidence /evidence/promotion/output_parity_required the promotion evidence is not complete: "
+       "output_parity_required is not as it must be",
+       [](Document& document) {
+         document.evidence.promotion->output_parity_required = false;
+         document.evidence.complete.promotion = false;
+       }},
+  };
+  for (const auto& [expected, change] : cases) {
+    Document document = complete_report();
+    change(document);
+    CHECK(judged(document) == expected);
+  }
+}
+
+TEST_CASE("check refuses the report of a traversal that ended early or is wrong") {
+  traversal::FrontierReport report;
+  CHECK(judged(report) == "sound");
+  report.status = engine::RunStatus::deadline;
+  CHECK(judged(report).starts_with("incomplete_evidence /status "));
+  report.verification = {.right = false};
+  CHECK(judged(report).starts_with("outputs_differ /verification/right "));
+}
