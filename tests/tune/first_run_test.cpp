@@ -74,7 +74,7 @@ TEST_CASE("the fastest candidate is taken, and its outputs are compared with pla
   CHECK(found->report.measured);
   CHECK(found->report.settled);
   CHECK(found->report.candidates == found->report.tried.size());
-  CHECK(found->report.plain_ns > 3 * 2e6);
+  CHECK(found->report.plain_ns > 2e6); // of as many iterations as fit
   CHECK(found->report.taken_ns < found->report.plain_ns);
   CHECK(found->report.next == "takes the same way");
   CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
