@@ -276,7 +276,8 @@ TEST_CASE("the wall time ends a run, and the report says what is left") {
   CHECK(report->error->code == ErrorCode::wall_time_exceeded);
   CHECK(report->error->message ==
         "the wall time of 0.05 s is over: " + std::to_string(report->items_remaining) +
-            " of 128000 items are left, after " + std::to_string(report->iterations) + " iterations");
+            " of 128000 items are left, after " + std::to_string(report->iterations) +
+            (report->iterations == 1 ? " iteration" : " iterations"));
   CHECK(report->error->fix == "give --max-wall-time more, or the program less to do; no output was written");
   CHECK(!run.wrote_outputs());
 }
