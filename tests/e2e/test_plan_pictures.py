@@ -145,7 +145,7 @@ class Drawn(Planning):
     def test_names(self) -> None:
         """Names show as they are; what no picture can hold shows as its bytes."""
         shown = {'"': '"', "\\": "\\", "two\nlines": "two\\x0alines", "größe": "größe", "波 😀": "波 😀", "<b>": "<b>",
-                 "\t\u0000\u001b[31m": "\\x09\\x00\\x1b[31m", "%s {}": "%s {}", "a&lt;b": "a&lt;b", "&amp;": "&amp;", "&#1;": "&#1;",
+                 "\t\u001b[31m": "\\x09\\x1b[31m", "%s {}": "%s {}", "a&lt;b": "a&lt;b", "&amp;": "&amp;", "&#1;": "&#1;",
                  "\uffff": "\ufffd", "x" * 20 + "y" * 20: "x" * 16 + "…" + "y" * 15}
         texts = self.picture(dag([wave(i, name=name) for i, name in enumerate(shown)], (), 1000)).texts
         for text in shown.values():
