@@ -142,8 +142,10 @@ public:
   DriverFolders(const DriverFolders&) = delete;
   DriverFolders& operator=(const DriverFolders&) = delete;
   ~DriverFolders() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
+    if (::getpid() == owner_) { // children use them
+      std::error_code ignored;
+      std::filesystem::remove_all(root_, ignored);
+    }
   }
 
   // Copies a driver's file into a folder of the given name, and returns the folder.
@@ -156,6 +158,7 @@ public:
 
 private:
   std::filesystem::path root_;
+  const pid_t owner_ = ::getpid();
 };
 
 void use_drivers_of(const std::string& folder) {
