@@ -99,10 +99,11 @@ std::string first_run_text(const engine::FirstRun& first) {
   const std::string took = first.runs == 0 ? "none now"
                                            : fmt::format("{} of at most {}", seconds_text(first.elapsed_ns),
                                                          seconds_text(first.budget_ns));
-  return fmt::format(
-      "{}; settled: {}{}{}", took, first.settled ? "yes" : "no",
-      first.candidates == 0 ? "" : fmt::format(", {} of {} tried", first.tried.size(), first.candidates),
-      first.next.empty() ? "" : "; the next run " + first.next);
+  const auto tried = std::ranges::count_if(
+      first.tried, [](const auto& way) { return way.ratio.has_value() || !way.thrown_out.empty(); });
+  return fmt::format("{}; settled: {}{}{}", took, first.settled ? "yes" : "no",
+                     first.candidates == 0 ? "" : fmt::format(", {} of {} tried", tried, first.candidates),
+                     first.next.empty() ? "" : "; the next run " + first.next);
 }
 
 std::string expected_text(const engine::ExpectedReport& of) {
