@@ -1,13 +1,12 @@
 // Finds document types by name, recognises documents without a kind by their keys, and says what a value should be.
 #include "core/catalogue.hpp"
 
+#include "core/json_reader.hpp"
 #include "core/json_text.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,48 +16,38 @@
 namespace tidegate::documents {
 namespace {
 
-namespace rj = rapidjson;
-
 // Finds the top-level keys and the value of "kind".
-class KindHandler : public rj::BaseReaderHandler<rj::UTF8<>, KindHandler> {
+class KindHandler final : public JsonHandler {
 public:
-  bool Default() {
-    at_kind_ = false;
-    return true;
-  }
-  bool String(const char* text, rj::SizeType length, bool /*copy*/) {
-    if (at_kind_) {
-      kind.assign(text, length);
+  bool scalar(const Scalar& value) final {
+    const auto* const text = std::get_if<std::string_view>(&value);
+    if (text != nullptr && at_kind_) {
+      kind = *text;
     }
     at_kind_ = false;
     return true;
   }
-  bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
-    const std::string_view key(text, length);
+  bool key(std::string_view key) final {
     at_kind_ = depth_ == 1 && key == "kind";
-    if (depth_ == 1 && keys != nullptr) {
-      keys->emplace_back(key);
+    if (depth_ == 1) {
+      keys.emplace_back(key);
     }
     return true;
   }
-  bool StartObject() { return open(); }
-  bool StartArray() { return open(); }
-  bool EndObject(rj::SizeType /*members*/) { return close(); }
-  bool EndArray(rj::SizeType /*items*/) { return close(); }
-
-  std::string kind;
-  std::vector<std::string>* keys = nullptr; // may be nullptr
-
-private:
-  bool open() {
+  bool open(bool /*is_list*/) final {
     at_kind_ = false;
-    return ++depth_ <= nesting_limit;
+    ++depth_;
+    return true;
   }
-  bool close() {
+  bool close(bool /*is_list*/) final {
     --depth_;
     return true;
   }
 
+  std::string kind;
+  std::vector<std::string> keys;
+
+private:
   std::size_t depth_ = 0;
   bool at_kind_ = false;
 };
@@ -173,15 +162,12 @@ Result<std::string> kind_of(std::string_view json, std::vector<std::string>* key
   if (json.size() > document_bytes_limit) {
     return tl::unexpected(too_large());
   }
-  rj::Reader reader;
-  rj::MemoryStream in(json.data(), json.size());
   KindHandler handler;
-  handler.keys = keys;
-  // RapidJSON stops at a zero byte.
-  if (reader.Parse<rj::kParseValidateEncodingFlag>(in, handler).IsError() || in.Tell() != json.size()) {
-    if (auto error = syntax_error(json)) {
-      return tl::unexpected(std::move(*error));
-    }
+  if (auto error = read_json(json, handler)) {
+    return tl::unexpected(std::move(*error));
+  }
+  if (keys != nullptr) {
+    *keys = std::move(handler.keys);
   }
   return std::move(handler.kind);
 }

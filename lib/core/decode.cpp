@@ -1,4 +1,4 @@
-// RapidJSON reads the text and calls a handler for every token; the handler walks the description.
+// A handler of the tokens walks the description.
 //
 //   {"policy": {"sizing": {"default_worker_count": 64}}}
 //    frame 0    frame 1    frame 2                  ^ field of frame 2
@@ -10,13 +10,12 @@
 // omits a value of the wrong type and skips the whole value of an invalid key. It records which fields the
 // object lacks as a result, so that later checks skip them.
 #include "core/catalogue.hpp"
+#include "core/json_reader.hpp"
 #include "core/json_text.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <array>
@@ -30,8 +29,6 @@
 #include <vector>
 
 namespace tidegate::documents {
-
-namespace rj = rapidjson;
 
 struct Frame {
   const Record* record = nullptr;   // set for an object
@@ -54,14 +51,13 @@ struct MapKeys {
 // The top-level key outside the record whose value comes next.
 enum class Envelope : std::uint8_t { none, kind, version, schema };
 
-class DecodeHandler : public rj::BaseReaderHandler<rj::UTF8<>, DecodeHandler> {
+class DecodeHandler final : public JsonHandler {
 public:
-  void start(const Document& document, std::string_view json, rj::MemoryStream& in, void* object,
+  void start(const Document& document, std::string_view json, void* object,
              std::span<const std::string_view> given, UnreadLocations& unread) {
     unread_ = &unread;
     document_ = &document;
     json_ = json;
-    in_ = &in;
     root_ = object;
     given_mask_ = 0;
     for (std::size_t i = 0; i < document.record->fields.size() && !given.empty(); ++i) {
@@ -73,95 +69,17 @@ public:
     envelope_ = Envelope::none;
     envelope_seen_ = {};
     passing_ = 0;
-    previous_end_ = 0;
     errors_ = {};
   }
 
-  bool Null() {
-    if (passing_ != 0) {
-      return pass();
-    }
-    const Type* type = expected_type();
-    if (type != nullptr && type->kind == Kind::f64 &&
-        (type->or_null || document_->direction == Direction::output)) {
-      return store(std::numeric_limits<double>::quiet_NaN());
-    }
-    return wrong_type("null");
+  bool scalar(const Scalar& value) final {
+    return std::visit([this](const auto& each) { return take(each); }, value);
   }
 
-  bool Bool(bool value) {
+  bool key(std::string_view key) final {
     if (passing_ != 0) {
-      return pass();
+      return true;
     }
-    const Type* type = expected_type();
-    if (type == nullptr || type->kind != Kind::boolean) {
-      return wrong_type(value ? "true" : "false");
-    }
-    return store(value);
-  }
-
-  bool Uint(unsigned value) { return unsigned_integer(value); }
-  bool Uint64(std::uint64_t value) { return unsigned_integer(value); }
-  bool Int(int value) { return negative_integer(value); }
-  bool Int64(std::int64_t value) { return negative_integer(value); }
-  bool Double(double value) {
-    return take_number("a number", [this, value](const Type& type) {
-      const std::string_view text = token();
-      const bool has_point = text.find_first_of(".eE") != std::string_view::npos;
-      if (is_integer(type)) { // RapidJSON passes integers beyond 64 bits as doubles
-        return has_point ? not_an_integer() : out_of_range();
-      }
-      if (!has_point && (type.kind == Kind::number || type.kind == Kind::value)) {
-        return fail_value(error_here(ErrorCode::out_of_range,
-                                     fmt::format("{} does not fit into 64 bits", text),
-                                     "give a smaller integer, or one with a decimal point"));
-      }
-      // from_chars rounds correctly; RapidJSON may be off in the last place. Its only out-of-range case here is
-      // a value below the smallest double, where RapidJSON's zero is right.
-      double exact = 0;
-      const auto result = std::from_chars(text.data(), text.data() + text.size(), exact);
-      return store_number(type, result.ec == std::errc() ? exact : value);
-    });
-  }
-
-  bool String(const char* text, rj::SizeType length, bool /*copy*/) {
-    if (passing_ != 0) {
-      return pass();
-    }
-    const std::string_view value(text, length);
-    if (value.find('\0') != value.npos) { // the system and OpenCL would take what is before it for the whole
-      envelope_ = Envelope::none;
-      return frames_.empty() ? wrong_type("a string") : fail_value(nul_in(value));
-    }
-    if (envelope_ == Envelope::kind) {
-      return envelope_kind(value);
-    }
-    if (envelope_ == Envelope::schema) { // for editors
-      envelope_ = Envelope::none;
-      return ok();
-    }
-    const Type* type = expected_type();
-    if (type != nullptr && !type->left_out_word.empty() && value == type->left_out_word) {
-      return ok();
-    }
-    switch (type == nullptr ? Kind::list : type->kind) {
-    case Kind::text: return store(std::string(value));
-    case Kind::value: return store(Value{std::string(value)});
-    case Kind::identifier: return store(Identifier(value));
-    case Kind::choice: {
-      const auto found = std::ranges::find(type->choices, value);
-      return found == type->choices.end() ? unknown_name(value)
-                                          : store(static_cast<std::uint8_t>(found - type->choices.begin()));
-    }
-    default: return wrong_type("a string");
-    }
-  }
-
-  bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
-    if (passing_ != 0) {
-      return ok();
-    }
-    const std::string_view key(text, length);
     Frame& frame = frames_.back();
     if (frame.map != nullptr) {
       MapKeys& keys = map_keys_.back();
@@ -172,7 +90,7 @@ public:
       if (!keys.seen.insert(keys.last).second) {
         return duplicate_key(key, "rename or remove one of the two");
       }
-      return ok();
+      return true;
     }
     const std::span<const Field> fields = frame.record->fields;
     // Documents mostly follow the order of the description: try the next field before searching.
@@ -192,7 +110,7 @@ public:
       }
       frame.seen |= bit;
       frame.next = index + 1;
-      return ok();
+      return true;
     }
     frame.field = nullptr;
     if (envelope_key_of(key)) {
@@ -201,18 +119,25 @@ public:
         return duplicate_key(key, "keep one of the two values");
       }
       seen = true;
-      return ok();
+      return true;
     }
     return unknown_key(key);
   }
 
-  bool StartObject() {
+  bool open(bool is_list) final { return is_list ? open_list() : open_object(); }
+  bool close(bool is_list) final { return is_list ? close_list() : close_object(); }
+
+  // Returns all errors in document order.
+  [[nodiscard]] Result<void> result() const { return errors_.result(); }
+
+private:
+  bool open_object() {
     if (passing_ != 0) {
       return pass_open();
     }
     if (frames_.empty()) {
       frames_.push_back({.record = document_->record, .object = root_});
-      return ok();
+      return true;
     }
     const Type* type = expected_type();
     if (Frame& frame = frames_.back(); type != nullptr && frame.record != nullptr) {
@@ -239,13 +164,13 @@ public:
       map->clear(object);
       frames_.push_back({.map = map, .object = object});
       map_keys_.emplace_back();
-      return ok();
+      return true;
     }
     frames_.push_back({.record = type->record, .object = object});
-    return ok();
+    return true;
   }
 
-  bool EndObject(rj::SizeType /*members*/) {
+  bool close_object() {
     if (passing_ != 0) {
       return pass_close();
     }
@@ -253,7 +178,7 @@ public:
     if (frame.map != nullptr) {
       frames_.pop_back();
       map_keys_.pop_back();
-      return ok();
+      return true;
     }
     frame.field = nullptr;
     const FieldMask present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
@@ -278,10 +203,10 @@ public:
       }
     }
     frames_.pop_back();
-    return ok();
+    return true;
   }
 
-  bool StartArray() {
+  bool open_list() {
     if (passing_ != 0) {
       return pass_open();
     }
@@ -302,10 +227,10 @@ public:
     list = is_value ? &static_cast<Value*>(list)->is.emplace<Value::List>() : list;
     access->clear(list);
     frames_.push_back({.list = access, .object = list});
-    return ok();
+    return true;
   }
 
-  bool EndArray(rj::SizeType /*items*/) {
+  bool close_list() {
     if (passing_ != 0) {
       return pass_close();
     }
@@ -320,31 +245,92 @@ public:
       go_on = fail(std::move(error));
     }
     frames_.pop_back();
-    return go_on && ok();
+    return go_on;
   }
 
-  // Returns all errors in document order.
-  [[nodiscard]] Result<void> result() const { return errors_.result(); }
+  bool take(std::nullptr_t) {
+    if (passing_ != 0) {
+      return pass();
+    }
+    const Type* type = expected_type();
+    if (type != nullptr && type->kind == Kind::f64 &&
+        (type->or_null || document_->direction == Direction::output)) {
+      return store(std::numeric_limits<double>::quiet_NaN());
+    }
+    return wrong_type("null");
+  }
 
-private:
-  // Ends every event; the next token starts after this position.
-  bool ok() {
-    previous_end_ = in_->Tell();
-    return true;
+  bool take(bool value) {
+    if (passing_ != 0) {
+      return pass();
+    }
+    const Type* type = expected_type();
+    if (type == nullptr || type->kind != Kind::boolean) {
+      return wrong_type(value ? "true" : "false");
+    }
+    return store(value);
+  }
+
+  bool take(double value) {
+    return take_number("a number", [this, value](const Type& type) {
+      const std::string_view text = token();
+      const bool has_point = text.find_first_of(".eE") != std::string_view::npos;
+      if (is_integer(type)) { // integers beyond 64 bits come as doubles
+        return has_point ? not_an_integer() : out_of_range();
+      }
+      if (!has_point && (type.kind == Kind::number || type.kind == Kind::value)) {
+        return fail_value(error_here(ErrorCode::out_of_range,
+                                     fmt::format("{} does not fit into 64 bits", text),
+                                     "give a smaller integer, or one with a decimal point"));
+      }
+      return store_number(type, value);
+    });
+  }
+
+  bool take(std::string_view value) {
+    if (passing_ != 0) {
+      return pass();
+    }
+    if (value.find('\0') != value.npos) { // the system and OpenCL would take what is before it for the whole
+      envelope_ = Envelope::none;
+      return frames_.empty() ? wrong_type("a string") : fail_value(nul_in(value));
+    }
+    if (envelope_ == Envelope::kind) {
+      return envelope_kind(value);
+    }
+    if (envelope_ == Envelope::schema) { // for editors
+      envelope_ = Envelope::none;
+      return true;
+    }
+    const Type* type = expected_type();
+    if (type != nullptr && !type->left_out_word.empty() && value == type->left_out_word) {
+      return true;
+    }
+    switch (type == nullptr ? Kind::list : type->kind) {
+    case Kind::text: return store(std::string(value));
+    case Kind::value: return store(Value{std::string(value)});
+    case Kind::identifier: return store(Identifier(value));
+    case Kind::choice: {
+      const auto found = std::ranges::find(type->choices, value);
+      return found == type->choices.end() ? unknown_name(value)
+                                          : store(static_cast<std::uint8_t>(found - type->choices.begin()));
+    }
+    default: return wrong_type("a string");
+    }
   }
 
   // Skips a scalar.
   bool pass() {
     passing_ = passing_ == 1 ? 0 : passing_;
-    return ok();
+    return true;
   }
   bool pass_open() {
     ++passing_;
-    return frames_.size() + passing_ <= nesting_limit + 1 && ok(); // too_deep; syntax_error() finds it again
+    return true;
   }
   bool pass_close() {
     passing_ = passing_ == 2 ? 0 : passing_ - 1;
-    return ok();
+    return true;
   }
 
   [[nodiscard]] const Type* expected_type() const {
@@ -385,7 +371,7 @@ private:
     if (at != nullptr) {
       *static_cast<T*>(at) = std::move(value);
     }
-    return ok();
+    return true;
   }
 
   static bool is_integer(const Type& type) {
@@ -419,7 +405,7 @@ private:
     }
     void* list = target();
     if (list == nullptr) {
-      return ok();
+      return true;
     }
     type->list->clear(list);
     frames_.push_back({.list = type->list, .object = list});
@@ -431,10 +417,7 @@ private:
   }
 
   // Returns the text of the token that the reader has just read.
-  [[nodiscard]] std::string_view token() const {
-    const std::size_t start = token_start(json_, previous_end_);
-    return json_.substr(start, in_->Tell() - start);
-  }
+  [[nodiscard]] std::string_view token() const { return json_.substr(begin, end - begin); }
 
   [[nodiscard]] std::string pointer() const {
     std::string text;
@@ -453,7 +436,7 @@ private:
   }
 
   [[nodiscard]] Error error_here(ErrorCode code, std::string message, std::string fix) const {
-    const Position position = position_of(json_, token_start(json_, previous_end_));
+    const Position position = position_of(json_, begin);
     return {.code = code,
             .message = std::move(message),
             .fix = std::move(fix),
@@ -483,7 +466,7 @@ private:
       }
       ++frame.next;
     }
-    return ok();
+    return true;
   }
 
   // skips the key's value
@@ -491,7 +474,7 @@ private:
     unread_->add(error.pointer.value_or(""));
     passing_ = 1;
     envelope_ = Envelope::none;
-    return fail(std::move(error)) && ok();
+    return fail(std::move(error));
   }
 
   // discards all other errors, which follow from this one
@@ -501,7 +484,7 @@ private:
     return false;
   }
 
-  bool unsigned_integer(std::uint64_t value) {
+  bool take(std::uint64_t value) {
     if (passing_ == 0 && envelope_ == Envelope::version) {
       return envelope_version(value);
     }
@@ -521,10 +504,10 @@ private:
     });
   }
 
-  bool negative_integer(std::int64_t value) {
+  bool take(std::int64_t value) {
     return take_number("a negative number", [this, value](const Type& type) {
       if (value == 0) { // "-0"
-        return is_integer(type) ? unsigned_integer(0) : store_number(type, -0.0);
+        return is_integer(type) ? take(std::uint64_t{0}) : store_number(type, -0.0);
       }
       return is_integer(type) ? out_of_range() : store_number(type, value);
     });
@@ -540,7 +523,7 @@ private:
       return fail_alone(std::move(error));
     }
     envelope_ = Envelope::none;
-    return ok();
+    return true;
   }
 
   bool envelope_kind(std::string_view value) {
@@ -553,7 +536,7 @@ private:
       return fail_alone(std::move(error));
     }
     envelope_ = Envelope::none;
-    return ok();
+    return true;
   }
 
   bool envelope_key_of(std::string_view key) {
@@ -704,7 +687,6 @@ private:
 
   const Document* document_ = nullptr;
   std::string_view json_;
-  rj::MemoryStream* in_ = nullptr;
   void* root_ = nullptr;
   FieldMask given_mask_ = 0; // fields of the outermost object that have a value already
   std::vector<Frame> frames_;
@@ -712,38 +694,11 @@ private:
   Envelope envelope_ = Envelope::none;
   std::array<bool, 4> envelope_seen_{}; // by Envelope
   std::size_t passing_ = 0; // 0: not skipping; 1: skip the next value; n + 1: inside n open brackets of it
-  std::size_t previous_end_ = 0;
   ErrorList errors_;
   UnreadLocations* unread_ = nullptr;
 };
 
 namespace {
-
-// Only invalid UTF-8 and non-ASCII text have a byte with the top bit set; without one we use the faster
-// parser.
-bool is_ascii(std::string_view text) {
-  std::uint64_t bits = 0;
-  std::size_t i = 0;
-  for (; i + sizeof(bits) <= text.size(); i += sizeof(bits)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, text.data() + i, sizeof(word));
-    bits |= word;
-  }
-  for (; i < text.size(); ++i) {
-    bits |= static_cast<unsigned char>(text[i]);
-  }
-  return (bits & 0x8080808080808080U) == 0;
-}
-
-// Returns true if the whole text is one JSON value and the handler accepted it. The handlers limit the
-// nesting, so the recursive reader is safe.
-template <class H>
-bool parse(rj::Reader& reader, std::string_view json, rj::MemoryStream& in, H& handler) {
-  const bool good = is_ascii(json) ? !reader.Parse<rj::kParseNoFlags>(in, handler).IsError()
-                                   : !reader.Parse<rj::kParseValidateEncodingFlag>(in, handler).IsError();
-  // RapidJSON stops at a zero byte.
-  return good && in.Tell() == json.size();
-}
 
 Error another_type(const Document& wanted, const Document& found, std::string_view json) {
   const Position position = position_of(json, token_start(json, 0));
@@ -758,7 +713,6 @@ Error another_type(const Document& wanted, const Document& found, std::string_vi
 } // namespace
 
 struct Decoder::Implementation {
-  rj::Reader reader;
   DecodeHandler handler;
 };
 
@@ -775,15 +729,15 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
     locations.add("");
     return tl::unexpected(too_large());
   }
-  auto& [reader, handler] = *implementation_;
-  rj::MemoryStream in(json.data(), json.size());
-  handler.start(document, json, in, object, given, locations);
+  DecodeHandler& handler = implementation_->handler;
+  handler.start(document, json, object, given, locations);
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
-  if (!parse(reader, json, in, handler)) {
+  auto broken = read_json(json, handler);
+  if (broken || handler.stopped) {
     locations.add(""); // the walk has not reached the end
-    if (auto error = syntax_error(json)) {
-      return tl::unexpected(std::move(*error));
-    }
+  }
+  if (broken) {
+    return tl::unexpected(std::move(*broken));
   }
   auto read = handler.result();
   if (!read && read.error().code != ErrorCode::wrong_kind) {

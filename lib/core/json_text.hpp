@@ -1,4 +1,4 @@
-// JSON as text: positions of tokens, syntax errors, escaping.
+// JSON as text: positions of tokens, escaping.
 #pragma once
 #include <tidegate/core/error.hpp>
 
@@ -94,10 +94,6 @@ protected:
   bool first_ = true; // the innermost open bracket is still empty
   bool after_key_ = false;
 };
-
-// Returns the reason that `json` is not a single JSON value: empty_input, syntax_error, too_deep, or
-// out_of_range for a number beyond the range of a double. Nothing if it is valid.
-std::optional<Error> syntax_error(std::string_view json);
 
 // Returns input_too_large for a document over document_bytes_limit.
 Error too_large();

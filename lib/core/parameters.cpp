@@ -1,13 +1,12 @@
 // Finds parameters and their uses in one walk over the text, computes them, and writes their values in their places.
 #include "core/parameters.hpp"
 
+#include "core/json_reader.hpp"
 #include "core/json_text.hpp"
 #include <tidegate/core/decode.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,8 +20,6 @@
 
 namespace tidegate::documents {
 namespace {
-
-namespace rj = rapidjson;
 
 // Exact where all numbers are whole: wide enough for any product of two of 64 bits.
 __extension__ typedef __int128 Integer;
@@ -41,90 +38,46 @@ struct Place {
   std::optional<std::string> expression; // else the text between begin and end is the value
 };
 
-class Finder : public rj::BaseReaderHandler<rj::UTF8<>, Finder> {
+class Finder final : public PathHandler {
 public:
-  Finder(std::string_view json, rj::MemoryStream& in) : json_(json), in_(in) {}
-
-  std::vector<Place> found; // in the order of the text
-
-  bool Default() { return scalar({}); }
-  bool String(const char* text, rj::SizeType length, bool /*copy*/) {
-    return scalar(std::string(text, length));
-  }
-  bool Key(const char* text, rj::SizeType length, bool /*copy*/) {
-    open_.back().key.assign(text, length);
-    return done();
-  }
-  bool StartObject() { return open(false); }
-  bool StartArray() { return open(true); }
-  bool EndObject(rj::SizeType members) {
-    const Container closed = std::move(open_.back());
-    open_.pop_back();
-    if (members == 1 && closed.key == "parameter" && closed.text && !open_.empty()) {
-      add(closed.begin, closed.text);
-    }
-    return done();
-  }
-  bool EndArray(rj::SizeType /*items*/) {
-    open_.pop_back();
-    return done();
-  }
+  std::vector<Place> places; // in the order of the text
 
 private:
-  struct Container {
-    bool is_list = false;
-    std::size_t begin = 0;
-    std::size_t items = 0;           // of a list, so far
-    std::string key;                 // of an object: the last one
-    std::optional<std::string> text; // its value, if that is a string
-  };
-
-  // Notes the value between `begin` and here.
-  void add(std::size_t begin, std::optional<std::string> expression) {
-    Place place{.begin = begin,
-                .end = in_.Tell(),
-                .pointer = {},
-                .parameter = {},
-                .expression = std::move(expression)};
-    for (const Container& container : open_) {
-      place.pointer +=
-          container.is_list ? fmt::format("/{}", container.items - 1) : "/" + pointer_token(container.key);
+  bool found(const Scalar& value) final {
+    const auto* const text = std::get_if<std::string_view>(&value);
+    use_ = text != nullptr ? std::optional<std::string>(*text) : std::nullopt;
+    if (in_parameters()) {
+      add(begin, {});
     }
-    if (open_.size() == 2 && !open_[1].is_list && open_[0].key == "parameters") {
-      place.parameter = open_[1].key;
-    }
-    found.push_back(std::move(place));
+    return true;
   }
-  void begin_value() {
-    if (!open_.empty()) {
-      ++open_.back().items;
-      open_.back().text.reset();
-    }
+  bool opened() final {
+    use_.reset();
+    return true;
   }
-  bool scalar(std::optional<std::string> text) {
-    begin_value();
-    if (open_.size() == 2 && !open_[1].is_list && open_[0].key == "parameters") {
-      add(token_start(json_, previous_end_), {});
+  bool closed(const Container& container) final {
+    const bool only = !container.is_list && container.next == 1 && container.last_key == "parameter";
+    if (only && use_ && !containers.empty()) {
+      add(container.begin, std::exchange(use_, std::nullopt));
     }
-    if (!open_.empty()) {
-      open_.back().text = std::move(text);
-    }
-    return done();
-  }
-  bool open(bool is_list) {
-    begin_value();
-    open_.push_back({.is_list = is_list, .begin = token_start(json_, previous_end_), .key = {}, .text = {}});
-    return done() && open_.size() <= nesting_limit;
-  }
-  bool done() {
-    previous_end_ = in_.Tell();
+    use_.reset();
     return true;
   }
 
-  std::string_view json_;
-  rj::MemoryStream& in_;
-  std::vector<Container> open_;
-  std::size_t previous_end_ = 0;
+  [[nodiscard]] bool in_parameters() const {
+    return containers.size() == 2 && !containers[1].is_list && containers[0].last_key == "parameters";
+  }
+
+  // Notes the value between `first` and the end of this token.
+  void add(std::size_t first, std::optional<std::string> expression) {
+    places.push_back({.begin = first,
+                      .end = end,
+                      .pointer = path,
+                      .parameter = in_parameters() ? std::optional(containers[1].last_key) : std::nullopt,
+                      .expression = std::move(expression)});
+  }
+
+  std::optional<std::string> use_; // the value before, if it is a string
 };
 
 bool is_letter(char c) {
@@ -337,10 +290,9 @@ Result<Number> read_number(std::string_view text) {
 Result<std::string> replace_parameters(std::string json, std::span<const Parameter> given) {
   std::vector<Place> places;
   if (json.find("\"parameter") != std::string::npos) {
-    rj::MemoryStream in(json.data(), json.size());
-    Finder finder(json, in);
-    if (!rj::Reader().Parse(in, finder).IsError()) {
-      places = std::move(finder.found);
+    Finder finder;
+    if (!read_json(json, finder)) {
+      places = std::move(finder.places);
     }
   }
   ErrorList errors;

@@ -259,10 +259,10 @@ TEST_CASE("outputs must say their kind") {
 
 TEST_CASE("broken JSON has a line and a column") {
   CHECK(request_refusal("{\n  \"queue_len\": 3,\n}") ==
-        "tidegate: input:3:1: error: not JSON: missing a name for object member at \"}\" [syntax_error]\n"
+        "tidegate: input:3:1: error: not JSON: expected string literal at \"}\" [syntax_error]\n"
         "  fix: remove a trailing comma, or put the key in double quotes");
   CHECK(request_refusal("{") ==
-        "tidegate: input:1:2: error: not JSON: missing a name for object member at the end of the input "
+        "tidegate: input:1:2: error: not JSON: expected string literal at the end of the input "
         "[syntax_error]\n"
         "  fix: close the open brackets and quotes; with --stream, each document is on one line");
   CHECK(request_refusal("").find("the input is empty [empty_input]") != std::string::npos);

@@ -1,4 +1,5 @@
 // JSON as text: positions, pointers, strings and numbers.
+#include "core/json_reader.hpp"
 #include "core/json_text.hpp"
 
 #include <doctest/doctest.h>
@@ -22,6 +23,12 @@ std::string string(std::string_view text) {
   std::string json;
   append_string(json, text);
   return json;
+}
+
+std::optional<Error> syntax_error(std::string_view json) {
+  class : public PathHandler {
+  } ignores;
+  return read_json(json, ignores);
 }
 
 } // namespace
@@ -72,6 +79,8 @@ TEST_CASE("one JSON value has no syntax error") {
   CHECK(syntax_error("\"\\ud800\"")->code == ErrorCode::syntax_error);
   CHECK(syntax_error("01")->code == ErrorCode::syntax_error);
   CHECK(syntax_error("// x")->code == ErrorCode::syntax_error);
+  CHECK(syntax_error(std::string_view("[1]\0", 4))->column == 4);
+  CHECK(syntax_error("[1e999]")->code == ErrorCode::out_of_range);
 }
 
 namespace {

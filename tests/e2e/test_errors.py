@@ -41,7 +41,7 @@ class Errors(unittest.TestCase):
                 file.write(bytes(range(255, 127, -1)) * 8192)
         shown = "".join(f"\\x{byte:02x}" for byte in range(255, 243, -1))
         self.assertEqual(run("recommend", str(path)), Result(
-            3, "", f'tidegate: {path}:1:1: error: not JSON: invalid value at "{shown}" [syntax_error]\n'
+            3, "", f'tidegate: {path}:1:1: error: not JSON: invalid literal at "{shown}" [syntax_error]\n'
                    "  fix: correct the JSON at this place\n"))
 
     def test_full_disk(self) -> None:

@@ -62,13 +62,11 @@ TEST_CASE("lines and bytes hold the same items") {
 TEST_CASE("wrong lines") {
   const std::string good = R"({"op_handle":0,"input_handle":0,"output_handle":1,"param":0})";
   CHECK(refusal(good) == "none");
-  CHECK(refusal(good + "\n" + good + " x") ==
-        "bad_queue 2:62: not JSON: the document root must not be followed by other values at \"x\"");
+  CHECK(refusal(good + "\n" + good + " x") == "bad_queue 2:62: not JSON: expected end of input at \"x\"");
   CHECK(refusal("\n7") == "bad_queue 2:1: expected an object, got a number");
   CHECK(refusal("{}") == R"(bad_queue 1:2: missing key "param")");
   CHECK(refusal(R"({"opcode":1})") == "bad_queue 1:2: unknown key \"opcode\"");
-  CHECK(refusal(R"({"op_handle" 1})") ==
-        "bad_queue 1:14: not JSON: missing a colon after a name of object member at \"1}\"");
+  CHECK(refusal(R"({"op_handle" 1})") == "bad_queue 1:14: not JSON: expected ':' at \"1}\"");
   CHECK(refusal(R"({"op_handle":1,"op_handle":1})") == "bad_queue 1:16: duplicate key \"op_handle\"");
   for (const std::string number : {"-1", "1.5", "1e3", "4294967296", "true", "\"1\""}) {
     const std::string line = "{\"op_handle\":" + number + R"(,"input_handle":0,"output_handle":1,"param":0})";
