@@ -91,7 +91,6 @@ constexpr Field version_fields[] = {
     required<&VersionReport::build_type>("CMake build type"),
     required<&VersionReport::compiler>("compiler of the tool"),
     required<&VersionReport::cli11>("version of CLI11"),
-    required<&VersionReport::rapidjson>("version of RapidJSON"),
     required<&VersionReport::nlohmann_json>("version of nlohmann_json"),
     required<&VersionReport::fmt>("version of {fmt}"),
     required<&VersionReport::opencl_loader>("the OpenCL ICD loader"),

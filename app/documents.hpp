@@ -90,7 +90,6 @@ struct VersionReport {
   std::string build_type;
   std::string compiler;
   std::string cli11;
-  std::string rapidjson;
   std::string nlohmann_json;
   std::string fmt;
   std::string opencl_loader;

@@ -11,7 +11,6 @@
 #include <CLI/Version.hpp>
 #include <fmt/format.h>
 #include <nlohmann/detail/abi_macros.hpp>
-#include <rapidjson/rapidjson.h>
 #include <sys/utsname.h>
 
 #include <cstdlib>
@@ -67,7 +66,6 @@ documents::VersionReport versions() {
           .build_type = TIDEGATE_BUILD_TYPE,
           .compiler = compiler(),
           .cli11 = CLI11_VERSION,
-          .rapidjson = RAPIDJSON_VERSION_STRING,
           .nlohmann_json = fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                        NLOHMANN_JSON_VERSION_PATCH),
           .fmt = fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
@@ -102,7 +100,6 @@ std::string version_table(const documents::VersionReport& report, bool /*colour*
   std::vector<std::vector<std::string>> rows{{"tidegate", report.tidegate + " (" + report.build_type + ")"},
                                              {"compiler", report.compiler},
                                              {"CLI11", report.cli11},
-                                             {"RapidJSON", report.rapidjson},
                                              {"nlohmann_json", report.nlohmann_json},
                                              {"{fmt}", report.fmt},
                                              {"system", report.system},

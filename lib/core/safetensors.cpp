@@ -4,7 +4,7 @@
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
-#include <rapidjson/document.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -19,6 +20,8 @@
 
 namespace tidegate {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t most_header_bytes = 100'000'000; // the format's own limit
@@ -60,12 +63,11 @@ std::uint64_t bits_of(std::string_view type) {
 }
 
 // The names that are most like the one that is not there.
-std::string some_names(const rapidjson::Document& header) {
+std::string some_names(const Json& header) {
   constexpr std::size_t most = 3;
   std::string names;
   std::size_t count = 0;
-  for (const auto& member : header.GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
+  for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__" && count++ < most) {
       names += (names.empty() ? "" : ", ") + in_quotes(name);
     }
@@ -73,30 +75,25 @@ std::string some_names(const rapidjson::Document& header) {
   return fmt::format("it has {}{}", names, count > most ? fmt::format(" and {} more", count - most) : "");
 }
 
-bool is_list(const rapidjson::Value& entry, const char* key) {
-  return entry.HasMember(key) && entry[key].IsArray() &&
-         std::ranges::all_of(entry[key].GetArray(), [](const auto& number) { return number.IsUint64(); });
+bool is_list(const Json& entry, const char* key) {
+  return entry.contains(key) && entry[key].is_array() &&
+         std::ranges::all_of(entry[key], [](const Json& number) { return number.is_number_unsigned(); });
 }
 
-// Checks that each tensor is there once, and that each of the data's bytes belongs to one.
-Result<void> check_layout(const rapidjson::Document& header, const std::string& path, std::uint64_t bytes) {
-  std::set<std::string_view> names;
+// Checks that each of the data's bytes belongs to one tensor.
+Result<void> check_layout(const Json& header, const std::string& path, std::uint64_t bytes) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  for (const auto& member : header.GetObject()) {
-    const std::string_view name(member.name.GetString(), member.name.GetStringLength());
-    if (!names.insert(name).second) {
-      return tl::unexpected(no_safetensors(path, fmt::format("it has {} twice", in_quotes(name))));
-    }
-    const auto& entry = member.value;
+  for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
       continue;
     }
-    if (!entry.IsObject() || !entry.HasMember("dtype") || !entry["dtype"].IsString() ||
-        !is_list(entry, "shape") || !is_list(entry, "data_offsets") || entry["data_offsets"].Size() != 2) {
+    if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() ||
+        !is_list(entry, "shape") || !is_list(entry, "data_offsets") || entry["data_offsets"].size() != 2) {
       return tl::unexpected(
           no_safetensors(path, fmt::format("{} has no dtype, shape and data_offsets", in_quotes(name))));
     }
-    ranges.emplace_back(entry["data_offsets"][0].GetUint64(), entry["data_offsets"][1].GetUint64());
+    ranges.emplace_back(entry["data_offsets"][0].get<std::uint64_t>(),
+                        entry["data_offsets"][1].get<std::uint64_t>());
     if (ranges.back().first > ranges.back().second || ranges.back().second > bytes) {
       return tl::unexpected(no_safetensors(path, fmt::format("{} lies outside of it", in_quotes(name))));
     }
@@ -134,29 +131,38 @@ Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, cons
   }
   std::string text(length, '\0');
   TIDEGATE_CHECK(read_at(file, path, length_bytes, std::as_writable_bytes(std::span(text))));
-  rapidjson::Document header;
-  header.Parse<rapidjson::kParseIterativeFlag>(text.data(), text.size());
-  if (header.HasParseError() || !header.IsObject()) {
+  std::set<std::string> names;
+  std::optional<std::string> twice;
+  const auto note = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second) {
+      twice = parsed.get<std::string>();
+    }
+    return true;
+  };
+  const Json header = Json::parse(text, note, /*allow_exceptions=*/false);
+  if (!header.is_object()) {
     return tl::unexpected(no_safetensors(path, "its header is not a JSON object"));
   }
-  const auto found =
-      header.FindMember(rapidjson::Value(name.data(), static_cast<rapidjson::SizeType>(name.size())));
-  if (found == header.MemberEnd() || name == "__metadata__") {
+  const auto found = header.find(name);
+  if (found == header.end() || name == "__metadata__") {
     return tl::unexpected(
         bad_file(path, fmt::format("there is no tensor {}", in_quotes(name)), some_names(header)));
   }
+  if (twice) {
+    return tl::unexpected(no_safetensors(path, fmt::format("it has {} twice", in_quotes(*twice))));
+  }
   TIDEGATE_CHECK(check_layout(header, path, size - length_bytes - length));
-  const auto& entry = found->value;
-  const std::uint64_t begin = entry["data_offsets"][0].GetUint64();
-  const std::uint64_t end = entry["data_offsets"][1].GetUint64();
-  Tensor tensor{.type = entry["dtype"].GetString(),
+  const Json& entry = *found;
+  const std::uint64_t begin = entry["data_offsets"][0].get<std::uint64_t>();
+  const std::uint64_t end = entry["data_offsets"][1].get<std::uint64_t>();
+  Tensor tensor{.type = entry["dtype"].get<std::string>(),
                 .shape = {},
                 .offset = length_bytes + length + begin,
                 .bytes = end - begin};
   std::uint64_t bits = bits_of(tensor.type);
   bool fits = true;
-  for (const auto& extent : entry["shape"].GetArray()) {
-    tensor.shape.push_back(extent.GetUint64());
+  for (const Json& extent : entry["shape"]) {
+    tensor.shape.push_back(extent.get<std::uint64_t>());
     fits = !__builtin_mul_overflow(bits, tensor.shape.back(), &bits) && fits;
   }
   if (bits_of(tensor.type) != 0 && (!fits || (bits + 7) / 8 != tensor.bytes)) {
