@@ -62,7 +62,7 @@ TEST_CASE("lines and bytes hold the same items") {
 TEST_CASE("wrong lines") {
   const std::string good = R"({"op_handle":0,"input_handle":0,"output_handle":1,"param":0})";
   CHECK(refusal(good) == "none");
-  CHECK(refusal(good + "\n" + good + " x") == "bad_queue 2:62: not JSON: expected end of input at \"x\"");
+  CHECK(refusal(good + "\n" + good + " x") == "bad_queue 2:62: not JSON: invalid literal at \"x\"");
   CHECK(refusal("\n7") == "bad_queue 2:1: expected an object, got a number");
   CHECK(refusal("{}") == R"(bad_queue 1:2: missing key "param")");
   CHECK(refusal(R"({"opcode":1})") == "bad_queue 1:2: unknown key \"opcode\"");
