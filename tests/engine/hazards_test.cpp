@@ -26,6 +26,9 @@ Job listed(std::vector<ProgramWave> waves,
     buffer.output = "out.npy";
   }
   program.waves = std::move(waves);
+  for (ProgramWave& wave : program.waves) {
+    wave.users_kernel = false; // there is no kernel to read
+  }
   for (const auto& [before, after] : dependencies) {
     program.dependencies.push_back({.before = before, .after = after});
   }
