@@ -78,7 +78,7 @@ long tg_touch(tg_watch watch, uint kind, uint bytes, long at) {
     for (uint part = 0; part < parts; ++part) {
       const long element = at * parts + part;
       if (element < 0 || element >= (long)row[3]) {
-        continue; // --check-bounds reports these
+        continue; // --check bounds reports these
       }
       global uint* const seen = watch.shadow + row[2] + element * TG_SHADOW_WORDS;
       if ((row[1] & TG_LOOKS) != 0) { // a read checks against writes, a write against all accesses
