@@ -639,7 +639,7 @@ private:
         kernel.locals = "tg_locals_" + function.name;
       }
     }
-    fused.ops.texts.push_back(text_of(parts, kernel, op, function));
+    fused.ops.texts.push_back(text_of(parts, kernel, function));
     fused.ops.order.push_back(static_cast<std::uint32_t>(fused.ops.texts.size() - 1));
     fused.ops.kernels.push_back(std::move(kernel));
     fused.ops.alone.emplace_back();
@@ -651,7 +651,7 @@ private:
   }
 
   // Generates the function of a window; its parameters are those of its parts in order.
-  std::string text_of(const Parts& parts, const opencl_c::OutlinedKernel& kernel, const ProgramOp& op,
+  std::string text_of(const Parts& parts, const opencl_c::OutlinedKernel& kernel,
                       opencl_c::Function& function) const {
     std::string unions;
     std::string parameters;

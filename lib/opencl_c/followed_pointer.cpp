@@ -7,8 +7,6 @@
 namespace tidegate::opencl_c {
 namespace {
 
-using Kind = Expr::Kind;
-
 class Follower {
 public:
   Follower(const FollowRules& rules, const TranslationUnit& unit, const Function& function)
@@ -102,11 +100,11 @@ private:
     const auto operand = [&expr](std::size_t i) -> const Expr& { return *expr.operands[i]; };
     const auto is = [&](std::string_view text) { return unit_.is(expr.token, text); };
     switch (expr.kind) {
-    case Kind::name:
+    case Expr::Kind::name:
       seen_.insert(expr.token);
       return followed_.contains(unit_.meanings[expr.token]) ? State::pointer : State::other;
-    case Kind::call: return call(expr);
-    case Kind::subscript: {
+    case Expr::Kind::call: return call(expr);
+    case Expr::Kind::subscript: {
       const State index = value(operand(1));
       const State array = operand(0).type->is_arithmetic() ? state(operand(0)) : value(operand(0));
       if (array == State::place) { // a component of a vector
@@ -114,14 +112,14 @@ private:
       }
       return array == index ? (array == State::other ? array : lost()) : pointee(State::pointer, *expr.type);
     }
-    case Kind::member: {
+    case Expr::Kind::member: {
       if (unit_.is(expr.token - 1, "->")) {
         return value(operand(0)) == State::pointer ? State::place : State::other;
       }
       const State object = state(operand(0));
       return object == State::pointer ? lost() : object;
     }
-    case Kind::unary: {
+    case Expr::Kind::unary: {
       if (is("&")) {
         const State of = state(operand(0));
         return of == State::place ? becomes(State::pointer, *expr.type) : of == State::pointer ? lost() : of;
@@ -135,21 +133,21 @@ private:
       const State of = value(operand(0));
       return of == State::pointer && !is("!") ? lost() : compared(of);
     }
-    case Kind::postfix: return changed(operand(0));
-    case Kind::binary: return binary(expr);
-    case Kind::assignment: {
+    case Expr::Kind::postfix: return changed(operand(0));
+    case Expr::Kind::binary: return binary(expr);
+    case Expr::Kind::assignment: {
       const State to = changed(operand(0));
       const State of = value(operand(1));
       if (of != State::pointer) {
         return to;
       }
-      if (!is("=") || operand(0).kind != Kind::name) {
+      if (!is("=") || operand(0).kind != Expr::Kind::name) {
         return lost();
       }
       joins(unit_.meanings[operand(0).token]);
       return of;
     }
-    case Kind::conditional: {
+    case Expr::Kind::conditional: {
       compared(value(operand(0)));
       const State yes = value(operand(1));
       const State no = value(operand(2));
@@ -159,18 +157,18 @@ private:
       }
       return State::other;
     }
-    case Kind::comma: value(operand(0)); return value(operand(1));
-    case Kind::cast: {
+    case Expr::Kind::comma: value(operand(0)); return value(operand(1));
+    case Expr::Kind::cast: {
       const State of = value(operand(0));
       return expr.type->is(Type::Kind::nothing) ? State::other : becomes(of, *expr.type);
     }
-    case Kind::size: // not evaluated
+    case Expr::Kind::size: // not evaluated
       each_expression(expr, [this](const Expr& part) { seen_.insert(part.token); });
       return State::other;
-    case Kind::vector:
-    case Kind::compound:
-    case Kind::list:
-    case Kind::designated:
+    case Expr::Kind::vector:
+    case Expr::Kind::compound:
+    case Expr::Kind::list:
+    case Expr::Kind::designated:
       for (const Expr* const part : expr.operands) {
         none(*part);
       }
@@ -202,13 +200,13 @@ private:
     if (found == State::place) {
       return rules_.may_write ? State::other : lost();
     }
-    return found == State::pointer && target.kind != Kind::name ? lost() : found;
+    return found == State::pointer && target.kind != Expr::Kind::name ? lost() : found;
   }
 
   State call(const Expr& expr) {
     const Expr& callee = *expr.operands[0];
     const std::string_view name = unit_.source.tokens[callee.token].text;
-    const Name* const called = callee.kind == Kind::name ? unit_.meaning(callee.token) : nullptr;
+    const Name* const called = callee.kind == Expr::Kind::name ? unit_.meaning(callee.token) : nullptr;
     const Function* const function =
         called == nullptr || called->kind != NameKind::function ? nullptr : unit_.definition(name);
     State result = none(callee);
@@ -218,7 +216,7 @@ private:
       }
       const std::size_t index = i - 1;
       if (called == nullptr) {
-        keeps_ = keeps_ && callee.kind == Kind::name && rules_.may_take(name, index);
+        keeps_ = keeps_ && callee.kind == Expr::Kind::name && rules_.may_take(name, index);
       } else if (function != nullptr && !function->is_overloadable && index < function->parameters.size() &&
                  rules_.may_pass(*function, index)) {
         result = callee.type->inner->is(Type::Kind::pointer) ? becomes(State::pointer, *expr.type) : result;

@@ -74,9 +74,9 @@ private:
 constexpr std::array<std::string_view, 11> assignments{
     "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|="};
 
-class Parser {
+class TreeParser {
 public:
-  explicit Parser(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
+  explicit TreeParser(TranslationUnit& unit) : unit_(unit), tokens_(unit.source.tokens) {
     unit.names.clear();
     unit.meanings.assign(tokens_.size(), no_name);
     opaque_ = type({});
@@ -180,13 +180,13 @@ private:
 
   class Deeper {
   public:
-    explicit Deeper(Parser& parser) : parser_(parser) { ++parser_.depth_; }
+    explicit Deeper(TreeParser& parser) : parser_(parser) { ++parser_.depth_; }
     ~Deeper() { --parser_.depth_; }
     Deeper(const Deeper&) = delete;
     Deeper& operator=(const Deeper&) = delete;
 
   private:
-    Parser& parser_;
+    TreeParser& parser_;
   };
   static constexpr std::size_t most_depth = 256;        // of brackets and statements, as in clang
   static constexpr std::uint32_t most_operators = 2000; // one in another: visitors recurse
@@ -1341,7 +1341,7 @@ private:
 } // namespace
 
 void parse_tree(TranslationUnit& unit) {
-  Parser(unit).run();
+  TreeParser(unit).run();
 }
 
 } // namespace tidegate::opencl_c

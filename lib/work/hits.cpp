@@ -106,12 +106,12 @@ std::string hit_text(Bytes hits, std::size_t index, const Shape& shape) {
   if (index * shape.hit_bytes() >= hits.size()) {
     return "no hit";
   }
-  std::vector<std::string> elements;
+  std::vector<std::string> texts;
   for (std::uint32_t i = 0; i < shape.width; ++i) {
-    elements.push_back(
+    texts.push_back(
         element_text(shape.type, hits.data() + index * shape.hit_bytes() + i * element_bytes(shape.type)));
   }
-  return shape.width == 1 ? elements.front() : fmt::format("({})", fmt::join(elements, ", "));
+  return shape.width == 1 ? texts.front() : fmt::format("({})", fmt::join(texts, ", "));
 }
 
 // Returns the differences between sorted hits, of which equal ones pair up.

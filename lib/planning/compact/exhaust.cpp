@@ -11,7 +11,7 @@
 namespace tidegate::planning {
 namespace {
 
-using ItemSet = std::uint64_t;
+using Subset = std::uint64_t;
 
 // Fills one group after the other, depth first. The branches of a group are its *maximal* loads, because
 // moving an item that still fits into an earlier group never hurts.
@@ -22,8 +22,8 @@ public:
         after_(problem.count()), before_(problem.count()) {
     for (std::uint32_t item = 0; item < problem.count(); ++item) {
       for (const std::uint32_t other : problem.successors[item]) {
-        after_[item] |= ItemSet{1} << other;
-        before_[other] |= ItemSet{1} << item;
+        after_[item] |= Subset{1} << other;
+        before_[other] |= Subset{1} << item;
       }
     }
     std::iota(by_size_.begin(), by_size_.end(), 0U);
@@ -34,7 +34,7 @@ public:
 
   // Packs all other items into `groups_left` groups, and notes the loads from the last one back. Returns
   // false if that is impossible or the effort ran out.
-  bool pack(ItemSet packed, std::uint32_t groups_left) {
+  bool pack(Subset packed, std::uint32_t groups_left) {
     if (packed == all()) {
       return true;
     }
@@ -53,24 +53,24 @@ public:
     return false;
   }
 
-  const std::vector<ItemSet>& loads() const { return loads_; }
+  const std::vector<Subset>& loads() const { return loads_; }
 
 private:
   struct Load {
-    ItemSet packed = 0; // in earlier groups
+    Subset packed = 0; // in earlier groups
     std::uint32_t groups_left = 0;
     std::uint64_t room = 0;
-    ItemSet items = 0;
+    Subset items = 0;
     std::size_t next = 0; // in by_size_
   };
 
-  ItemSet all() const { return ~ItemSet{0} >> (64 - problem_.count()); }
-  bool ready(std::uint32_t item, ItemSet packed) const {
+  Subset all() const { return ~Subset{0} >> (64 - problem_.count()); }
+  bool ready(std::uint32_t item, Subset packed) const {
     return (packed >> item & 1) == 0 && (before_[item] & ~packed) == 0;
   }
 
   // Bounds the groups by the weight of the unpacked items with at least as many groups after them.
-  bool rest_fits(ItemSet packed, std::uint32_t groups_left) {
+  bool rest_fits(Subset packed, std::uint32_t groups_left) {
     for (const Measure& measure : bounds_.measures) {
       weight_at_.assign(groups_left, 0);
       for (std::uint32_t item = 0; item < problem_.count(); ++item) {
@@ -101,7 +101,7 @@ private:
         continue;
       }
       Load with = load;
-      with.items |= ItemSet{1} << item;
+      with.items |= Subset{1} << item;
       with.room -= problem_.size[item];
       ++with.next;
       if (add_to_load(with)) {
@@ -138,12 +138,12 @@ private:
   const LowerBounds& bounds_;
   std::uint64_t& effort_;
   std::vector<std::uint32_t> by_size_; // twins in a row
-  std::vector<ItemSet> after_;         // direct successors
-  std::vector<ItemSet> before_;        // direct predecessors
+  std::vector<Subset> after_;          // direct successors
+  std::vector<Subset> before_;         // direct predecessors
   std::vector<std::uint64_t> weight_at_;
-  std::unordered_map<ItemSet, std::uint32_t>
-      failed_;                 // packed items: the groups that did not suffice for the rest
-  std::vector<ItemSet> loads_; // of the packing found, the last group first
+  std::unordered_map<Subset, std::uint32_t>
+      failed_;                // packed items: the groups that did not suffice for the rest
+  std::vector<Subset> loads_; // of the packing found, the last group first
 };
 
 } // namespace
@@ -158,11 +158,11 @@ void exhaust(CompactSearch& search, std::uint64_t& effort) {
       search.lower = effort > 0 ? search.best.groups : search.lower;
       return;
     }
-    const std::vector<ItemSet>& loads = exhaustion.loads();
+    const std::vector<Subset>& loads = exhaustion.loads();
     search.best.groups = static_cast<std::uint32_t>(loads.size());
     for (std::uint32_t item = 0; item < search.problem.count(); ++item) {
       const auto last_first =
-          std::ranges::find_if(loads, [item](ItemSet load) { return (load >> item & 1) != 0; }) -
+          std::ranges::find_if(loads, [item](Subset load) { return (load >> item & 1) != 0; }) -
           loads.begin();
       search.best.group_of[item] = search.best.groups - 1 - static_cast<std::uint32_t>(last_first);
     }
