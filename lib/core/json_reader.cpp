@@ -227,6 +227,12 @@ std::optional<Error> read_json(std::string_view json, JsonHandler& handler) {
   return Events(json, handler).parse();
 }
 
+std::optional<Error> syntax_error(std::string_view json) {
+  class : public PathHandler {
+  } ignores;
+  return read_json(json, ignores);
+}
+
 bool PathHandler::key(std::string_view key) {
   Container& container = containers.back();
   path.resize(container.path_length);

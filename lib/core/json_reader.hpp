@@ -69,4 +69,7 @@ private:
   void begin_value();
 };
 
+// Returns the reason that `json` is not a single JSON value, as read_json() does.
+std::optional<Error> syntax_error(std::string_view json);
+
 } // namespace tidegate::documents

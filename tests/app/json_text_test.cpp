@@ -25,12 +25,6 @@ std::string string(std::string_view text) {
   return json;
 }
 
-std::optional<Error> syntax_error(std::string_view json) {
-  class : public PathHandler {
-  } ignores;
-  return read_json(json, ignores);
-}
-
 } // namespace
 
 TEST_CASE("positions count lines and characters from one") {

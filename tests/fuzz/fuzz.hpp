@@ -2,7 +2,7 @@
 // end the process, which both take for a finding.
 #pragma once
 
-#include "core/json_text.hpp"
+#include "core/json_reader.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>

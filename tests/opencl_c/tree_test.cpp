@@ -53,7 +53,7 @@ std::string text(const TranslationUnit& unit, const Expr& expr) {
   return "(" + parts + ")";
 }
 
-constexpr std::string_view declarations = R"(
+constexpr std::string_view declared_types = R"(
 typedef global const float* reads; typedef float row[4]; enum mode { slow, fast };
 typedef struct { float m[4]; float4 v; global float* p; } point; union both { int i; float f; };
 float get(global const float* p, int n); global float* drop(global const float* p);
@@ -62,7 +62,7 @@ float get(global const float* p, int n); global float* drop(global const float* 
 // The value of x in the body of a kernel, and its type.
 std::string value(const std::string& expression) {
   const TranslationUnit unit = parse(
-      std::string(declarations) +
+      std::string(declared_types) +
       "kernel void k(global const float* a, global float* b, int n, float4 v, global const point* s, constant row* r) {"
       "unknown x = " +
       expression + "; }");
@@ -87,7 +87,7 @@ std::string statements(const TranslationUnit& unit, const Stmt& stmt) {
   return stmt.parts.empty() ? parts : "(" + parts + ")";
 }
 
-std::string body(const std::string& statement) {
+std::string body_of_kernel(const std::string& statement) {
   const TranslationUnit unit = parse("kernel void k(global float* a, int n) {" + statement + "}");
   const std::string all = statements(unit, *unit.tree->body(unit.functions.back()));
   return all.size() > 8 && all.starts_with("(block ") ? all.substr(7, all.size() - 8) : all;
@@ -142,22 +142,23 @@ TEST_CASE("what is not known is opaque, with its tokens") {
 }
 
 TEST_CASE("statements") {
-  CHECK(body("if (n) a[0] = 1; else if (n > 1) {} else return;") == "(if expr (if block return))");
-  CHECK(body("for (int i = 0; i < n; ++i) { continue; } for (;;) break;") ==
+  CHECK(body_of_kernel("if (n) a[0] = 1; else if (n > 1) {} else return;") == "(if expr (if block return))");
+  CHECK(body_of_kernel("for (int i = 0; i < n; ++i) { continue; } for (;;) break;") ==
         "(for decl (block continue)) (for nothing break)");
-  CHECK(body("do n--; while (n); while (n) ;") == "(do expr) (while nothing)");
-  CHECK(body("switch (n) { case 1: case 2: n = 1; break; default: }") ==
+  CHECK(body_of_kernel("do n--; while (n); while (n) ;") == "(do expr) (while nothing)");
+  CHECK(body_of_kernel("switch (n) { case 1: case 2: n = 1; break; default: }") ==
         "(switch (block (case (case expr)) break default))");
-  CHECK(body("again: goto again; int b, *c = &b;") == "(label goto) decl");
-  CHECK(body("__attribute__((opencl_unroll_hint(4))) for (;;) n = 1;") == "(for nothing expr)");
-  CHECK(body("asm(\"nop\"); foreach (n) { n = 1; } n = 2;") == "opaque opaque");
-  CHECK(body("if n; n = 1;") == "opaque expr");
-  CHECK(body("typedef int t; t b = (t)n; struct s { int x; } c; enum { d } e;") == "decl decl decl decl");
+  CHECK(body_of_kernel("again: goto again; int b, *c = &b;") == "(label goto) decl");
+  CHECK(body_of_kernel("__attribute__((opencl_unroll_hint(4))) for (;;) n = 1;") == "(for nothing expr)");
+  CHECK(body_of_kernel("asm(\"nop\"); foreach (n) { n = 1; } n = 2;") == "opaque opaque");
+  CHECK(body_of_kernel("if n; n = 1;") == "opaque expr");
+  CHECK(body_of_kernel("typedef int t; t b = (t)n; struct s { int x; } c; enum { d } e;") ==
+        "decl decl decl decl");
 }
 
 TEST_CASE("types of declarations") {
   const auto declared = [](const std::string& declaration, const std::string& name) {
-    const TranslationUnit unit = parse(std::string(declarations) + "kernel void k() {" + declaration + "}");
+    const TranslationUnit unit = parse(std::string(declared_types) + "kernel void k() {" + declaration + "}");
     for (const Name& found : unit.names) {
       if (unit.source.tokens[found.token].text == name && !found.is_file_scope) {
         return text(*found.type);
