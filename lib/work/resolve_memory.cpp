@@ -206,7 +206,7 @@ Result<void> check_expected(const ResolveInput& input, const ProgramBuffer& buff
   }
   const std::string path = path_in(input.folder, spec.expect->file);
   auto checked = check_scope(path, input.folder, input.scope);
-  if (checked && !spec.raw) {
+  if (checked && !spec.raw && input.wholly_read(buffer.pointer)) {
     checked = check_array_name(spec.expect->file);
   }
   if (checked && files != FileCheck::none) {
@@ -275,10 +275,10 @@ Result<void> check_names(const ResolveInput& input, const std::optional<BufferIn
                          const std::optional<std::string>& output, bool raw, const std::string& pointer,
                          std::string_view other = {}) {
   ErrorList errors;
-  const auto check = [&](const std::optional<std::string>& file, bool any_name, const std::string& at) {
+  const auto check = [&](const std::optional<std::string>& file, bool allows_any, const std::string& at) {
     auto allowed =
         file ? check_scope(path_in(input.folder, *file), input.folder, input.scope) : Result<void>();
-    if (allowed && file && !any_name) {
+    if (allowed && file && !allows_any) {
       allowed = check_array_name(*file, other);
     }
     if (!allowed) {
@@ -286,9 +286,10 @@ Result<void> check_names(const ResolveInput& input, const std::optional<BufferIn
     }
     errors.check(allowed);
   };
+  const bool any_name = raw || !input.wholly_read(pointer); // "raw" may be what could not be read
   const bool tensors = init && init->file && init->file->ends_with(".safetensors");
-  check(init ? init->file : std::nullopt, raw || tensors, pointer + "/init/file");
-  check(output, raw, pointer + "/output");
+  check(init ? init->file : std::nullopt, any_name || tensors, pointer + "/init/file");
+  check(output, any_name, pointer + "/output");
   return errors.result();
 }
 
