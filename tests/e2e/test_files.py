@@ -70,6 +70,7 @@ class Overwriting(Files):
         os.symlink(".", self.folder / "here")
 
     def test_output_of_a_buffer(self) -> None:
+        self.document["buffers"]["c"]["raw"] = True  # any name
         for output, what in (("ops.cl", 'the source of op "twice", FOLDER/ops.cl'),
                              ("./here/../" + self.folder.name + "/ops.cl", 'the source of op "twice", FOLDER/ops.cl'),
                              ("link", 'the source of op "twice", FOLDER/ops.cl'),
@@ -100,7 +101,7 @@ class Overwriting(Files):
     def test_a_missing_folder_is_not_normalised_away(self) -> None:
         """"nosuch/../ops.cl" is no file, whatever lies at "ops.cl"."""
         no_file = "cannot write FOLDER/nosuch/../ops.cl: No such file or directory"
-        self.document["buffers"]["c"]["output"] = "nosuch/../ops.cl"
+        self.document["buffers"]["c"] |= {"output": "nosuch/../ops.cl", "raw": True}
         for args in (("--dry-run",), ("--verify", "--strategy", "launch")):
             self.refused(no_file, "/buffers/c/output", *args, rc=4, code="cannot_write")
         self.file("page.html", "precious")
@@ -114,7 +115,8 @@ class Overwriting(Files):
         shutil.copy(EXAMPLES / "waves.ndjson", self.folder)
         self.file("program.json", json.dumps(PROGRAM))
         self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 4, "height": 4}}}, "algorithm": "bfs",
-                                            "sources": [0], "outputs": {"levels": "nosuch/../program.json"}}))
+                                            "sources": [0], "outputs": {"levels": "nosuch/../levels.raw"}}))
+        self.file("levels.raw", "precious")
         before = {path: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
         for args in (["recommend", "bfs_wave.json"], ["recommend", "--stream", "waves.ndjson"], ["plan", "stereo_camera.json"],
                      ["plan", "program.json", "--format", "svg"], ["arena", "stereo_buffers.json"], ["priority", "drain", "requeue_accounting.json"],
@@ -124,7 +126,7 @@ class Overwriting(Files):
             for output in ("nosuch/../program.json", "nosuch/../new"):
                 result = self.here(*args, *(("-o", output) if args[-1] != "graph.json" else ()))
                 self.assertEqual((result.rc, result.stdout), (4, ""), (args, result.stderr))
-                self.assertRegex(result.stderr, r"error: cannot write \S*nosuch/../(program.json|new): No such file or directory")
+                self.assertRegex(result.stderr, r"error: cannot write \S*nosuch/../(program.json|new|levels.raw): No such file or directory")
         for option in ("--profile", "--policy"):
             result = self.here("tune", "measure", "program.json", option, "nosuch/../program.json")
             self.assertEqual((result.rc, result.stdout), (4, ""), result.stderr)

@@ -21,10 +21,11 @@ ALLOWED = {
 FOLDERS = {name: ROOT / ("app" if name == "app" else f"lib/{name}") for name in ALLOWED}
 # Members of buffers and waves that keep what they once were in a document, and who may ask for them.
 OWNERS = {
-    "active": {"active.cpp", "generate.cpp"},  # the text of walks of lists of tiles
+    # The text of walks of lists of tiles; check warns of no write past a buffer where it cannot tell which tiles run.
+    "active": {"active.cpp", "generate.cpp", "job_checks.cpp"},
     "hits": {"hits.cpp"},
     "image": {"device_images.cpp", "kernel_objects.cpp"},
-    "queue": {"queue_rounds.cpp", "split.cpp"},  # the params that ranks cut
+    "queue": {"queue_rounds.cpp", "recommend.cpp"},  # the ops of its items, of which some are hot
 }
 MEMBER = re.compile(rf"(\w+|\]|\))(?:\.|->)({'|'.join(OWNERS)})\b")
 REPORTS = {"executed", "hits", "report"}  # have members of these names

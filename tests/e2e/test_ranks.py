@@ -325,7 +325,7 @@ class Ranks(Programs):
             if name == "hidden":
                 args[0]["rows"], args[1]["rows"] = 1, 0
             buffer = {"type": "u32", "shape": [h, w]}
-            document["buffers"] |= {a: {**buffer, "init": {"file": f"{name}.raw"}, "output": f"{name}.out"}, b: buffer}
+            document["buffers"] |= {a: {**buffer, "init": {"file": f"{name}.raw"}, "output": f"{name}_out.raw"}, b: buffer}
             document["ops"][name] = {"source": "stencils.cl"}
             document["waves"].append(
                 {"op": name, "args": args, "global_size": [w // 2, 2, h] if in_space else [w, (h + group - 1) // group * group],
@@ -340,7 +340,7 @@ class Ranks(Programs):
                 result = self.mpirun(ranks, "run", "program.json", *(("--strategy", "plain") if ranks == 1 else ()))
                 self.check(result, 0)
                 for name, data in right.items():
-                    self.assertEqual((self.folder / f"{name}.out").read_bytes(), data, name)
+                    self.assertEqual((self.folder / f"{name}_out.raw").read_bytes(), data, name)
                 if ranks > 1:
                     report = parse(result.stdout)["ranks"]
                     self.assertEqual([wave["runs_on"] for wave in report["waves"]], ["parts"] * 5, report)
@@ -356,7 +356,7 @@ class Ranks(Programs):
                   "  put(b, y * n + x, get(a, y * n + x) + (y > 0 ? get(a, (y - 1) * n + x) : 7));\n}\n")
         values = list(range(24 * 24))
         buffer = {"type": "u32", "shape": [24, 24]}
-        document = {"buffers": {"a": {**buffer, "init": {"iota": {}}, "output": "a.out"}, "b": buffer}, "ops": {"add": {"source": "columns.cl"}},
+        document = {"buffers": {"a": {**buffer, "init": {"iota": {}}, "output": "a.raw"}, "b": buffer}, "ops": {"add": {"source": "columns.cl"}},
                     "waves": [{"op": "add", "global_size": [24, 24], "local_size": [4, 4], "args": [{"buffer": "a", "halo": 1}, {"buffer": "b", "halo": 0}]}],
                     "repeat": 5, "swap": [["a", "b"]]}
         self.file("program.json", json.dumps(document))
@@ -366,7 +366,7 @@ class Ranks(Programs):
             result = self.mpirun(ranks, "run", "program.json")
             self.check(result, 0)
             self.assertEqual([wave["runs_on"] for wave in parse(result.stdout)["ranks"]["waves"]], ["one"])
-            self.assertEqual((self.folder / "a.out").read_bytes(), struct.pack("<576I", *(value % 2**32 for value in values)))
+            self.assertEqual((self.folder / "a.raw").read_bytes(), struct.pack("<576I", *(value % 2**32 for value in values)))
 
     def test_rows_of_one_op_in_one_and_two_dimensions(self) -> None:
         self.file("key.cl", """kernel void key(global float* out, uint w) {
@@ -592,6 +592,7 @@ class Ranks(Programs):
                 errors = [line for line in result.stderr.splitlines() if line.startswith("tidegate: ") and "warning" not in line]
                 self.assertEqual(len(errors), 1, result.stderr)
                 said = f"rank {rank} of 4: the wall time of 2 s is over, and the device has not come back since: a kernel does not return"
+                said += "; before that it had come to wave 0 (loops) of iteration 3"
                 self.assertIn(said, errors[0])
                 report = parse((self.folder / "report.json").read_text())
                 self.assertEqual((report["status"], report["error"]["message"]), ("deadline", said))
