@@ -28,6 +28,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::app {
 namespace {
@@ -74,9 +75,9 @@ private:
 
   void count(const Type& type) {
     switch (type.kind) {
-    case Kind::choice: ++uses_[type.choices.data()]; break;
+    case Kind::choice: ++uses_[key_of(type)]; break;
     case Kind::record:
-      if (++uses_[type.record] == 1) {
+      if (++uses_[{type.record, {}}] == 1) {
         count(*type.record);
       }
       break;
@@ -86,8 +87,13 @@ private:
     }
   }
 
+  // A record, or a list of choices with the words that a field takes of it: some take fewer, or one more.
+  using Key = std::pair<const void*, std::vector<std::string_view>>;
+
+  static Key key_of(const Type& type) { return {type.choices.data(), words_of(type)}; }
+
   // Returns a reference to the definition that stands for `key`, which is made on its first use.
-  Json defined(const void* key, std::string_view name, const std::function<Json()>& make) {
+  Json defined(const Key& key, std::string_view name, const std::function<Json()>& make) {
     std::string& known = names_[key];
     if (known.empty()) {
       known = name;
@@ -107,13 +113,13 @@ private:
     };
     for (const auto& [name, maximum] : whole_ranges) {
       if (type.minimum == 0 && type.maximum == maximum) {
-        return defined(&maximum, name, range);
+        return defined({&maximum, {}}, name, range);
       }
     }
     return range();
   }
 
-  Json shared(const void* key, std::string_view name, const std::function<Json()>& make) {
+  Json shared(const Key& key, std::string_view name, const std::function<Json()>& make) {
     return uses_[key] > 1 ? defined(key, name, make) : make();
   }
 
@@ -132,11 +138,11 @@ private:
     case Kind::identifier: // the range is that of an integer
       return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
     case Kind::choice:
-      return shared(type.choices.data(), key, [&] {
+      return shared(key_of(type), key, [&] {
         return Json{{"type", "string"}, {"enum", words_of(type)}};
       });
     case Kind::record:
-      return shared(type.record, key, [&] {
+      return shared({type.record, {}}, key, [&] {
         Json properties = Json::object();
         Json required = Json::array();
         add_fields(*type.record, properties, required);
@@ -190,8 +196,8 @@ private:
 
   Direction direction_;
   Json definitions_ = Json::object();
-  std::map<const void*, int> uses_;          // by record or list of choices
-  std::map<const void*, std::string> names_; // of definitions, by the same
+  std::map<Key, int> uses_;
+  std::map<Key, std::string> names_; // of definitions
 };
 
 // The JSON with each value on one line where it fits, and lists of plain values in lines that are full.
