@@ -138,9 +138,7 @@ private:
     case Kind::identifier: // the range is that of an integer
       return {{"type", {"integer", "string"}}, {"minimum", type.minimum}, {"maximum", type.maximum}};
     case Kind::choice:
-      return shared(key_of(type), key, [&] {
-        return Json{{"type", "string"}, {"enum", words_of(type)}};
-      });
+      return shared(key_of(type), key, [&] { return Json{{"type", "string"}, {"enum", words_of(type)}}; });
     case Kind::record:
       return shared({type.record, {}}, key, [&] {
         Json properties = Json::object();

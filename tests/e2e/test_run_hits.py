@@ -67,9 +67,9 @@ class Hits(Programs):
         return row["capacity"], row["hits"], row["dropped"], row["needed_capacity"]
 
     def sound(self, report: Document) -> None:
-        """`check` finds nothing wrong with the report of a run that reached its end."""
+        """`check` finds nothing wrong with the report of a run that reached its end, or of a dry run."""
         path = self.file("report.json", json.dumps(report))
-        self.assertEqual(run("check", str(path)).rc, 0 if report["status"] == "done" else 1)
+        self.assertEqual(run("check", str(path)).rc, 0 if report["status"] in ("done", "planned") else 1)
 
 
 class Found(Hits):
@@ -91,7 +91,6 @@ class Found(Hits):
         report = self.report_of(self.multiples(5), "--verify", "--compare", "2")
         self.assertEqual(sorted(self.output("found.npy")), list(range(0, 4096, 5)))
         self.assertEqual(report["output_parity"]["equal"], True)
-        self.assertEqual(report["hits"][0]["sorted"], False)
 
     def test_none(self) -> None:
         document = self.multiples(7)

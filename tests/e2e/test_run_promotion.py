@@ -118,9 +118,9 @@ class Promotion(Programs):
                                 str(kernel), "--strategy", "barrier")
         self.assertEqual(report["promotion"]["ops"], [{"op": "scale", "tiles": 16}, {"op": "first_of_tile", "tiles": 8}])
         text = kernel.read_text()
-        cases = re.findall(r'(?:if \(code == \d\)|case \d:) \{ // "(\w+)"', text)
-        self.assertEqual(cases, ["scale", "scale", "first_of_tile", "guarded"])  # waves of hot ops are told apart
-        self.assertIn('else switch (code) {\n  case 3: { // "guarded"', text)
+        cases = re.findall(r'(?:if \(code == \d\)|case \d:) \{ // op (\d)\n', text)
+        self.assertEqual([list(document["ops"])[int(op)] for op in cases], ["scale", "scale", "first_of_tile", "guarded"])  # waves of hot ops are told apart
+        self.assertIn('else switch (code) {\n  case 3: { // op 1\n', text)
 
     def test_what_a_wave_may_reach_is_never_fused(self) -> None:
         """Each second wave reads elements that other work-items of the first have written, in a form that a reader of

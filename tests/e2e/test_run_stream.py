@@ -150,12 +150,12 @@ class RunStream(unittest.TestCase):
             program.write_text(json.dumps({**PROGRAM, "buffers": buffers, "waves": waves, **({"device_memory_budget_bytes": budget} if budget else {})}))
             found = []
             for name in "abcabcabc":
-                found.append({"set": {"/buffers/x/init": {"file": f"{name}.raw"}, "/buffers/y/output": f"{len(found)}.out"}})
+                found.append({"set": {"/buffers/x/init": {"file": f"{name}.raw"}, "/buffers/y/output": f"{len(found)}.raw"}})
             answers = self.ask(str(program), *found)
             self.assertEqual([answer["telemetry"]["bytes_uploaded"] >= 4 * count for answer in answers], uploads)
             self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [not upload for upload in uploads])
             for i in range(9):
-                self.assertEqual((self.folder / f"{i}.out").read_bytes(), (6 + i % 3).to_bytes(4, "little") * count)
+                self.assertEqual((self.folder / f"{i}.raw").read_bytes(), (6 + i % 3).to_bytes(4, "little") * count)
 
     def test_a_queue_stays(self) -> None:
         (self.folder / "queue.cl").write_text("uint add(global const uint* x, global uint* y, uint i) { y[i] = x[i] + i; return TIDEGATE_DONE; }\n")
