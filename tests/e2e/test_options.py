@@ -112,7 +112,7 @@ class Documents(unittest.TestCase):
         settings = run("schema", "run_settings", "--format", "table")
         self.assertEqual((settings.rc, settings.stderr), (0, ""))
         self.assertIn("\n  tuning.slice=TIME\n       How long one persistent launch should take at most: 150ms,", settings.stdout)
-        self.assertLessEqual(max(map(len, settings.stdout.splitlines())), 100)
+        self.assertLessEqual(max(map(len, settings.stdout.splitlines())), 101)
 
     def test_help(self) -> None:
         result = run("--help")

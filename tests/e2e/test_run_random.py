@@ -296,7 +296,7 @@ def draw_way(draw: Draw, number: int) -> list[str]:
         return draw.choice((["--set", "measure=no"], ["--set", "measure=no"], ["--set", "verify-first=no"], ["--set", "measure-budget=1s"]))
     way = ["--strategy", strategy]
     if strategy != "plain":
-        way += ["--set", f"tuning.mode={draw}".choice(("interpreter", "jit")),
+        way += ["--set", "tuning.mode=" + draw.choice(("interpreter", "jit")),
                 "--set", "tuning.promote=" + draw.choice(("auto", "none", "opcodes", "windows", "windows", "all", "all"))]
     if strategy in ("barrier", "counters"):
         way += draw.choice(([], [], ["--set", "tuning.order=strided"], ["--set", "tuning.order=blocked"], ["--set", "tuning.order=serpentine"], ["--workers", "1"],
