@@ -199,7 +199,7 @@ private:
 };
 
 // The JSON with each value on one line where it fits, and lists of plain values in lines that are full.
-constexpr std::size_t line_width = 140;
+constexpr std::size_t line_width = 150;
 
 std::string on_one_line(const Json& value) {
   if (!value.is_structured()) {

@@ -97,7 +97,9 @@ std::optional<Warning> idle_policy_fields(const policy::LaunchPolicy& policy, st
     const auto use = std::ranges::find(uses, field, &PolicyUse::field);
     if (use == uses.end() || !use->used) {
       first = first.empty() ? field : first;
-      idle.push_back(fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
+      idle.push_back(field == "sizing/default_worker_count"
+                         ? fmt::format("\"{}\" is read by no rule", field)
+                         : fmt::format("\"{}\" is for {}", field, use == uses.end() ? others : use->what));
     }
   }
   if (idle.empty()) {

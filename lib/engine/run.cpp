@@ -93,9 +93,10 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   monitor.deadline = Monitor::Clock::now() + build_limit;
   std::mutex replacing; // of `prepared`, which the watchdog's thread reads
   const Watchdog watchdog(monitor, grace, [&](bool interrupted) {
-    std::unique_lock lock(replacing);
-    const std::shared_ptr<Prepared> run = prepared;
-    lock.unlock();
+    const std::shared_ptr<Prepared> run = [&] {
+      const std::scoped_lock lock(replacing);
+      return prepared;
+    }();
     options.abandon(report_of_silence(run->compiled, monitor, interrupted, options, elapsed_ns(start)));
   });
   if (options.check_bounds) {

@@ -204,7 +204,7 @@ private:
     if (list.empty()) {
       return {};
     }
-    T* const memory = static_cast<T*>(tree_->memory.allocate(list.size() * sizeof(T), alignof(T)));
+    T* const memory = std::pmr::polymorphic_allocator<T>(&tree_->memory).allocate(list.size());
     std::uninitialized_copy(list.begin(), list.end(), memory);
     return {memory, list.size()};
   }

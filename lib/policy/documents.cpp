@@ -10,8 +10,7 @@ using namespace policy;
 constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
 
 constexpr Field sizing_fields[] = {
-    defaulted<&SizingPolicy::default_worker_count>("no step of the policy reads it: another value is refused")
-        .between(SizingPolicy().default_worker_count, SizingPolicy().default_worker_count),
+    defaulted<&SizingPolicy::default_worker_count>("no step of the policy reads it, and `run` warns of it"),
     defaulted<&SizingPolicy::occupancy_worker_divisor>(
         "derived worker groups are the per-dimension limit over this")
         .between(1, u32_max),

@@ -584,6 +584,9 @@ Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std:
   } catch (const std::bad_alloc&) {
     return tl::unexpected(no_memory(buffer, bytes));
   }
+  if (!buffer.init) {
+    return contents; // zeros
+  }
   if (path.empty()) {
     TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
   } else {

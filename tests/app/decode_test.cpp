@@ -228,7 +228,7 @@ TEST_CASE("a document of another type that says no kind is told from one with mi
   CHECK(refusal<FrontierMemoryPlan>(R"({"candidates":[],"costs":[],"current":0})")
             .find("`tidegate tune choose` takes it") != std::string::npos);
   CHECK(request_refusal(R"({"strategy":"layered","barriers":{},"peak_frontier_bytes":0})")
-            .find("`tidegate run --plan` takes it") != std::string::npos);
+            .find("`tidegate run --set plan=FILE` takes it") != std::string::npos);
   CHECK(request_refusal(R"({"should_drain":true,"reason":"none"})")
             .find("give a document of kind \"launch_request\"") != std::string::npos);
   // It is of the type that is wanted, as far as it goes.
