@@ -224,8 +224,8 @@ class Program:
         draw = self.draw
         buffers: Document = {name: {"type": "u32"} for name in ("passing", *(self.carried if self.alike else ()))}
         for name in [*self.uints, "source"]:
-            init = draw.choice(({"fill": draw.getrandbits(32)}, {"iota": {"start": draw.randint(0, 99)}}, {"file": f"{name}.in"}))
-            self.files[f"{name}.in"] = array.array("I", (draw.getrandbits(32) for _ in range(self.count))).tobytes()
+            init = draw.choice(({"fill": draw.getrandbits(32)}, {"iota": {"start": draw.randint(0, 99)}}, {"file": f"{name}.in.raw"}))
+            self.files[f"{name}.in.raw"] = array.array("I", (draw.getrandbits(32) for _ in range(self.count))).tobytes()
             buffers[name] = {"type": "u32", "init": init, "output": f"{name}.bin"}
         for name in self.floats if "smooth" in self.ops else ():
             buffers[name] = {"type": "f32", "init": {"iota": {"step": 0.5}}, "output": f"{name}.bin"}
@@ -313,7 +313,7 @@ class Random(Programs):
         plain = {} if optimised else {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
         result = run("run", str(folder / "program.json"), *way, "--errors", "json", "-q", env={**environment(), **plain})
         if result.rc != 0:
-            error = parse(result.stderr) if result.stderr.startswith("{") else {}
+            error = parse(result.stderr.splitlines()[0]) if result.stderr.startswith("{") else {}
             refused = error.get("code") in REFUSALS and REFUSALS[error["code"]] in error["message"]
             counts["refused"] += refused
             return None if refused else f"exit code {result.rc}: {result.stderr}"
