@@ -103,7 +103,7 @@ TEST_CASE("the reason has the figures") {
     return choose_strategy({.device = &device, .tuning = tuning}, candidates_of(chain, tuning)).reason;
   };
   CHECK(reason(chain_of(100, 1, 100)) ==
-        "estimated: launch 456 us, barrier 155 us, counters 155 us; 1 wave cannot share a launch");
+        "estimated: launch 456 us, barrier 155 us, counters 154 us; 1 wave cannot share a launch");
   CHECK(reason(chain_of(10)) == "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us");
   CHECK(reason(chain_of(10), {.persistent_margin = 3}) ==
         "estimated: launch 51.4 us, barrier 23.6 us, counters 22.6 us; starting and meeting count 3 times");

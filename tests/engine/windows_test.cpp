@@ -223,7 +223,7 @@ TEST_CASE("the fused program") {
   CHECK(fused.dependencies.size() == 1);
   CHECK(made.fused.ops.texts.back() ==
         "\n#line 1 \"tidegate/windows.cl\"\n"
-        "// \"op0, op1, op0\": a tile from the first to the last.\n"
+        "// A tile from the first wave to the last.\n"
         "__attribute__((always_inline)) static void tg_window0(tg_item tg_self,\n"
         "    global void* tg_0_0,\n"
         "    global void* tg_2_1) {\n"
