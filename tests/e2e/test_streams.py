@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -146,6 +147,15 @@ class Pipes(unittest.TestCase):
         return subprocess.run(["bash", "-c", "command -v jq"], capture_output=True).returncode == 0
 
 
+def has_open(descriptors: Path, folder: str) -> bool:
+    """Whether one of a process's files is in the folder; files may be closed meanwhile."""
+    for file in descriptors.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if os.readlink(file).startswith(folder):
+                return True
+    return False
+
+
 class Interrupts(unittest.TestCase):
     def test_an_interrupt_leaves_no_file(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -154,12 +164,10 @@ class Interrupts(unittest.TestCase):
                                            stdin=subprocess.PIPE, stderr=subprocess.PIPE)
                 assert process.stdin and process.stderr
                 descriptors = Path(f"/proc/{process.pid}/fd")
-                for _ in range(300):
-                    if any(os.readlink(file).startswith(folder) for file in descriptors.iterdir()):
-                        break
+                end = time.monotonic() + PATIENCE
+                while not has_open(descriptors, folder):
+                    self.assertLess(time.monotonic(), end, "the output is not open")
                     time.sleep(0.05)
-                else:
-                    self.fail("the output is not open")
                 process.send_signal(number)
                 self.assertEqual(process.wait(timeout=PATIENCE), 130)
                 self.assertEqual(os.listdir(folder), [])
