@@ -135,6 +135,8 @@ class Trace(Programs):
             end = begin = max(s["end"] for s in work)
             for _, spans in sorted(steps.items(), reverse=True):
                 last = max(spans, key=lambda s: s["end"])
+                if sum(s["end"] == last["end"] for s in spans) > 1:
+                    return  # the path may lead through either
                 walked[last["name"]] += min(last["end"], begin) - min(last["begin"], begin)
                 begin = min(last["begin"], begin)
             self.assertEqual((critical, times["critical_path_ns"]), (dict(walked), end - begin))
