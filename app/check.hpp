@@ -62,7 +62,7 @@ Result<void> judge(const documents::LaunchRecommendationDocument& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document);
 Result<void> judge(const documents::FrontierMemoryPlan& document, const planning::WaveDag& dag);
 Result<void> judge(const documents::ArenaPlanDocument& document, const documents::BufferLifetimes& lifetimes);
-// Of a report: the run reached its end, its outputs are equal where they were compared, and its evidence is complete.
+// Judges a report: the run reached its end, outputs are equal where they were compared, evidence is complete.
 // Files that a report names are not opened.
 Result<void> judge(const traversal::FrontierReport& report);
 Result<void> judge(const documents::RunReportDocument& document);

@@ -119,7 +119,7 @@ OptionModel output_option(std::string& output, std::vector<std::string_view> end
 OptionModel stream_option(bool& stream);
 OptionModel input_positional(std::string& input, const std::string& document);
 
-// Adds names that an option had: whoever gives one is told to give `now`.
+// Adds names that an option had: the error for an old name says to give `now`.
 OptionModel formerly(std::vector<std::string> names, std::string now, OptionModel option);
 
 // --param NAME=VALUE, as often as wanted; the last value of a name counts.

@@ -121,7 +121,7 @@ public:
                    const nlohmann::json::exception& thrown) {
     const std::string_view text = thrown.what();
     const std::string_view reason = reason_in(text);
-    // Of a string the byte that is wrong, else the token after the last good one.
+    // Points at the wrong byte of a string, else at the token after the last good one.
     const std::size_t at =
         reason.starts_with("invalid string") ? position - 1 : token_start(json_, handler_.end);
     if (thrown.id == 406) { // a number that overflows

@@ -54,7 +54,7 @@ protected:
     bool is_list = false;
     std::size_t begin = 0;       // of its bracket
     std::size_t next = 0;        // index of a list's next item; the number of keys so far
-    std::size_t path_length = 0; // of its own pointer
+    std::size_t path_length = 0; // of the container's pointer
     std::string last_key;
   };
 

@@ -33,7 +33,7 @@ public:
 
   std::string take();
 
-  // Ends all captures early: a build that nobody waits for may still have one.
+  // Ends all captures early: a build in the background may still have one.
   static void end();
 };
 
