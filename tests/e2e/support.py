@@ -23,9 +23,8 @@ from unittest import TestCase
 Document = dict[str, Any]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+SEED = int(os.environ.get("TIDEGATE_SEED") or 20261121)  # of all that tests draw; a failure prints it
 SANITIZED = os.environ.get("TIDEGATE_SANITIZE") == "ON"  # some five to ten times slower
-OWN_GOLDEN = REPOSITORY / "tests" / "golden"
-SHARED_GOLDEN = REPOSITORY.parent / "shared" / "golden"
 
 
 def tracked(folder: str) -> list[str]:
@@ -66,10 +65,6 @@ def catches_interrupts(process: int) -> bool:
     return bool(int(caught, 16) >> (signal.SIGINT - 1) & 1)
 
 
-def golden_folder() -> Path:
-    return OWN_GOLDEN if OWN_GOLDEN.is_dir() else SHARED_GOLDEN
-
-
 def parse(text: str) -> Any:
     """Strict JSON: no duplicate keys, no NaN and no Infinity."""
     def unique(pairs: list[tuple[str, Any]]) -> Document:
@@ -84,9 +79,9 @@ def parse(text: str) -> Any:
     return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 
-def load_vectors(kind: str, folder: Path | None = None) -> list[Document]:
+def load_vectors(kind: str, folder: Path) -> list[Document]:
     """The golden vectors of one kind; a file without any is an error, never an empty success."""
-    path = (folder or golden_folder()) / f"{kind}.jsonl"
+    path = folder / f"{kind}.jsonl"
     vectors = [parse(line) for line in path.read_text(encoding="utf-8").splitlines()]
     if not vectors or any(vector["kind"] != kind for vector in vectors):
         raise ValueError(f"{path} holds no vectors, or vectors of another kind")

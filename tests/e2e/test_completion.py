@@ -42,11 +42,6 @@ OFFERS = {
     "completion zsh f": [],
 }
 
-# Here bash offers the part after the "=" or all of the word, zsh the part of file names, and fish all of it.
-JOINED = {"recommend --format=": ["json", "table"], "recommend --format=t": ["table"],
-          "check --output=requ": ["request.json", "requests.ndjson"]}
-
-
 PATH = f"{Path(support.binary()).parent}:{os.environ['PATH']}"
 
 
@@ -113,17 +108,8 @@ class Bash(Shell):
         answers = [part.split("\n") for part in output.split("---\n")[:-1]]
         return {line: [word for word in words if word] for line, words in zip(lines, answers)}
 
-    def test_syntax(self) -> None:
-        self.execute("bash", "-n", str(self.script))
-
     def test_offers(self) -> None:
         self.check(OFFERS, self.offers(list(OFFERS)))
-
-    def test_value_behind_equals_sign(self) -> None:
-        self.check(JOINED, self.offers(list(JOINED)))
-        whole = {line: [line.split(" ")[-1].split("=")[0] + "=" + word for word in words]
-                 for line, words in JOINED.items()}
-        self.check(whole, self.offers(list(whole), breaks=" \t\n"))
 
     def test_names_with_blanks(self) -> None:
         """A candidate is quoted for the shell, and its meaning is left out."""
@@ -237,24 +223,8 @@ zle -N zle-line-init
         answers = self.answers(lines, f"compinit -u -D; source {shlex.quote(str(self.script))}")
         return {line: [word for word, _ in pairs] for line, pairs in answers.items()}
 
-    def test_syntax(self) -> None:
-        self.execute("zsh", "-f", "-n", str(self.script))
-
     def test_offers(self) -> None:
         self.check(OFFERS, self.offers(list(OFFERS)))
-
-    def test_value_behind_equals_sign(self) -> None:
-        joined = {**JOINED, "recommend --format=t": ["--format=table"]}
-        del joined["recommend --format="]
-        self.check(joined, self.offers(list(joined)))
-
-    def test_descriptions(self) -> None:
-        lines = ["rec", "recommend --pol"]
-        answers = self.answers(lines, f"compinit -u -D; source {shlex.quote(str(self.script))}")
-        self.assertRegex(answers["rec"][0][1],
-                         r"^recommend +-- Recommend how to launch: geometry, topology, mode, ")
-        self.assertRegex(answers["recommend --pol"][0][1],
-                         r"^--policy +-- Launch policy that a request's own policy overrides$")
 
     def test_from_fpath(self) -> None:
         folder = self.script.parent / "functions"
@@ -280,25 +250,8 @@ class Fish(Shell):
     def offers(self, lines: list[str]) -> dict[str, list[str]]:
         return {line: [word[0] for word in words] for line, words in self.answers(lines).items()}
 
-    def test_syntax(self) -> None:
-        self.execute("fish", "--no-config", "-n", str(self.script))
-
     def test_offers(self) -> None:
         self.check(OFFERS, self.offers(list(OFFERS)))
-
-    def test_value_behind_equals_sign(self) -> None:
-        whole = {line: [line.split(" ")[-1].split("=")[0] + "=" + word for word in words]
-                 for line, words in JOINED.items()}
-        self.check(whole, self.offers(list(whole)))
-
-    def test_descriptions(self) -> None:
-        answers = self.answers(["rec", "recommend --pol"])
-        self.assertEqual(answers["rec"], [[
-            "recommend",
-            "Recommend how to launch: geometry, topology, mode, hit capacity, memory"]])
-        self.assertEqual(answers["recommend --pol"], [[
-            "--policy", "Launch policy that a request's own policy overrides"]])
-
 
 class ManualPage(unittest.TestCase):
     """The page that the build writes beside the binary, where the binary is that of a build."""

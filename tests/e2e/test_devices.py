@@ -37,20 +37,6 @@ class Devices(unittest.TestCase):
         jsonschema.Draft202012Validator(schema).validate(self.list)
         self.assertEqual(run("check", input=json.dumps(self.list)).rc, 0)
 
-    def test_limits_of_the_cpu(self) -> None:
-        self.assertEqual([device["index"] for device in self.list["devices"]], list(range(len(self.list["devices"]))))
-        self.assertEqual(self.pocl["type"], "cpu")
-        self.assertEqual(self.pocl["compute_units"], os.cpu_count())
-        self.assertEqual(self.pocl["megakernel"]["max_worker_count"], os.cpu_count())
-        self.assertTrue(self.pocl["megakernel"]["supported"])
-        self.assertTrue(self.pocl["available"] and self.pocl["compiler_available"])
-        self.assertGreaterEqual(self.pocl["max_workgroup_size"], 1024)
-        self.assertEqual(len(self.pocl["max_work_item_sizes"]), 3)
-        self.assertGreater(self.pocl["global_memory_bytes"], 1 << 28)
-        self.assertLessEqual(self.pocl["max_allocation_bytes"], self.pocl["global_memory_bytes"])
-        self.assertTrue(self.pocl["opencl_version"].startswith("OpenCL "))
-        self.assertIn("cl_khr_", self.pocl["extensions"])
-
     def test_selection(self) -> None:
         for selector in (str(self.pocl["index"]), self.pocl["name"], self.pocl["name"][2:12].upper()):
             self.assertEqual([device["name"] for device in devices("--device", selector)["devices"]],
@@ -88,35 +74,6 @@ class Recommend(unittest.TestCase):
                             "device_memory_budget_bytes": cpu["global_memory_bytes"]})
         self.assertEqual(made.pop("device"), cpu["name"])
         self.assertEqual(made, same)
-
-    def test_the_request_wins(self) -> None:
-        request = {**self.BARE, "max_workgroup_size_x": 64, "max_compute_invocations_per_workgroup": 64,
-                   "max_compute_workgroups_per_dimension": 77, "device_memory_budget_bytes": 10**9}
-        made = self.answer(request, "--device", "cpu")
-        del made["device"]
-        self.assertEqual(made, self.answer(request))
-
-    def test_what_a_device_does_not_know_is_still_missing(self) -> None:
-        result = run("recommend", "--device", "cpu", input='{"queue_len": 1}')
-        self.assertEqual(result.rc, 3)
-        self.assertIn('missing key "requested_worker_groups" [missing_key]', result.stderr)
-        without = run("recommend", input=json.dumps(self.BARE))
-        self.assertEqual(without.rc, 3)
-        self.assertIn('missing key "max_workgroup_size_x"', without.stderr)
-
-    def test_streams_and_schema(self) -> None:
-        result = run("recommend", "--device", "cpu", "--stream", input="\n".join([json.dumps(self.BARE)] * 3) + "\n")
-        lines = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual(len(lines), 3)
-        schema = json.loads(run("schema", "launch_recommendation").stdout)
-        for line in lines:
-            jsonschema.Draft202012Validator(schema).validate(line)
-        self.assertEqual(run("check", "--stream", input=result.stdout).rc, 0)
-
-    def test_no_such_device(self) -> None:
-        result = run("recommend", "--device", "abacus", input=json.dumps(self.BARE))
-        self.assertEqual((result.rc, result.stdout), (4, ""))
-
 
 class Probe(unittest.TestCase):
     def setUp(self) -> None:
@@ -177,18 +134,6 @@ class Probe(unittest.TestCase):
             self.kept().write_text(damage)
             self.assertNotEqual(self.probed()["profile"]["launch_ns"], first["launch_ns"])
             json.loads(self.kept().read_text())
-
-    def test_no_place_to_keep_it(self) -> None:
-        (self.folder / "file").write_text("")
-        self.assertIn("ordering", self.probed(cache="file")["profile"])
-
-    def test_table(self) -> None:
-        result = run("devices", "--probe", "--device", "cpu", "--format", "table", env=self.env("cache"))
-        self.assertEqual((result.rc, result.stderr), (0, ""))
-        self.assertRegex(result.stdout, r"ordering \w+ +passed, barrier [0-9.]+ [mu]s, used\n")
-        self.assertIn("barriers           kernels with barriers are right as cases of one kernel\n", result.stdout)
-        self.assertRegex(result.stdout, r"launch +[0-9.]+ us in a row, [0-9.]+ us with a wait\n")
-
 
 class Crash(unittest.TestCase):
     """A driver that ends the process: PoCL 3.1 aborts when POCL_CACHE_DIR is set and empty."""
@@ -272,9 +217,6 @@ class Nothing(unittest.TestCase):
         self.assertIn("[no_device]", result.stderr)
         self.assertIn("fix: install a driver", result.stderr)
         return result.stderr
-
-    def test_no_driver(self) -> None:
-        self.refused()
 
     def test_broken_drivers(self) -> None:
         (self.folder / "gone.icd").write_text("libnowhere.so.1\n")

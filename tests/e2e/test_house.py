@@ -88,6 +88,11 @@ class House(unittest.TestCase):
                 with self.subTest(header=header):
                     self.assertIn(included, public)
 
+    def test_golden_vectors_are_the_shared_ones(self):
+        own, shared = ROOT / "tests/golden", ROOT.parent / "shared/golden"
+        if shared.is_dir():
+            self.assertEqual({path.name: path.read_bytes() for path in own.iterdir()}, {path.name: path.read_bytes() for path in shared.iterdir()})
+
 
 if __name__ == "__main__":
     unittest.main()

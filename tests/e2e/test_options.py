@@ -13,7 +13,7 @@ import termios
 import unittest
 from pathlib import Path
 
-from support import PATIENCE, binary, EXAMPLES, parse, run
+from support import PATIENCE, binary, EXAMPLES, run
 from test_run import environment
 
 REQUEST = '{"queue_len": 300, "requested_worker_groups": 64, "max_workgroup_size_x": 256, "graph_node_count": 10000}'
@@ -47,15 +47,6 @@ def on_a_terminal(*arguments: str, columns: int = 0, **variables: str) -> str:
     return text.decode().replace("\r\n", "\n")
 
 
-class Recommend(unittest.TestCase):
-    def test_file_and_standard_input(self) -> None:
-        request = EXAMPLES / "bfs_wave.json"
-        from_file = run("recommend", str(request))
-        self.assertEqual(from_file.rc, 0)
-        for arguments in (["recommend"], ["recommend", "-"]):
-            self.assertEqual(run(*arguments, input=request.read_bytes()).stdout, from_file.stdout)
-
-
 class Documents(unittest.TestCase):
     def test_version(self) -> None:
         report = document("version")
@@ -63,17 +54,6 @@ class Documents(unittest.TestCase):
         self.assertEqual(run("--version").stdout, f"tidegate {report['tidegate']}\n")
         self.assertEqual(run("-V").stdout, f"tidegate {report['tidegate']}\n")
         self.assertIn(f"tidegate       {report['tidegate']} (", run("version", "--format", "table").stdout)
-
-    def test_version_holds_what_a_report_of_a_bug_needs(self) -> None:
-        env = {"TIDEGATE_DEVICE": "cpu", "OCL_ICD_VENDORS": "/nowhere"}
-        report = parse(run("version", env=env).stdout)
-        self.assertIn(f"{os.uname().sysname} {os.uname().release} {os.uname().machine}", report["system"])
-        self.assertEqual(report["environment"][:2], ["TIDEGATE_DEVICE=cpu", "OCL_ICD_VENDORS=/nowhere"])
-        listed = run("devices", env=env)
-        names = [device["name"] for device in parse(listed.stdout)["devices"]] if listed.rc == 0 else []
-        self.assertEqual([device["name"] for device in report["devices"]], names)
-        table = run("version", "--format", "table", env=env).stdout
-        self.assertIn("environment    TIDEGATE_DEVICE=cpu\n", table)
 
     def test_examples_of_the_help_texts(self) -> None:
         """Each command has one, the manual has them too, and each does what it says, in the repository's folder."""
@@ -98,31 +78,6 @@ class Documents(unittest.TestCase):
                                           text=True, check=False)
                     told = "; to fill in:" in done.stderr if command == "init" else done.stderr == ""
                     self.assertEqual((done.returncode, told), (0, True), line)
-
-    def test_help_is_grouped_by_what_one_wants(self) -> None:
-        text = run("--help").stdout
-        groups = re.findall(r"(?m)^([A-Z][a-z ]+):$", text)
-        self.assertEqual(groups, ["Options", "Run kernels", "Plan launches and memory", "Look at documents",
-                                  "Parts of the launch policy", "Set up and report"])
-
-    def test_help_of_run_fits_on_a_screen(self) -> None:
-        lines = run("run", "--help").stdout.splitlines()
-        self.assertLessEqual((len(lines), max(map(len, lines))), (50, 100))
-        self.assertLessEqual(sum(line.startswith("  -") for line in lines), 25)  # 24 and --help
-        settings = run("schema", "run_settings", "--format", "table")
-        self.assertEqual((settings.rc, settings.stderr), (0, ""))
-        self.assertIn("\n  tuning.slice=TIME\n       How long one persistent launch should take at most: 150ms,", settings.stdout)
-        self.assertLessEqual(max(map(len, settings.stdout.splitlines())), 101)
-
-    def test_help(self) -> None:
-        result = run("--help")
-        self.assertEqual(result.rc, 0)
-        for command in ("recommend", "priority", "tune", "check", "schema", "completion", "version"):
-            self.assertIn(f"  {command}", result.stdout)
-            own = run(command, "--help")
-            self.assertEqual((own.rc, own.stderr), (0, ""))
-            self.assertIn(f"tidegate {command} ", own.stdout)
-
 
 class Terminal(unittest.TestCase):
     BOLD = "\x1b[1m"

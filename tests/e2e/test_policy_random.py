@@ -7,14 +7,13 @@ of the hysteresis, or at a limit that only the reference's answer tells (lanes, 
 
 Run:                   TIDEGATE=/absolute/path/to/tidegate python3 test_policy_random.py
 Without the binary:    python3 test_policy_random.py GeneratorCoverage
-The same run again:    TIDEGATE_SEED=the printed seed
+Other requests:        TIDEGATE_SEED=N
 """
 
 from __future__ import annotations
 
 import functools
 import math
-import os
 import random
 import sys
 import unittest
@@ -24,11 +23,10 @@ from typing import Any
 
 import reference_policy as reference
 from reference_policy import FULL_BPS, POLICY, REQUEST, SIZING, TOPOLOGIES, U16, U32, U64
-from support import Case, Document, check_stream, run_stream
+from support import SEED, Case, Document, check_stream, run_stream
 
 REQUESTS = 20_000  # fewer would leave the rarest rules to chance
 SMALL_INPUTS = 3_000
-SEED = int(os.environ.get("TIDEGATE_SEED") or random.SystemRandom().getrandbits(32))
 BAND = reference.HYSTERESIS_BPS
 THRESHOLDS = ("sparse_frontier_threshold_bps", "dense_frontier_threshold_bps",
               "memory_pressure_threshold_bps")

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
 
 import reference_policy
-from support import EXAMPLES, Document, run, unplaced
+from support import Document, run, unplaced
 from test_run import Programs, buffer, device, environment, program, raw, wave
 from test_run_hits import WAYS
 
@@ -100,37 +99,6 @@ class Chosen(Active):
                 self.assertEqual(self.output("out.npy"), [runs[i // local] for i in range(tiles * local)])
                 self.assertEqual(self.output("other.npy"), [2 * runs[i // local] + len(shares) for i in range(tiles * local)])
 
-    def test_fire(self) -> None:
-        """The example on a smaller map: cells that do not run are as they would be if they did."""
-        shutil.copy(EXAMPLES / "programs/fire/fire.cl", self.folder)
-        width, height, steps = 64, 48, 30
-        document = json.loads((EXAMPLES / "programs/fire/program.json").read_text())
-        for each in document["waves"]:
-            if "op" in each:
-                each["global_size"] = [width, height]
-        for name, spec in document["buffers"].items():
-            if "shape" in spec:
-                spec["shape"] = [height, width]
-            else:
-                spec["count"] = width * height // 256
-        document["repeat"] = steps
-        document["buffers"]["forest"]["output"] = "out.npy"
-
-        def mixed(a: int) -> int:
-            a = (a ^ a >> 16) * 0x7feb352d & 0xffffffff
-            a = (a ^ a >> 15) * 0x846ca68b & 0xffffffff
-            return a ^ a >> 16
-        cells = [int(mixed(at) % 3 != 0) for at in range(width * height)]
-        cells[height // 2 * width + width // 2] = 2
-        for _ in range(steps):
-            burning = {at for at, cell in enumerate(cells) if 1 < cell < 10}
-            near = {(y + dy) * width + x + dx for y, x in (divmod(at, width) for at in burning)
-                    for dy in (-1, 0, 1) for dx in (-1, 0, 1) if 0 <= x + dx < width and 0 <= y + dy < height}
-            cells = [2 if cell == 1 and at in near else cell + 1 if 1 < cell < 10 else cell for at, cell in enumerate(cells)]
-        self.report_of(document, "--verify", *WAYS[2])
-        self.assertEqual(self.output("out.npy", "u8"), cells)
-
-
 class Reported(Active):
     def test_choices(self) -> None:
         """The topologies of the policy, as the reference in Python has them, with hysteresis; `check` makes the choices again."""
@@ -167,27 +135,5 @@ class Reported(Active):
             self.assertEqual(report["telemetry"]["frontier_density_bps"], sum(counts) * 10000 // (tiles * len(shares)))
             path = self.file("report.json", json.dumps(report))
             self.assertEqual(run("check", str(path)).rc, 0)
-
-    def test_all_iterations(self) -> None:
-        """The report has every iteration's count, which are together all active tiles; of an endless repetition until it ends."""
-        tiles, steps = 64, 700
-        self.file("wander.cl", "kernel void wander(global uint* flags, uint step) { uint t = get_global_id(0); flags[t] = (t * 37 + step * 11) % 64 < step % 65; }\n"
-                  "kernel void end(global uint* left) { left[0] -= 1; }\n")
-        counts = [sum((tile * 37 + step * 11) % 64 < step % 65 for tile in range(tiles)) for step in range(steps)]
-        document = program({"out": buffer(count=tiles * 4, init={"fill": 0}, output="out.npy"), "flags": buffer(count=tiles),
-                            "left": buffer(count=1, init={"fill": steps})},
-                           wave("wander", "flags", {"u32": 0, "iteration": {"add": 1}}, size=tiles, local=tiles),
-                           wave("add", "out", 1, size=tiles * 4, local=4, active={"buffer": "flags"}), wave("end", "left", size=1, local=1))
-        document["ops"] |= {"wander": {"source": "wander.cl"}, "end": {"source": "wander.cl"}}
-        for ends in ({"repeat": steps}, {"until": {"buffer": "left", "equals": 0}}):
-            for strategy in ("launch", "barrier"):
-                with self.subTest(ends=ends, strategy=strategy):
-                    report = self.report_of(document | ends, "--strategy", strategy, "--set", "tuning.mode=interpreter")
-                    active, = report["active"]
-                    self.assertEqual([choice["active_tiles"] for choice in active["choices"]], counts)
-                    self.assertEqual((active["iterations"], active["active_tiles"]), (steps, sum(counts)))
-            table = self.run_document(document | ends, "--strategy", "launch", "--format", "table").stdout
-            self.assertLess(len(table.splitlines()), 60)
-
 
 del Programs, Active

@@ -76,61 +76,6 @@ class Arguments(Programs):
                            "fix": 'give another buffer, or say "reinterpret": true where it is meant',
                            "pointer": "/waves/5/args/0"}])
 
-    def refused(self, wave_index: int, argument: int, given: Any, text: str) -> None:
-        document = arguments_program()
-        document["waves"][wave_index]["args"][argument] = given
-        result = self.run_document(document, "--dry-run")
-        place = f"{self.folder}/program.json"
-        self.assertEqual((result.rc, unplaced(result.stderr).replace(place, "P")), (3, text))
-
-    def test_errors(self) -> None:
-        self.refused(0, 1, {"struct": {**THING, "kid": 3}},
-                     'tidegate: P: error: "thing" has no member "kid" [unknown_name]\n'
-                     "  at: /waves/0/args/1/struct/kid\n"
-                     '  fix: its members are "kind", "at", "in"\n')
-        self.refused(0, 1, {"struct": {"kind": 3, "at": [1, 2, 3]}},
-                     'tidegate: P: error: the member "in" of "thing" has no value [argument_mismatch]\n'
-                     "  at: /waves/0/args/1/struct\n"
-                     '  fix: give all of "kind", "at", "in"\n')
-        self.refused(0, 1, {"struct": {**THING, "at": [1, 2]}},
-                     "tidegate: P: error: float3 takes an array of 3 numbers [argument_mismatch]\n"
-                     "  at: /waves/0/args/1/struct/at\n"
-                     "  fix: give 3 numbers\n")
-        self.refused(0, 1, {"struct": {**THING, "in": {"n": [1, 2], "of": 0}}},
-                     "tidegate: P: error: 2 values given for an array of 3 [argument_mismatch]\n"
-                     "  at: /waves/0/args/1/struct/in/n\n"
-                     "  fix: give 3 values\n")
-        self.refused(0, 1, {"struct": {**THING, "kind": 256}},
-                     "tidegate: P: error: 256 is outside the range of u8, 0 to 255 [out_of_range]\n"
-                     "  at: /waves/0/args/1/struct/kind\n"
-                     "  fix: give an integer from 0 to 255\n")
-        self.refused(0, 3, {"enum": "OVAL"},
-                     'tidegate: P: error: there is no enumerator "OVAL" [unknown_name]\n'
-                     "  at: /waves/0/args/3/enum\n"
-                     '  fix: give one of ROUND, SQUARE or FLAT, or a number\n')
-        self.refused(0, 1, {"bytes": "0011"},
-                     'tidegate: P: error: 2 bytes given, "const thing t" has 48 [argument_mismatch]\n'
-                     "  at: /waves/0/args/1/bytes\n"
-                     "  fix: give 48 bytes, padding included\n")
-        self.refused(0, 1, {"bytes": "0g"},
-                     'tidegate: P: error: "0g" are not bytes [invalid_program]\n'
-                     "  at: /waves/0/args/1/bytes\n"
-                     '  fix: give two hexadecimal digits for each byte, such as "0000803f"\n')
-        self.refused(2, 1, {"struct": {"whole": 1}},
-                     'tidegate: P: error: the argument is a structure, the kernel\'s parameter is "union either e" '
-                     "[argument_mismatch]\n"
-                     "  at: /waves/2/args/1\n"
-                     '  fix: give {"bytes": …}: the layout of "union either e" is not certain, it has a union\n')
-        self.refused(0, 1, {"null": True},
-                     'tidegate: P: error: the argument is a null pointer, the kernel\'s parameter is "const thing t" '
-                     "[argument_mismatch]\n"
-                     "  at: /waves/0/args/1\n"
-                     '  fix: give {"struct": {…}} or {"bytes": …}\n')
-        self.refused(2, 0, {"i32": 3, "reinterpret": True},
-                     "tidegate: P: error: reinterpret needs a buffer [invalid_program]\n"
-                     "  at: /waves/2/args/0/reinterpret\n"
-                     "  fix: leave it out\n")
-
     def test_layout_that_the_compiler_denies(self) -> None:
         """Bytes of a type whose layout is not known are checked by the compiler, whichever way the program is launched."""
         document = arguments_program()

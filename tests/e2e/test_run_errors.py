@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import unittest
 from collections.abc import Callable
 
 from support import Document, Result, run, unplaced
-from test_run import Programs, environment, npy
+from test_run import Programs, npy
 
 OPS = """kernel void twice(global const uint* a, global uint* b, uint n) {
   size_t i = get_global_id(0);
@@ -38,10 +37,6 @@ def at_top(**keys: object) -> Change:
 
 def in_wave(**keys: object) -> Change:
     return lambda program: program["waves"][0].update(keys)
-
-
-def in_buffer(**keys: object) -> Change:
-    return lambda program: program["buffers"]["first"].update(keys)
 
 
 def only(op: str, *args: Document, source: str = "ops.cl", options: str = "", local: int = 8) -> Change:
@@ -86,48 +81,6 @@ class Mistakes(Programs):
         for part in parts:
             self.assertIn(part, error["message"] + "\n" + error["fix"])
         self.assertTrue(error["fix"])
-
-
-class Buffers(Mistakes):
-    def test_files(self) -> None:
-        place = "/buffers/first/init"
-        self.file("other_type.npy", npy("i32", [1] * 8))
-        self.file("short.npy", npy("u32", [1] * 7))
-        for name, *parts in (("other_type.npy", "the array holds i32, the buffer u32"),
-                             ("short.npy", "shape (7,) has 7 elements, the buffer 8")):
-            self.at(in_buffer(init={"file": name}), "bad_array", place, *parts, args=ON_DEVICE, source=name)
-        self.at(in_buffer(init={"file": "none.npy"}), "cannot_read", place + "/file", "none.npy: No such file", args=ON_DEVICE)
-
-
-class Words(Mistakes):
-    """What a person writes who does not know our words."""
-
-    def test_more_than_the_device_holds(self) -> None:
-        result = self.result_of(in_buffer(count=2**40, init={"fill": 1}), *ON_DEVICE)
-        self.assertRegex(result.stderr, r'error: "one" alone needs 4 TiB and a group may have [0-9.]+ [GM]iB; its largest '
-                                        r'buffer is "first", 4 TiB \[group_over_budget\]\n')
-        self.assertIn("  fix: make the wave's buffers smaller: the budget is all that the device has\n", result.stderr)
-        self.assertEqual(result.rc, 1)
-
-    def test_local_size_that_does_not_divide(self) -> None:
-        self.file("f.cl", "kernel void f(global uint* x) { x[get_global_id(0)] = 1u; }\n")
-
-        def change(program: Document) -> None:
-            only("f", SECOND, source="f.cl")(program)
-            program["waves"][0]["local_size"] = [3]
-        result = self.result_of_any(change, "--strategy", "launch")
-        if result.rc != 0:  # a device that takes them says nothing
-            self.assertEqual((result.rc, unplaced(result.stderr.replace(str(self.folder), "FOLDER"))), (3, """\
-tidegate: FOLDER/program.json: error: wave 0 (f) has a local_size that does not divide its global_size: its kernel would \
-be launched with work-groups of different sizes, which this device does not take [invalid_program]
-  at: /waves/0/local_size
-  fix: make global_size a multiple of local_size, or give -cl-std=CL2.0 among the op's options where the device has it
-"""))
-
-    def result_of_any(self, change: Change, *args: str) -> Result:
-        program = copy.deepcopy(SOUND)
-        change(program)
-        return self.run_document(program, *args)
 
 
 class Sources(Mistakes):
@@ -176,25 +129,7 @@ tidegate: FOLDER/f.cl:3:21: error: use of undeclared identifier 'nothing_here' [
                     'the compiler of the device refuses the options "-cl-foo"\nremove the options that it does not support',
                     args=("--strategy", strategy))
 
-    def test_what_is_no_text(self) -> None:
-        kernel = "kernel void f(global uint* x) { x[0] = 1u; }\n"
-        for data, what, fix in (
-                (kernel.encode("utf-16"), "is UTF-16, which OpenCL compilers do not read", "save it as UTF-8"),
-                (b"\x7fELF\0\0", "is not text: it holds a byte of 0", "name a file of OpenCL C")):
-            self.file("f.cl", data)
-            self.refused(only("f", SECOND, source="f.cl"),
-                         f'tidegate: FOLDER/f.cl:1:1: error: "f.cl" {what} [kernel_source]\n'
-                         f"  fix: {fix}\n")
-
-
 class Limits(Mistakes):
-    def test_too_large_for_the_device(self) -> None:
-        """Of the device's memory there is less, with init or without; nothing of it is made on the host first."""
-        for rest in ({"output": "big.bin"}, {"init": {"fill": 1}}, {}):
-            big = {"type": "u32", "count": 2**40, **rest}
-            self.at(lambda program, big=big: program["buffers"].update(big=big), "arena_over_capacity", None,
-                    "4 TiB", args=ON_DEVICE, rc=1)
-
     def test_local_memory(self) -> None:
         """More than the device has is an error of the wave, not of the driver."""
         result = self.result_of(only("summed", SECOND, {"local_bytes": 2**33}, {"f32": [1, 2, 3, 4]}), *ON_DEVICE)
@@ -216,27 +151,6 @@ class Outputs(Mistakes):
                      "directory [cannot_write]\n"
                      "  at: /buffers/second/output\n"
                      "  fix: name a file in a folder that you may write to\n", *ON_DEVICE, rc=4)
-
-    def test_a_folder(self) -> None:
-        (self.folder / "there").mkdir()
-        self.at(lambda program: program["buffers"]["second"].update(output="there"), "cannot_write",
-                "/buffers/second/output",
-                "Is a directory", args=ON_DEVICE, rc=4)
-
-    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
-    def test_not_allowed(self) -> None:
-        (self.folder / "shut").mkdir(mode=0o500)
-        self.at(lambda program: program["buffers"]["second"].update(output="shut/x.npy"), "cannot_write",
-                "/buffers/second/output",
-                args=ON_DEVICE, rc=4)
-
-
-class Usage(unittest.TestCase):
-    def test_device(self) -> None:
-        result = run("run", "--device", "abacus", "--dry-run", "--errors", "json", env=environment(),
-                     input=json.dumps(SOUND))
-        self.assertEqual((result.rc, json.loads(result.stderr)["code"]), (4, "no_device"))
-
 
 if __name__ == "__main__":
     unittest.main()

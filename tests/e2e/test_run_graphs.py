@@ -6,7 +6,6 @@ Kernels of traversals take a CPU's driver seconds to compile, once for an algori
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import signal
 import struct
@@ -73,17 +72,6 @@ class Runs(Graphs):
                     {"file": str(self.folder / output), "what": name, "bytes": (self.folder / output).stat().st_size}
                     for name, output in program["outputs"].items()])
 
-    def test_long_rows(self) -> None:
-        """A hub that is the source, one that is found, and one with a run more; groups of several work-items take them."""
-        edges = [(0, v) for v in range(1, 1500)] + [(3, v) for v in range(1500, 2600)] + [(1400, v) for v in range(2600, 7000)]
-        (self.folder / "hubs.el").write_text("".join(f"{u} {v}\n" for u, v in edges))
-        program = bfs(graph={"file": "hubs.el", "undirected": True}, sources=[0])
-        for topology in [None, "sparse_frontier", "hybrid_frontier"]:
-            forced = ["--set", f"tuning.force-topology={topology}"] if topology else []
-            report = self.traverse(program, "--strategy", "barrier", "--set", "tuning.group-size=32", "--verify", *forced)
-            self.assertTrue(report["verification"]["right"])
-            self.assertEqual([wave["vertices"] for wave in report["waves"]], [1, 1499, 5500])
-
     def test_topologies_are_alike(self) -> None:
         levels = set()
         for topology in [None, *TOPOLOGIES]:
@@ -95,20 +83,6 @@ class Runs(Graphs):
             self.assertEqual(report["verification"]["checks"],
                              ["levels_by_serial", "parents_by_property"])
         self.assertEqual(len(levels), 1)
-
-    def test_numbers_of_each_wave(self) -> None:
-        report = self.traverse(bfs(policy={"switch_rule": "density"}))
-        waves = report["waves"]
-        self.assertEqual(report["switch_rule"], "density")
-        self.assertEqual(report["semiring"], "any_secondi")
-        self.assertEqual([wave["wave"] for wave in waves], list(range(len(waves))))
-        self.assertEqual(waves[0]["vertices"], 1)
-        self.assertEqual(waves[0]["density_bps"], 10000 // 512)
-        self.assertEqual(waves[0]["unexplored_edges"], report["graph"]["edges"])
-        for before, wave in zip(waves, waves[1:]):
-            self.assertEqual(wave["unexplored_edges"], before["unexplored_edges"] - before["frontier_edges"])
-        reached = sum(level != 2**32 - 1 for level in self.words("levels.bin"))
-        self.assertEqual(sum(wave["vertices"] for wave in waves), reached)
 
     def test_far_vertices_outlast_refills_that_find_nothing(self) -> None:
         """Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the
@@ -199,78 +173,7 @@ class Runs(Graphs):
             self.assertEqual(fourth["error"]["message"], "the source is 6, and the vertices of the graph are 1 to 5")
             self.assertEqual(struct.unpack("<5I", (self.folder / "levels.bin").read_bytes()), (4, 3, 2, 1, 0))
 
-    def test_compact_ids(self) -> None:
-        """Sources, report and the output `ids` have the file's numbers; a list that counts from 1 is not compacted without a word."""
-        (self.folder / "far.txt").write_text("7000000000 1\n1 40\n9 9\n")
-        program = {"graph": {"file": "far.txt", "ids": "compact"}, "algorithm": "bfs", "sources": [7000000000],
-                   "outputs": {"levels": "levels.bin", "ids": "ids.bin"}}
-        report = self.traverse(program, "--verify")
-        self.assertEqual(report["answer"], {"reached": 3, "distance": 2.0, "farthest": 40})
-        self.assertEqual((report["graph"]["vertices"], report["graph"]["ids"], report["warnings"]), (4, "compact", []))
-        self.assertEqual(self.words("levels.bin"), (1, 2**32 - 1, 2, 0))
-        self.assertEqual(struct.unpack("<4Q", (self.folder / "ids.bin").read_bytes()), (1, 9, 40, 7000000000))
-        self.assertEqual(self.refused({**program, "sources": [2]}, code=3)["message"], "the source is 2, which is in no edge of the file")
-        (self.folder / "one.txt").write_text("1 2\n2 3\n")
-        report = self.traverse({"graph": {"file": "one.txt"}, "algorithm": "cc"})
-        self.assertEqual(report["answer"]["components"], 2)
-        self.assertEqual([warning["message"] for warning in report["warnings"]],
-                         ["the list of edges counts its vertices from 1; a vertex without edges, 0, is part of the graph"])
-
-    def test_table(self) -> None:
-        done = run("run", self.write(bfs()), "--strategy", "launch", "--format", "table", "--verify", "--compare", "2")
-        self.assertEqual(done.rc, 0, done.stderr)
-        for word in ["(counted from 0)", "the same launches as a launch for each step", "bfs of 512 vertices and 4096 edges", "edges a second", "the widest is wave ", "result    verified by ", "answer    ", " of 512 vertices reached, the farthest at ",
-                     f"{self.folder}/levels.bin: levels, 2 KiB"]:
-            self.assertIn(word, done.stdout)
-
-    def test_verbose(self) -> None:
-        done = run("run", self.write(bfs()), "--strategy", "launch", "--verify", "-v")
-        self.assertEqual(done.rc, 0, done.stderr)
-        told = [re.sub("^tidegate: |(, wave [0-9]+)?, [0-9.]+ s$", "", line) for line in done.stderr.splitlines()]
-        self.assertEqual(list(dict.fromkeys(told)),  # a busy machine takes longer, and what takes long is told again
-                         ["asking the device", "loading the graph", "building kernels", "filling device memory",
-                          "running the waves", "reading the outputs back", "verifying the result", "writing the outputs"])
-
-    def test_dry_run_tells_the_memory(self) -> None:
-        report = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)
-        self.assertEqual(report["status"], "planned")
-        self.assertEqual(sum(part["bytes"] for part in report["memory"]["parts"]), report["memory"]["bytes"])
-        self.assertFalse((self.folder / "levels.bin").exists())
-
-    def test_memory_decides(self) -> None:
-        memory = json.loads(run("run", self.write(bfs()), "--dry-run").stdout)["memory"]
-        report = self.traverse(bfs(device_memory_budget_bytes=memory["full_bytes"]), "--verify")
-        self.assertEqual({wave["rule"] for wave in report["waves"]}, {"memory_pressure"})
-        self.assertTrue(report["memory"]["constrained"])
-
-
 class Refusals(Graphs):
-    def test_budget(self) -> None:
-        error = self.refused(bfs(device_memory_budget_bytes=1000), code=1)
-        self.assertEqual(error["code"], "device_out_of_memory")
-        self.assertEqual(error["available"], 1000)
-        self.assertIn("the budget is 1000 bytes: graph ", error["message"])
-
-    def test_source_out_of_range(self) -> None:
-        error = self.refused(bfs(sources=[512]), code=3)
-        self.assertEqual((error["code"], error["pointer"]), ("out_of_range", "/sources/0"))
-
-    def test_unwritable_output(self) -> None:
-        error = self.refused(bfs(outputs={"levels": "nowhere/levels.npy"}), code=4)
-        self.assertEqual((error["code"], error["pointer"]), ("cannot_write", "/outputs/levels"))
-
-    def test_paths_stay_in_the_folder(self) -> None:
-        error = self.refused(bfs(outputs={"levels": "../levels.npy"}), code=3)
-        self.assertEqual((error["code"], error["pointer"]), ("outside_folder", "/outputs/levels"))
-
-    def test_options_of_the_other_kind(self) -> None:
-        for option in (("--set", "tuning.mode=jit"), ("--set", "tuning.promote=all"), ("--check", "halos")):
-            error = self.refused(bfs(), *option, code=2)
-            self.assertIn(f"{' '.join(option[:2]).split('=')[0]} does not apply to frontier programs: ", error["message"])
-        done = run("run", "-", "--set", "tuning.force-topology=fused_dense", input="{}")
-        self.assertEqual(done.rc, 2)
-        self.assertIn("--set tuning.force-topology does not apply to wave programs: only graphs have topologies", done.stderr)
-
     ENDLESS: Document = {"graph": {"generate": RMAT}, "algorithm": "pagerank", "outputs": {"ranks": "ranks.bin"},
                          "pagerank": {"tolerance": 1e-30, "max_iterations": 2**32 - 1}}
 

@@ -5,11 +5,10 @@ none found, several lists, queue ops, repetition. tests/app/transcripts/kinds.tx
 from __future__ import annotations
 
 import json
-import shutil
 from typing import Any
 
-from support import EXAMPLES, Document, parse, run, unplaced
-from test_run import Programs, buffer, environment, program, read_array, wave
+from support import Document, parse, run, unplaced
+from test_run import Programs, buffer, program, wave
 
 OPS = """
 kernel void multiples(global const uint* in, uint of, global uint* found) {
@@ -86,20 +85,6 @@ class Found(Hits):
                 written.add((self.folder / "found.npy").read_bytes())
         self.assertEqual(len(written), 1)
 
-    def test_unsorted(self) -> None:
-        """Without `sorted` the order is the device's affair; the comparisons of --verify and of the first run do not mind it."""
-        report = self.report_of(self.multiples(5), "--verify", "--compare", "2")
-        self.assertEqual(sorted(self.output("found.npy")), list(range(0, 4096, 5)))
-        self.assertEqual(report["output_parity"]["equal"], True)
-
-    def test_none(self) -> None:
-        document = self.multiples(7)
-        document["buffers"]["in"]["init"] = {"fill": 1}
-        report = self.report_of(document, "--verify", "--strategy", "launch")
-        self.assertEqual(self.row(report), (1024, 0, 0, 1))
-        self.assertEqual(self.output("found.npy"), [])
-        self.assertIn(b"'shape': (0,)", (self.folder / "found.npy").read_bytes())
-
     def test_several_lists(self) -> None:
         """Two lists of one kernel, and hits in divergent control flow."""
         n = 512
@@ -119,13 +104,6 @@ class Found(Hits):
                 self.assertEqual([row["list"] for row in report["hits"]], ["found", "halves"])
                 self.assertEqual(report["telemetry"]["hit_capacity"], sum(row["capacity"] for row in report["hits"]))
                 self.sound(report)
-
-    def test_structures_and_signs(self) -> None:
-        document = program({}, wave("structures", {"hits": "found"}, size=64, local=16), wave("signs", {"hits": "signs"}, size=8),
-                           hits={"found": hits(width=3, sorted=True), "signs": hits("i32", sorted=True, output="signs.raw")})
-        self.report_of(document, "--verify", "--strategy", "launch")
-        self.assertEqual(self.output("found.npy"), [part for i in range(64) for part in (i, 1, 2)])
-        self.assertEqual(self.output("signs.raw", "i32"), list(range(-4, 4)))
 
     def test_repeated(self) -> None:
         """Hits of all waves and iterations are in the list, which is empty when the program starts."""
@@ -160,20 +138,6 @@ class Found(Hits):
         document["waves"][0]["queue"]["items"] = [{"op_handle": 0, "input_handle": 1, "output_handle": 1, "param": 0}]
         self.assertIn('item 0 reads the list of hits "found" [invalid_item]', self.run_document(document).stderr)
 
-    def test_example(self) -> None:
-        """Every occurrence in the text, by Python's own search."""
-        folder = self.folder / "search"
-        shutil.copytree(EXAMPLES / "programs" / "search", folder)
-        text = (folder / "text.txt").read_text()
-        patterns = [line.rstrip() for line in (folder / "patterns.txt").read_text().splitlines()]
-        expected = sorted((at, number) for number, pattern in enumerate(patterns) for at in range(len(text))
-                          if text.startswith(pattern, at))
-        for way in WAYS[2:3]:
-            result = run("run", str(folder / "program.json"), "--verify", *way, env=environment())
-            self.assertEqual((result.rc, result.stderr), (0, ""))
-            self.assertEqual(read_array(folder / "found.npy", "u32"), [part for hit in expected for part in hit])
-
-
 class Overflow(Hits):
     def test_error(self) -> None:
         for way in WAYS[2:]:
@@ -185,16 +149,6 @@ class Overflow(Hits):
             self.assertEqual((report["status"], report["items_remaining"]), ("hits_overflow", 0))
             self.assertEqual(self.row(report), (500, 586, 86, 586))
             self.assertFalse((self.folder / "found.npy").exists())
-            self.sound(report)
-
-    def test_truncate(self) -> None:
-        for way in WAYS[1:2]:
-            report = self.report_of(self.multiples(7, capacity=500, on_overflow="truncate", sorted=True), "--verify", *way)
-            found = self.output("found.npy")
-            self.assertEqual((len(set(found)), found), (500, sorted(found)))
-            self.assertLessEqual(set(found), set(range(0, 4096, 7)))
-            self.assertEqual(self.row(report), (500, 586, 86, 586))
-            self.assertEqual(report["output_parity"]["equal"], True)
             self.sound(report)
 
     def test_grow(self) -> None:
@@ -216,16 +170,6 @@ class Overflow(Hits):
                 first = report["first_run"]
                 self.assertEqual((first["compared"], first["equal"], self.row(report)), (True, equal, (64, 64, 0, 64)), first)
                 self.sound(report)
-
-    def test_calls_of_both_runs_are_counted(self) -> None:
-        """A list that grows from one place to 586 reads 585 hits more in its second run than a run with one place does alone."""
-        counted = ("bytes_uploaded", "kernel_launches", "sync_points")
-        way = ("--strategy", "launch")
-        enough = self.report_of(self.multiples(7, capacity=586), *way)["telemetry"]
-        grown = self.report_of(self.multiples(7, capacity=1, on_overflow="grow"), *way)["telemetry"]
-        for name in counted:
-            self.assertEqual(grown[name], 2 * enough[name], name)
-        self.assertEqual(grown["bytes_read_back"], 2 * enough["bytes_read_back"] - 585 * 4)
 
     def test_deadline(self) -> None:
         """The list of a run that is stopped has the hits until then: one of each work-item. A slice may end after the last look."""
@@ -250,31 +194,5 @@ class Overflow(Hits):
         result = self.run_document(document, "--strategy", "launch")
         self.assertEqual(result.rc, 3)
         self.assertIn('a kernel has written over the first 64 bytes of the list "found" [invalid_program]', result.stderr)
-
-    def test_one_of_several(self) -> None:
-        """A list that may grow does not help one that may not."""
-        document = program({"in": buffer(count=512, init={"iota": {"start": 1}})},
-                           wave("divisors", "in", {"hits": "found"}, {"hits": "halves"}, size=512, local=32),
-                           hits={"found": hits("u64", capacity=1, on_overflow="grow"),
-                                 "halves": hits("f32", width=2, capacity=2, output="halves.npy")})
-        result = self.run_document(document)
-        self.assertEqual(result.rc, 1)
-        self.assertIn("[hits_overflow]", result.stderr)
-        self.assertEqual(list(self.folder.glob("*.npy")), [])
-
-    def test_derived(self) -> None:
-        """The policy's capacity: items * expected hits * multiplier, and at least a least number; short of memory, once."""
-        for change, rest, capacity in (({}, {}, 1024), ({"expected_hits_per_item": 10}, {}, 64 * 10 * 2),
-                                       ({}, {"policy": {"min_hit_capacity": 1, "hit_capacity_multiplier": 5}}, 64 * 5),
-                                       ({"expected_hits_per_item": 20},
-                                        {"device_memory_budget_bytes": 120000, "policy": {"memory_pressure_threshold_bps": 1000, "scratch_bytes_per_hit": 4}}, 64 * 20)):
-            document = {**self.multiples(7, **change), **rest}
-            path = self.file("program.json", json.dumps(document))
-            report = parse(run("run", str(path), "--dry-run", env=environment()).stdout)
-            self.assertEqual(report["hits"][0]["capacity"], capacity)
-            self.assertNotIn("hits", report["hits"][0])
-            self.assertEqual(report["telemetry"]["hit_capacity"], capacity)
-            self.sound(report)
-
 
 del Programs

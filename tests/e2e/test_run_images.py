@@ -8,7 +8,7 @@ import unittest
 import zlib
 from pathlib import Path
 
-from support import EXAMPLES, Document, parse, run, unplaced
+from support import EXAMPLES, Document, parse, run
 from test_run import STRATEGIES, Programs, device, environment
 
 KERNELS = """constant sampler_t exact = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -30,11 +30,6 @@ kernel void sample(read_only image2d_t from, sampler_t how, global float* out, f
 }
 """
 ARRIVAL = "what is written to an image reaches other work-groups when the launch ends"
-SUB_GROUPS = """kernel void total(global const int* in, global int* out) {
-  const int sum = sub_group_reduce_add(in[get_global_id(0)]);
-  out[get_global_id(0)] = sum;
-}
-"""
 
 
 def png(width: int, height: int, rows: list[bytes]) -> bytes:
@@ -120,15 +115,6 @@ class Images(Programs):
         for number, (spec, _, expected) in enumerate(samplers):
             self.assertEqual(self.output(f"{number}.npy", "f32"), expected, spec)
 
-    def test_swap(self) -> None:
-        document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")},
-                          swap=[["a", "b"]], repeat=3)
-        document["waves"].pop()
-        for strategy in STRATEGIES:
-            report = self.report_of(document, "--strategy", strategy, "--set", "tuning.mode=interpreter", "--verify")
-            self.assertEqual(report["iterations"], 3)
-            self.assertEqual(rows_of(self.folder / "b.png", 6), self.rows)
-
     def test_iterations_share_a_launch(self) -> None:
         """"once" writes before the repetition and "again" after it: one launch for the seven iterations between."""
         document = mirror({"a": image(init={"file": "in.png"}), "b": image(), "c": image(output="c.png")}, repeat=9)
@@ -151,15 +137,6 @@ class Images(Programs):
                 self.assertEqual(self.output("sum.npy", "i32"), [7 * value for value in red])
                 self.assertEqual(rows_of(self.folder / "c.png", 6), self.rows)
 
-    def test_files_that_do_not_fit(self) -> None:
-        document = mirror({"a": image(init={"file": "in.png"}), "b": image(output="b.npy"), "c": image()})
-        self.file("in.png", png(3, 2, [bytes(12), bytes(12)]))
-        result = self.run_document(document)
-        self.assertEqual((result.rc, result.stderr.replace(str(self.folder), "FOLDER")), (
-            3, "tidegate: FOLDER/in.png: error: the picture has 3 x 2 pixels, the image 6 x 2 [bad_array]\n"
-               "  at: /images/a/init\n  fix: give the image the size [3, 2], or another file\n"))
-        self.assertFalse((self.folder / "b.npy").exists())
-
     def test_read_and_written_at_once(self) -> None:
         """Inverted three times, and the last time seen by a wave behind it."""
         document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")}, repeat=3)
@@ -181,33 +158,6 @@ class Images(Programs):
         self.assertEqual([left["reason"] for left in report["new_launches"]], [
             'the image "a" is written in every iteration: ' + ARRIVAL,
             'it reads the image "a", which "invert" writes: ' + ARRIVAL])
-
-    def test_size_that_the_device_lacks(self) -> None:
-        document = mirror({"a": image(), "b": image(size=[4_000_000, 2], output="b.npy"), "c": image()})
-        result = self.run_document(document)
-        self.assertEqual(result.rc, 3, result.stderr)
-        self.assertRegex(unplaced(result.stderr), r'error: "b" is rgba_uint8 of 4000000 x 2; .+ takes rgba_uint8 of \d+ x \d+ at '
-                         r"most \[unsupported_kernel\]\n  at: /images/b\n  fix: cut it into several images, or use a "
-                         r"buffer\n$")
-
-    def test_format_that_the_device_lacks(self) -> None:
-        document = mirror({"a": image(), "b": image(format="rgb_unorm565", output="b.npy"), "c": image()})
-        result = self.run_document(document)
-        self.assertEqual(result.rc, 3, result.stderr)
-        self.assertIn("has no image2d_t of format rgb_unorm565 that kernels read and write [unsupported_kernel]\n"
-                      "  at: /images/b/format\n", unplaced(result.stderr))
-
-    def test_sub_groups_that_the_device_lacks(self) -> None:
-        self.file("sub.cl", SUB_GROUPS)
-        document = {"buffers": {"a": {"type": "i32", "count": 8, "init": {"fill": 1}},
-                                "b": {"type": "i32", "count": 8, "output": "b.npy"}},
-                    "ops": {"total": {"source": "sub.cl"}},
-                    "waves": [{"op": "total", "global_size": [8], "local_size": [8],
-                               "args": [{"buffer": "a"}, {"buffer": "b"}]}]}
-        result = self.run_document(document)
-        self.assertEqual(result.rc, 3, result.stderr)
-        self.assertIn('error: the kernel "total" calls sub_group_reduce_add, and ', result.stderr)
-        self.assertIn(" lacks cl_khr_subgroups [unsupported_kernel]\n  at: /ops/total\n", unplaced(result.stderr))
 
     def test_example(self) -> None:
         folder = self.folder / "blur"

@@ -202,32 +202,5 @@ class Errors(unittest.TestCase):
         self.assertEqual((code, message), ("outputs_differ", "fix_point: the value of vertex 101 is 100, and from its first value and "
                                                              "along its edges it is 200"))
 
-    def test_functions_have_their_places(self) -> None:
-        along = "uint along(uint a, uint w) { return a; }\n"
-        self.assertEqual(self.refused(along), ("kernel_source", "the algorithm has no function at_source", 1))
-        self.assertEqual(self.refused(along, sources=[]), ("invalid_program", "no vertex starts with a value", 1))
-        start = "uint at_source(uint v, uint i) { return 0; }\n"
-        self.assertEqual(self.refused(start + along + "uint merge(uint a, uint b) { return min(a, b); }\n"),
-                         ("kernel_source", "merge would not be called: merge is \"min\"", 3))
-        self.assertEqual(self.refused(start + "float along(float a, uint w) { return a; }\n"),
-                         ("kernel_source", "along has other types than it is called with", 2))
-        self.assertEqual(self.refused(start + "uint along(uint a, float w) { return a; }\n"),
-                         ("kernel_source", "along takes a float weight, and those of the graph are u32", 2))
-        self.assertEqual(self.refused("float along(float w) { return w; }\n", merge="add", value="f32")[:2],
-                         ("invalid_program", "a sum of f32 values depends on their order"))
-        self.assertEqual(self.refused(start + "uint along(uint a, uint w) { return a +; }\n")[::2], ("kernel_source", 2))
-        self.assertEqual(self.refused(start + "uint along(uint a, uint w) {\n  return a + nothing;\n}\n")[::2], ("kernel_source", 3))
-        self.assertEqual(self.refused("#ifdef cl_khr_fp64\n#endif\n" + start + along)[0], "kernel_source")
-        self.assertEqual(self.refused("bool fires(uint a) { return a > 2; }\nuint along(uint w) { return 1; }\n" + start, "--set",
-                                      "force-topology=fused_dense", merge="add")[0], "invalid_usage")
-
-    def test_an_algorithm_is_a_name_or_an_object(self) -> None:
-        own = '{"source": "own.cl", "value": "u32", "merge": "min"}'
-        for algorithm, code in ((f'"bfs", "algorithm": {own}', "duplicate_key"), (f'{own}, "algorithm": "bfs"', "duplicate_key"),
-                                ("7", "wrong_type"), ('"own"', "unknown_name"), ('{"source": "own.cl", "value": "f64"}', "unknown_name")):
-            done = run("run", "-", "--errors", "json", input=f'{{"graph": {{"file": "graph.el"}}, "algorithm": {algorithm}}}')
-            self.assertEqual(json.loads(done.stderr.splitlines()[0])["code"], code, algorithm)
-
-
 if __name__ == "__main__":
     unittest.main()

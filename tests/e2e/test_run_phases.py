@@ -5,11 +5,10 @@ iteration, in both strategies and modes, beside an evaluation in Python.
 from __future__ import annotations
 
 import itertools
-import json
 import unittest
 from typing import Any
 
-from support import Document, run, unplaced
+from support import Document, run
 from test_run import Programs, buffer, wave
 
 KERNELS = """
@@ -104,49 +103,6 @@ class Phases(Small):
         report = self.checked(phases_program(5), 5, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--workers", "1",
                               "--set", "tuning.slice=1")
         self.assertGreater(len(report["slices_ns"]), 1)
-
-    def test_plan(self) -> None:
-        """`tidegate plan` keeps the phases apart, and a plan that does not is refused."""
-        path = self.file("program.json", json.dumps(phases_program(5)))
-        for strategy in ("layered", "compact"):
-            result = run("plan", str(path), "--strategy", strategy)
-            self.assertEqual((result.rc, result.stderr), (0, ""))
-            self.file("plan.json", result.stdout)
-            self.report_of(phases_program(5), "--dry-run", "--set", f"plan={self.folder}/plan.json")
-
-
-class Errors(Small):
-    def refused(self, change: Any, text: str, code: int = 3) -> None:
-        document = phases_program(5)
-        change(document)
-        result = self.run_document(document, "--dry-run")
-        self.assertEqual((result.rc, unplaced(result.stderr).replace(f"{self.folder}/program.json", "P")), (code, text))
-
-    def test_errors(self) -> None:
-        self.refused(lambda p: p["waves"][2].update(fill={"buffer": "x"}),
-                     "tidegate: P: error: a wave needs exactly one of op, fill, copy and queue, this one has 2 [invalid_program]\n"
-                     "  at: /waves/2\n"
-                     "  fix: give one of them\n")
-        self.refused(lambda p: p.update(waves=[p["waves"][7]]),
-                     "tidegate: P: error: every wave runs before or after the repetition, and nothing in it "
-                     "[invalid_program]\n"
-                     "  at: /waves\n"
-                     "  fix: leave phase out\n")
-        self.refused(lambda p: p.update(dependencies=[{"before": 2, "after": 9}]),
-                     'tidegate: P: error: wave 9 (add) of the phase "before" waits for wave 2 (add) of the phase '
-                     '"each" '
-                     "[invalid_program]\n"
-                     "  at: /dependencies/0\n"
-                     "  fix: remove the dependency, or give the waves other phases\n")
-        self.refused(lambda p: p["waves"][2]["args"].__setitem__(1, {"u32": [1, 2], "iteration": {"add": 1}}),
-                     "tidegate: P: error: iteration needs an argument that is a single number [invalid_program]\n"
-                     "  at: /waves/2/args/1/iteration\n"
-                     '  fix: leave it out, or give one number such as {"u32": 0}; members of a structure have their own\n')
-        self.refused(lambda p: p["waves"][1]["copy"].update(count=101),
-                     'tidegate: P: error: 101 elements from element 500 on, "passing" has 600 [out_of_range]\n'
-                     "  at: /waves/1/copy\n"
-                     "  fix: give a part of the buffer, of one element at least\n")
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import unittest
 from typing import Any
 
@@ -80,48 +79,6 @@ class Promotion(Programs):
                 self.assertEqual(report["items_processed"], 4 * N)
                 self.assertEqual(sorted(place["buffer"] for place in report["memory"]["offsets"]), ["u", "v", "x", "y"])
 
-    def test_none_and_a_plan(self) -> None:
-        report = self.report_of(chain(), "--dry-run", "--set", "tuning.promote=none")
-        self.assertEqual(report["promotion"], {"promoted": "none", "reason": "requested", "windows": [], "ops": []})
-        self.assertEqual(len(report["plan"]["barriers"]["groups"]), 4)
-        plan = self.file("plan.json", run("plan", str(self.folder / "program.json")).stdout)
-        report = self.report_of(chain(), "--dry-run", "--set", "tuning.promote=windows", "--set", f"plan={plan}")
-        self.assertEqual(report["promotion"]["reason"], "requested; no waves go on with each other's tiles")
-
-    def test_the_policy_decides_by_counts(self) -> None:
-        """Three pairs stay below the threshold of four; two iterations reach it."""
-        for repeat, promoted in ((1, "none"), (2, "windows")):
-            report = self.report_of(chain(repeat=repeat), "--dry-run")
-            evidence = report["evidence"]["promotion"]
-            self.assertEqual((report["promotion"]["promoted"], evidence["hot_window_count"], evidence["promote_hot_windows"]),
-                             (promoted, 3 * repeat, repeat == 2))
-
-    def test_evidence_describes_what_ran(self) -> None:
-        for promote, windows in (("none", False), ("windows", True)):
-            result = self.run_document(chain(repeat=2), "--dry-run", "--set", f"tuning.promote={promote}", "--set", "tuning.mode=interpreter")
-            report = parse(result.stdout)
-            evidence = report["evidence"]["promotion"]
-            self.assertEqual((evidence["promote_hot_windows"], evidence["fused_descriptor_window_required"], evidence["promotion_route"]),
-                             (windows, windows, "interpreter"))
-            self.assertEqual(report["recommendation"]["promote_hot_windows"], True)  # the policy's
-            self.assertEqual(run("check", "-", input=result.stdout).rc, 0)
-            evidence["promote_hot_windows"] = evidence["fused_descriptor_window_required"] = not windows
-            self.assertEqual(run("check", "-", input=json.dumps(report)).rc, 1)
-
-    def test_hot_ops_come_first(self) -> None:
-        document = chain()
-        document["waves"][1]["global_size"] = [8]  # an eighth of the tiles of the others
-        document["waves"][2] = step("scale", "t", "v", 2)
-        document["ops"] = {name["op"]: {"source": "k.cl"} for name in document["waves"]}
-        kernel = self.folder / "kernel.cl"
-        report = self.report_of(document, "--dry-run", "--set", "tuning.promote=opcodes", "--set", "tuning.mode=interpreter", "--emit-kernel",
-                                str(kernel), "--strategy", "barrier")
-        self.assertEqual(report["promotion"]["ops"], [{"op": "scale", "tiles": 16}, {"op": "first_of_tile", "tiles": 8}])
-        text = kernel.read_text()
-        cases = re.findall(r'(?:if \(code == \d\)|case \d:) \{ // op (\d)\n', text)
-        self.assertEqual([list(document["ops"])[int(op)] for op in cases], ["scale", "scale", "first_of_tile", "guarded"])  # waves of hot ops are told apart
-        self.assertIn('else switch (code) {\n  case 3: { // op 1\n', text)
-
     def test_what_a_wave_may_reach_is_never_fused(self) -> None:
         """Each second wave reads elements that other work-items of the first have written, in a form that a reader of
         tokens may take for the own element; the last first wave leaves its elements alone in the second iteration."""
@@ -162,27 +119,6 @@ class Promotion(Programs):
                     self.assertEqual(self.output(f"{name}.npy"), [6 * (i if body is rows else N - 1 - i) + 1 for i in range(N)])
             with self.subTest(form="the third clause of a loop", options=options):
                 self.assertEqual(self.output("next.npy"), [3 * i + 1 for i in range(N)])
-
-    def test_a_window_that_has_no_room_stays_apart(self) -> None:
-        """One behind the other only two of the buffers between are needed at a time, in a window all of them."""
-        count = 4096
-        names = ["x", "t0", "t1", "t2", "t3", "y"]
-        buffers = {name: buffer(count=count) for name in names}
-        buffers["x"]["init"], buffers["y"]["output"] = {"iota": {}}, "y.npy"
-        document = {"buffers": buffers, "ops": {"first_of_tile": {"source": "k.cl"}},
-                    "waves": [wave("first_of_tile", {"buffer": a, "halo": [0]}, b, size=count, local=LOCAL)
-                              for a, b in zip(names, names[1:])]}
-        apart = self.report_of(document, "--dry-run", "--set", "tuning.promote=none")["memory"]
-        self.assertEqual(apart["arena_bytes"], 4 * 4 * count)
-        together = self.report_of(document, "--dry-run", "--set", "tuning.promote=windows")
-        self.assertEqual((together["memory"]["arena_bytes"], together["promotion"]["promoted"]),
-                         (6 * 4 * count, "windows"))
-        document["device_memory_budget_bytes"] = apart["arena_bytes"] + apart["table_bytes"] + 4096
-        report = self.report_of(document, "--dry-run", "--set", "tuning.promote=windows")
-        self.assertEqual(report["memory"]["arena_bytes"], apart["arena_bytes"])
-        self.assertEqual(report["promotion"], {"promoted": "none", "windows": [], "ops": [],
-                                               "reason": "requested; the windows would not have had room"})
-
 
 class Halos(Programs):
     def setUp(self) -> None:
@@ -232,16 +168,6 @@ class Halos(Programs):
         self.assertEqual(report["halos"],
                          {"stated_halos": 3, "looked_at": 3, "checked_waves": 5, "complete": True})
 
-    def test_nothing_to_look_at(self) -> None:
-        for document in (self.heat(None), self.heat(0, repeat=1)):
-            report, told = self.checked(document, 1)
-            self.assertEqual((report["status"], report["halos"]["stated_halos"], report["error"]["code"]),
-                             ("unchecked", 0, "incomplete_evidence"))
-            self.assertEqual(told, f"tidegate: {self.folder}/program.json: error: nothing was checked: the program states no halo for "
-                                   "memory that two waves touch [incomplete_evidence]\n"
-                                   "  fix: leave --check halos out, or state a halo for the arguments of both waves or for their "
-                                   "dependency\n")
-
     def test_the_first_access_outside(self) -> None:
         """Tile 0 reads element 16 and on, of tile 2; its halo ends at tile 1."""
         report, told = self.checked(self.document(16, 1), 1)
@@ -256,18 +182,6 @@ class Halos(Programs):
                                "\"handed_on\" in a way that cannot be watched [incomplete_evidence]\n"
                                "  fix: use the parameter with a subscript in the kernel itself, as in a[i]; or state no halo, and all "
                                "tiles wait for all\n")
-
-    def test_other_waves_of_a_watched_kernel(self) -> None:
-        """A second wave of the same kernel, of which nothing is stated, and one that is a fill."""
-        document = self.document(0, 0)
-        document["buffers"] |= {"p": buffer(count=N, init={"iota": {}}), "q": buffer(count=N)}
-        document["waves"].append(step("scale", "p", "q", 1))
-        report, _ = self.checked(document, 0)
-        self.assertEqual((report["halos"]["looked_at"], report["halos"]["checked_waves"]), (1, 3))
-        document["waves"][0] = {"fill": {"buffer": "t"}, "name": "first"}
-        document["waves"][1] |= {"global_size": [8], "local_size": [8]}
-        report, told = self.checked(document, 1)
-        self.assertIn('tidegate/kernels/wave/transfers.cl:0 uses "t" of "fill_bytes" in a way that cannot be watched', told)
 
     def test_verify_finds_a_wrong_halo(self) -> None:
         """Stated tile-local, so that each tile is run through both waves before the next: what tile 0 reads of tile 7

@@ -5,7 +5,6 @@ identical items, priorities and requeues, rings that are exactly long enough or 
 from __future__ import annotations
 
 import json
-import math
 import random
 import shutil
 import struct
@@ -161,20 +160,6 @@ class Random(Publishing):
                 checked = run("check", "-", input=json.dumps(report))
                 self.assertEqual(checked.rc, 0, checked.stdout + checked.stderr)
 
-    def test_order_of_keys(self) -> None:
-        """Ops and buffers have names in the kernel: the order of keys, and of the lists, changes nothing."""
-        document, serial, _ = self.program(7, False)
-        self.report_of(json.loads(json.dumps(document, sort_keys=True)), "--strategy", "launch")
-        self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
-        queue = document["waves"][0]["queue"]
-        queue["ops"].reverse()
-        queue["buffers"].reverse()
-        for item in queue["items"]:
-            item.update(op_handle=2 - item["op_handle"], input_handle=3 - item["input_handle"], output_handle=3 - item["output_handle"])
-        self.report_of(document, "--strategy", "launch")
-        self.assertEqual((self.output("seen.npy"), self.output("pure.npy")), (serial.seen, serial.pure))
-
-
 # A full binary tree, a chain, items that depend on their order, and an op that fails.
 SMALL = """
 uint twice(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {
@@ -289,41 +274,6 @@ class Ends(Publishing):
         self.assertIn("[arena_over_capacity]", result.stderr)
         self.assertFalse((self.folder / "seen.npy").exists())
 
-    def test_queues_that_end_their_rounds_in_other_ways(self) -> None:
-        """A persistent kernel has one function that ends rounds: queues that need another run alone. Each of these adds 1 to all elements, or
-        enough for the next multiple of 4."""
-        for op, publish in (("twice", "TIDEGATE_PUBLISH("), ("spread", "TIDEGATE_PUBLISH_AT(i % 3, ")):
-            self.file(f"{op}.cl", f"uint {op}(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {{\n"
-                      f"  seen[i] += 1;\n  for (uint c = 2 * i + 1; c < 2 * i + 3 && c < limit[0]; ++c) {publish}{op}, limit, seen, c);\n"
-                      "  return TIDEGATE_DONE;\n}\n")
-        self.file("late.cl", "uint late(global const uint* limit, global uint* seen, uint i) {\n"
-                  "  return atomic_inc(&seen[i]) % 4 == 3 ? TIDEGATE_DONE : TIDEGATE_REQUEUE;\n}\n")
-        for strategy, ops in (("barrier", ("twice", "twice", "late", "spread")), ("counters", ("late", "spread", "twice"))):
-            with self.subTest(strategy=strategy):
-                waves = [{"queue": {"ops": [op], "buffers": ["limit", "seen"],
-                                    "items": objects([(0, 0, 1, i) for i in range(15 if op == "late" else 1)])}} for op in ops]
-                expected = 0
-                for op in 2 * ops:
-                    expected = (expected // 4 + 1) * 4 if op == "late" else expected + 1
-                report = self.report_of({"ops": {op: queue_op(f"{op}.cl") for op in ops}, "waves": waves, "repeat": 2,
-                                         "buffers": {"limit": buffer(count=1, init={"fill": 15}),
-                                                     "seen": buffer(count=15, init={"fill": 0}, output="seen.npy")}},
-                                        "--strategy", strategy)
-                self.assertEqual(self.output("seen.npy"), [expected] * 15)
-                self.assertEqual(len(report["fallbacks"]), 2, report["fallbacks"])
-                (self.folder / "seen.npy").unlink()
-
-    def test_runs_ahead(self) -> None:
-        """A chain of 999 items takes 999 rounds; run ahead, a round runs 1 + 64 of it."""
-        self.file("queue.cl", "uint chain(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
-                  "  seen[i] += 1;\n  if (i + 1 < limit[0]) TIDEGATE_PUBLISH(chain, limit, seen, i + 1);\n  return TIDEGATE_DONE;\n}\n")
-        for ahead, rounds in ((False, 999), (True, 16)):
-            document = queue_program({"chain": queue_op()}, {"limit": buffer(count=1, init={"fill": 999}),
-                                                             "seen": buffer(count=999, output="seen.npy")},
-                                     [(0, 0, 1, 0)], queue={"runs_ahead": ahead})
-            queue = self.report_of(document, "--strategy", "launch")["queues"][0]
-            self.assertEqual((self.output("seen.npy"), queue["rounds"], queue["publishing"]["executed_items"]), ([1] * 999, rounds, 999))
-
     def test_without_end(self) -> None:
         for strategy in ("launch", "barrier"):
             queue = self.failed(self.program("next"), "[wall_time_exceeded]", "--strategy", strategy, "--max-wall-time", "300ms")
@@ -339,60 +289,6 @@ class Ends(Publishing):
         self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
         self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
 
-    def test_order_of_few_items(self) -> None:
-        """In a short round a work-group runs the items in the order of the reference: a second one runs them in reverse."""
-        self.file("queue.cl", "uint first(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
-                  "  seen[1 + atomic_inc(seen)] = i;\n  if (2 * i + 1 < limit[0]) {\n    TIDEGATE_PUBLISH(first, limit, seen, 2 * i);\n"
-                  "    TIDEGATE_PUBLISH(first, limit, seen, 2 * i + 1);\n  }\n  return TIDEGATE_DONE;\n}\n"
-                  "uint given(global const uint* limit, global uint* seen, uint i) { seen[1 + atomic_inc(seen)] = i; return TIDEGATE_DONE; }\n"
-                  "uint sum(global const uint* limit, global uint* seen, uint i) { atomic_add(seen, i); return TIDEGATE_DONE; }\n")
-
-        def tree(limit: int, reverse: bool) -> list[int]:
-            order, level = [], [1]
-            while level:
-                level = level[::-1] if reverse else level
-                order += level
-                level = [child for i in level if 2 * i + 1 < limit for child in (2 * i, 2 * i + 1)]
-            return order
-
-        for op, count in (("first", 300), ("given", 2), ("given", 700)):
-            params = [1] if op == "first" else list(range(count))
-            orders = [tree(count, reverse) if op == "first" else params[::-1] if reverse else params for reverse in (False, True)]
-            element = next(at for at in range(count) if orders[0][at] != orders[1][at])
-            document = queue_program({op: queue_op()}, {"limit": buffer(count=1, init={"fill": count}),
-                                                        "seen": buffer(count=count + 1, init={"fill": 0}, output="seen.npy")},
-                                     [(0, 0, 1, i) for i in params])
-            for strategy, *check in (("launch", "--verify"), ("launch", "--stress", "1"), ("barrier", "--verify")):
-                with self.subTest(op=op, count=count, strategy=strategy, check=check):
-                    result = self.run_document(document, "--strategy", strategy, *check)
-                    self.assertEqual(result.rc, 1, result.stderr)
-                    parity = parse(result.stdout)["output_parity"]
-                    self.assertEqual(parity["equal"], False)
-                    # The work-groups of a plain launch may race: whichever does not repeat is named, and on a busy machine both may repeat.
-                    self.assertIn(parity["likely_cause"], ("item_order",) if op == "first" else ("item_order", "race", "order", "unknown"))
-                    if op == "first" and "with the items of queues in reverse" in result.stderr:  # one after another: the order is certain
-                        self.assertEqual(parity["first_difference"], {"buffer": "seen", "element": 1 + element, "expected":
-                                         str(orders[0][element]), "found": str(orders[1][element])})
-                    self.assertFalse((self.folder / "seen.npy").exists())
-        document["ops"] = {"sum": queue_op()}
-        document["waves"][0]["queue"]["ops"] = ["sum"]
-        self.report_of(document, "--strategy", "launch", "--verify")
-        self.assertEqual(self.output("seen.npy")[0], 700 * 699 // 2)
-
-    def test_a_priority_out_of_range(self) -> None:
-        for priority in ("5", "(-1)", "2 * 3"):
-            source = "uint up(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n" \
-                     f"  TIDEGATE_PUBLISH_AT({priority}, up, in, out, i);\n  return TIDEGATE_DONE;\n}}\n"
-            self.file("priority.cl", source)
-            document = {"buffers": {"in": {"type": "u32", "count": 1, "init": {"fill": 0}}, "out": {"type": "u32", "count": 1}},
-                        "ops": {"up": {"source": "priority.cl", "queue": True}},
-                        "waves": [{"queue": {"buffers": ["in", "out"], "ops": ["up"],
-                                             "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": 0}]}}]}
-            result = self.run_document(document, "--dry-run")
-            self.assertEqual(result.rc, 3)
-            self.assertIn(f"TIDEGATE_PUBLISH_AT states the priority {eval(priority)} [out_of_range]", result.stderr)
-            self.assertIn("priority.cl:2:", result.stderr)
-
     def test_fault_and_stall(self) -> None:
         queue = self.failed(self.program("again", 5),
                             'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 5, failed with code 42 [queue_fault]',
@@ -402,13 +298,6 @@ class Ends(Publishing):
                             'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 9, waits for what does not come: '
                             "no item was done in 3 rounds [queue_stalled]", "--strategy", "launch")
         self.assertEqual((queue["requeue_count"], queue["items_remaining"]), (3, 1))
-
-    def test_too_many_different(self) -> None:
-        """The capacity also bounds the different items of pure ops."""
-        document = self.program("next", 100, capacity=50)
-        document["ops"]["next"]["pure"] = True
-        queue = self.failed(document, "capacity of 50 items and needed 51 when it ended [publish_queue_full]", "--strategy", "launch")
-        self.assertEqual(queue["publishing"]["executed_items"], 50)
 
     def test_hits(self) -> None:
         """Published items append to a list of hits."""
@@ -424,20 +313,6 @@ class Ends(Publishing):
             self.report_of(document, "--strategy", strategy, "--verify")
             self.assertEqual(self.output("seen.npy"), list(range(0, 1000, 3)))
 
-    def test_several(self) -> None:
-        """Queues that publish, in a repetition, share one launch with each other and with a kernel that has barriers."""
-        self.file("turn.cl", "kernel void turn(global uint* a) {\n  local uint t[64];\n  t[get_local_id(0)] = a[get_global_id(0)];\n"
-                  "  barrier(CLK_LOCAL_MEM_FENCE);\n  a[get_global_id(0)] = t[63 - get_local_id(0)];\n}\n")
-        document = self.program("twice", 127)
-        document["ops"]["turn"] = {"source": "turn.cl"}
-        document["buffers"]["a"] = buffer(count=64, init={"iota": {}}, output="a.npy")
-        document["waves"] += [wave("turn", "a", size=64, local=64), document["waves"][0]]
-        document["repeat"] = 3
-        report = self.report_of(document, "--strategy", "counters", "--set", "tuning.mode=interpreter")
-        self.assertEqual((self.output("seen.npy"), self.output("a.npy")), ([6] * 127, list(reversed(range(64)))))
-        self.assertEqual([queue["publishing"]["executed_items"] for queue in report["queues"]], [381, 381])
-
-
 class Examples(Programs):
     """Their results, computed in another way."""
 
@@ -449,13 +324,6 @@ class Examples(Programs):
         report = parse(result.stdout)
         self.assertEqual(report["output_parity"]["equal"], True)
         return report["queues"][0]["publishing"]
-
-    def test_quadrature(self) -> None:
-        counted = self.example("quadrature")
-        parts = self.output("quadrature/sum.npy")
-        self.assertAlmostEqual(sum(part << 16 * i for i, part in enumerate(parts)) / 2**40, (math.atan(70) + math.atan(30)) / 0.01, delta=0.01)
-        self.assertEqual(counted["executed_items"] % 2, 1)  # a binary tree
-        self.assertGreater(counted["executed_items"], 99)
 
     def test_queens(self) -> None:
         def attacked(row: int, column: int, queens: tuple[int, ...]) -> bool:
@@ -471,33 +339,6 @@ class Examples(Programs):
         self.assertEqual(positions[-1], 724)
         self.assertEqual(counted["executed_items"], sum(positions))
         self.assertEqual(counted["needed_capacity"], max(a + b for a, b in zip(positions, positions[1:])))
-
-    def test_quadtree(self) -> None:
-        def steps(x: int, y: int) -> int:
-            c, z, count = complex(-2 + x / 102.4, -1.25 + y / 102.4), 0j, 0
-            while count < 96 and z.real * z.real + z.imag * z.imag <= 4:
-                z, count = z * z + c, count + 1
-            return count
-
-        self.example("quadtree")
-        image = self.output("quadtree/image.npy", "u8")
-        points = [(x, y) for y in range(0, 256, 3) for x in range(0, 256, 3)]
-        different = sum(image[256 * y + x] != steps(x, y) for x, y in points)
-        self.assertLess(different, len(points) // 200)  # points where a float of 32 bits decides otherwise
-        self.assertLess(self.output("quadtree/work.npy")[0], 256 * 256 // 3)
-
-
-class Unused(Publishing):
-    def test_not_used(self) -> None:
-        """A queue that lists no op that publishes may use a file that has one."""
-        self.file("queue.cl", "uint op(global const uint* in, global uint* out, uint i, tidegate_publisher publisher) {\n"
-                  "  TIDEGATE_PUBLISH(op, in, out, i + 1);\n  return TIDEGATE_DONE;\n}\n"
-                  "uint other(global const uint* in, global uint* out, uint i) { out[i] = 1; return TIDEGATE_DONE; }\n")
-        document = queue_program({"other": queue_op()}, {"in": buffer(init={"fill": 0}), "out": buffer(output="out.npy")},
-                                 [(0, 0, 1, i) for i in range(8)])
-        report = self.report_of(document, "--strategy", "launch")
-        self.assertEqual((self.output("out.npy"), report["queues"][0]["rounds"]), ([1] * 8, 0))
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,7 +2,7 @@
 
 That script shares no code with tidegate; --verify is never used. Each program has kernels of its own, which a CPU's compiler takes
 seconds for, so a program has many waves and is run in several ways.
-TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them.
+TIDEGATE_SEED=N draws others, TIDEGATE_RANDOM_PROGRAMS=N more of them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from support import PATIENCE, Document, parse, run
+from support import PATIENCE, SEED, Document, parse, run
 from test_run import Programs, device, environment
 
-SEED = {"": 20261121, "random": random.SystemRandom().getrandbits(32)}.get(
-    text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 WAYS = 3  # of each program
 # How runs may be refused: at most a seventh of them, or all of two programs, so that enough is compared.

@@ -2,7 +2,7 @@
 
 A kernel of a traversal takes a driver seconds to compile, and a run a twentieth of one: by default cases are drawn over the kernels
 that test_run_graphs compiles as well.
-TIDEGATE_SEED=N|random draws others, TIDEGATE_RANDOM_GRAPHS=N more of them, and from 1000 on over every kernel.
+TIDEGATE_SEED=N draws others, TIDEGATE_RANDOM_GRAPHS=N more of them, and from 1000 on over every kernel.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from support import Document, run
+from support import SEED, Document, run
 
-SEED = {"": 20261123, "random": random.SystemRandom().getrandbits(32)}.get(
-    text := os.environ.get("TIDEGATE_SEED", ""), int(text) if text.isdigit() else 0)
 COUNT = int(os.environ.get("TIDEGATE_RANDOM_GRAPHS") or 64)
 EVERY_KERNEL = COUNT >= 1000
 

@@ -17,12 +17,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from support import PATIENCE, REPOSITORY, Document, parse, run
+from support import PATIENCE, Document, parse, run
 from test_run import Programs, buffer, program, wave, wrong_reads
 from test_run_trace import OPS, chain
 
 CHROMIUM = shutil.which("chromium")
-PARTS = REPOSITORY / "app" / "report_page"
 HOSTILE = "</script><img src=x onerror=alert(1)><!-- \u202e\u2028"
 
 LISTEN = """<script>
@@ -34,7 +33,7 @@ WORK = """<script>{
   const found = {failures, failure: document.getElementById("failure").textContent,
     width: innerWidth, overflow: document.documentElement.scrollWidth - innerWidth,
     fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
-    background: getComputedStyle(document.body).backgroundColor, images: document.images.length};
+    images: document.images.length};
   const input = document.getElementById("search");
   const searched = (text) => {
     input.value = text;
@@ -162,7 +161,6 @@ class Page(Programs):
         self.assertEqual(found["width"], width)
         self.assertLessEqual(found["overflow"], 0)
         self.assertEqual(found["images"], 0)
-        self.assertEqual(found["background"], rgb(themes()["dark" if dark else "light"]["page"]))
         return found, elements
 
     def assert_numbers(self, elements: Elements, report: Document) -> None:
@@ -196,80 +194,11 @@ class Page(Programs):
         self.assertEqual(report["files_written"], [{"file": str(page), "what": "page", "bytes": page.stat().st_size}])
         self.assertFalse((self.folder / "no.json").exists())
 
-    def test_mistakes(self) -> None:
-        path = self.file("program.json", json.dumps(chain(1)))
-        before = path.read_bytes()
-        for target in (path, self.folder / "ops.cl", self.folder / "sum.npy"):
-            result = run("run", str(path), "--dry-run", "--report", str(target))
-            self.assertNotEqual(result.rc, 0)
-            self.assertIn("--report", result.stderr)
-        other = str(self.folder / "same")
-        result = run("run", str(path), "--dry-run", "--report", other, "--trace", other)
-        self.assertEqual((result.rc, result.stdout), (2, ""))
-        self.assertIn("--report", result.stderr)
-        self.assertEqual(path.read_bytes(), before)
-        for outputs, both in ((("--report", "-"), "the page and the report"),
-                              (("--report", "-", "--trace", "-", "-o", "x"), "the trace and the page")):
-            result = run("run", str(path), "--dry-run", *outputs)
-            self.assertEqual((result.rc, result.stdout), (2, ""))
-            self.assertEqual(result.stderr, f"tidegate: error: standard output cannot be {both} [invalid_usage]\n"
-                                            "  fix: name a file for one of them\n")
-        result = run("run", str(path), "--dry-run", "--report", str(self.folder / "no/such/page.html"))
-        self.assertEqual((result.rc, result.stdout), (4, ""))
-        self.assertIn("page.html", result.stderr)
-
     def test_to_standard_output(self) -> None:
         path = self.file("program.json", json.dumps(chain(1)))
         result = run("run", str(path), "--dry-run", "--report", "-", "-o", str(self.folder / "report.json"))
         self.assertEqual(result.rc, 0, result.stderr)
         self.assertTrue(result.stdout.startswith("<!doctype html>"))
-
-    def test_windows(self) -> None:
-        """The plan has the waves that were written; a window's spans say which of them they are."""
-        document = program({"x": buffer(count=8, init={"iota": {}}), "y": buffer(count=8), "z": buffer(count=8, output="z.npy")},
-                           wave("twice", "x", "y", size=8, local=4), wave("twice", "y", "z", size=8, local=4))
-        self.file("twice.cl", TWICE)
-        document["ops"] = {"twice": {"source": "twice.cl"}}
-        report, page = self.page_of(document, "--strategy", "launch", "--set", "tuning.promote=windows")
-        data = block(page)
-        self.assertEqual([group["waves"] for group in report["plan"]["barriers"]["groups"]], [[0, 1]])
-        self.assertEqual(len(data["program"]["waves"]), 2)
-        window, = data["program"]["windows"]
-        self.assertEqual(window["waves"], [0, 1])
-        self.assertIn(window["text"], data["timeline"]["names"])
-        self.assertEqual({one["name"]: one["place"] for one in data["program"]["buffers"]},
-                         {"x": "arena", "y": "registers", "z": "arena"})
-
-    def test_traversal(self) -> None:
-        """The page of a graph program: its answer, the frontier wave by wave, the timeline."""
-        self.require_chromium()
-        document = {"graph": {"generate": {"rmat": {"scale": 9, "edge_factor": 8}}, "undirected": True}, "algorithm": "bfs", "sources": [0]}
-        report, page = self.page_of(document, "--strategy", "barrier", "--compare", "3")
-        _, elements = self.browse(page, 390, dark=True)
-        self.assert_numbers(elements, report)
-        for field in ("answer.reached", "backend_dispatch_ns", "memory.bytes", "timeline.spans", "comparison.plain_ns"):
-            self.assertIn(field, elements.fields)
-        waves = report["waves"]
-        self.assertEqual(int(elements.fields["timeline.spans"]), len(waves) + report["telemetry"]["kernel_launches"])
-        for wave in waves:
-            self.assertIn(f"wave {wave['wave']}: {wave['vertices']} vertices", elements.texts["frontier-body"])
-        self.assertIn("bfs of 512 vertices", elements.texts["lead"])
-        self.assertEqual(elements.texts["how-body"].count("filling memory"), 1)  # no time is shown twice: upload_ns is a part
-        self.assertNotIn("plan-body", elements.texts)
-
-    def test_contrast(self) -> None:
-        """AA: texts on what lies beneath them, and labels on the colours of spans."""
-        for name, theme in themes().items():
-            for text in ("ink", "soft", "accent", "good", "bad", "warn"):
-                for ground in ("page", "card", "faint"):
-                    self.assertGreaterEqual(contrast(theme[text], theme[ground]), 4.5, f"{name}: {text} on {ground}")
-            for ground in ("slice", "iteration", "wait"):
-                self.assertGreaterEqual(contrast(theme["ink"], theme[ground]), 4.5, f"{name}: ink on {ground}")
-        self.assertEqual(len(colours()), 8)
-        for colour in colours():
-            self.assertGreaterEqual(contrast("#0c1116", colour), 4.5, colour)
-            for theme in themes().values():
-                self.assertGreaterEqual(contrast(colour, theme["card"]), 3, colour)
 
     def test_a_run(self) -> None:
         """Wide and light: numbers, and the timeline by keyboard."""
@@ -323,61 +252,9 @@ class Page(Programs):
         self.assertNotIn("\u202e", elements.texts["plan-body"])
         self.assertEqual([file["what"] for file in report["files_written"]], ["page"])
 
-    def test_a_plan_of_many_waves(self) -> None:
-        """Nothing was run."""
-        self.require_chromium()
-        count = 60
-        document = program({f"b{i}": buffer(count=SIZE, **({"init": {"fill": 1}} if i == 0 else {"output": "last.npy"} if i == count else {}))
-                            for i in range(count + 1)},
-                           *(wave("spread", f"b{i}", f"b{i + 1}", size=SIZE, local=8) for i in range(count)))
-        report, page = self.page_of(document, "--dry-run")
-        _, elements = self.browse(page, 1280, dark=True)
-        self.assert_numbers(elements, report)
-        self.assertEqual(elements.texts["status"], "planned")
-        self.assertIn("60 waves in 60 groups", elements.texts["plan-body"])
-        self.assertIn("group 59", elements.texts["plan-body"])
-        self.assertIn("in groups 0 to 1", elements.texts["memory-body"])
-        self.assertNotIn("timeline-body", elements.texts)
-
-
-SIZE = 64
-TWICE = "kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }\n"
-
-
 def block(page: Path) -> Any:
     """The data of a page."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
     if not found:
         raise AssertionError("the page has no data")
     return parse(found[1])
-
-
-def themes() -> dict[str, dict[str, str]]:
-    """The colours of the style, by theme and name."""
-    light, dark = re.findall(r":root \{(.*?)\n *\}", (PARTS / "page.css").read_text(), re.S)
-    read = [dict(re.findall(r"--(\w+): (#\w{6});", part)) for part in (light, dark)]
-    return {"light": read[0], "dark": {**read[0], **read[1]}}
-
-
-def colours() -> list[str]:
-    found = re.search(r"COLOURS = (\[.*?\]);", (PARTS / "format.js").read_text())
-    if not found:
-        raise AssertionError("format.js has no colours")
-    return list(json.loads(found[1]))
-
-
-def channels(colour: str) -> list[int]:
-    return [int(colour[i:i + 2], 16) for i in (1, 3, 5)]
-
-
-def rgb(colour: str) -> str:
-    return "rgb({}, {}, {})".format(*channels(colour))
-
-
-def contrast(one: str, other: str) -> float:
-    """WCAG 2.1, "contrast ratio"."""
-    def luminance(colour: str) -> float:
-        linear = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels(colour)]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)

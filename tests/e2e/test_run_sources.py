@@ -201,16 +201,6 @@ class Sources(Programs):
                 self.assertEqual(self.value("fused"), contracted)
                 self.assertEqual(self.value("clang_apart"), self.value("apart"))
 
-    def test_options(self) -> None:
-        """What the compiler says depends on what it is told."""
-        said = set()
-        for options in ("", "-cl-std=CL1.2", "-cl-std=CL3.0 -cl-fast-relaxed-math"):
-            with self.subTest(options):
-                report = self.report_of(program("about", "pi", options=options), *WAYS[0], "--verify")
-                self.assertTrue(report["output_parity"]["equal"], report)
-                said.add((options, tuple(self.value("about"))))
-        self.assertEqual(len(said), 3)
-
     def test_what_editors_and_old_programs_write(self) -> None:
         """Byte-order marks, trigraphs, and an enumeration in the typedef of a structure."""
         mark = b"\xef\xbb\xbf"
@@ -244,29 +234,6 @@ kernel void pi(global float* a, item it) ??<
         report = self.report_of(program("pi"), "--dry-run", env={"OCL_ICD_VENDORS": "/nonexistent/", "OCL_ICD_FILENAMES": ""})
         self.assertEqual(report["assumed_macros"], sorted(conditions[:4]))
 
-    def test_what_nothing_can_end(self) -> None:
-        self.file("macros.cl", "#pragma OPENCL EXTENSION all : disable\n" + SOURCES["macros.cl"])
-        self.file("unrolled.cl", "#undef M_PI\nconstant float M_PI = 2;\n" +
-                  SOURCES["unrolled.cl"].replace("= sum", "= sum + M_PI"))
-        for way in WAYS:
-            with self.subTest(way):
-                report = self.report_of(program("natural", "pi", "unrolled", "first"), *way, "--verify")
-                self.assertTrue(report["output_parity"]["equal"], report)
-                self.assertEqual({alone["wave"]: alone["reason"] for alone in report["fallbacks"]},
-                                 {"wave 1 (pi)": 'nothing ends the effect of its "#pragma OPENCL EXTENSION all : disable"',
-                                  "wave 2 (unrolled)": 'it defines or undefines "M_PI", which the device\'s compiler defines, '
-                                            "too"})
-                self.assertEqual(self.value("unrolled"), [68] * SIZE)
-
-    def test_without_a_device(self) -> None:
-        """What a plan assumes of the compiler, it says."""
-        self.file("macros.cl", "#if defined(M_PI) && !defined(SOME_DEVICE)\n#else\n#error no\n#endif\n"
-                               "kernel void pi(global float* a) { a[0] = M_PI; }\n")
-        report = self.report_of(program("pi"), "--dry-run", env={"OCL_ICD_VENDORS": "/nonexistent/",
-                                                                 "OCL_ICD_FILENAMES": ""})
-        self.assertEqual(report["assumed_macros"], ["M_PI", "SOME_DEVICE"])
-        self.assertEqual(self.report_of(program("natural"), "--dry-run")["assumed_macros"], [])
-
     def test_asked_once(self) -> None:
         """Answers are kept; a damaged entry is asked for again."""
         cache = self.folder / "cache"
@@ -282,22 +249,6 @@ kernel void pi(global float* a, item it) ??<
         entries[0].write_text(entries[0].read_text().replace("name M_PI\n1", "name M_PI\n0\nname M_PI_\n1"))
         self.report_of(program("pi", "natural"), "--strategy", "launch", env=env)
         self.assertEqual(self.value("pi"), [4 + i for i in range(SIZE)])
-
-    def test_mistakes(self) -> None:
-        self.file("macros.cl", "#define REAL float\ntypedef REAL real;\nkernel void pi(global real* a, real x) {}\n"
-                               "#if __has_builtin(\n#endif\n")
-        bad = self.run_document(program("pi"), "--strategy", "launch")
-        self.assertIn(":4:2: error: the device's compiler refuses this condition [kernel_source]\n"
-                      "  4 | #if __has_builtin(\n"
-                      "    |  ^\n"
-                      "  fix: it is `#if __has_builtin(`, with the program's own macros replaced\n", bad.stderr)
-        self.file("macros.cl", "#define REAL float\ntypedef REAL real;\nkernel void pi(global real* a, real x) {}\n")
-        given = program("pi")
-        given["waves"][0]["args"].append({"i32": 1})
-        bad = self.run_document(given, "--dry-run")
-        self.assertIn('error: the argument is int, the kernel\'s parameter is "float x" [argument_mismatch]\n',
-                      bad.stderr)
-
 
 if __name__ == "__main__":
     unittest.main()

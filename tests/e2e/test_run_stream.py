@@ -32,37 +32,6 @@ class RunStream(unittest.TestCase):
         while time.time() < (self.folder / "ops.cl").stat().st_ctime + 0.03:  # sources that have just changed are not kept
             pass
 
-    def test_images_stay(self) -> None:
-        """An image that no wave changes, and one that is swapped: equal outputs, and nothing is uploaded again."""
-        (self.folder / "images.cl").write_text(
-            "kernel void add(read_only image2d_t plus, read_only image2d_t from, write_only image2d_t to) {\n"
-            "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
-            "  write_imageui(to, at, read_imageui(from, at) + read_imageui(plus, at));\n}\n")
-        image = {"format": "rgba_uint16", "size": [16, 8]}
-        program = {"buffers": {}, "images": {"plus": {**image, "init": {"iota": {}}}, "now": {**image, "init": {"fill": 3}, "output": "now.npy"},
-                              "next": {**image, "init": {"fill": 0}}},
-                   "ops": {"add": {"source": "images.cl"}}, "swap": [["now", "next"]], "repeat": 4,
-                   "waves": [{"op": "add", "global_size": [16, 8], "local_size": [16, 1],
-                              "args": [{"image": "plus"}, {"image": "now"}, {"image": "next"}]}]}
-        path = self.folder / "images.json"
-        path.write_text(json.dumps(program))
-        while time.time() < (self.folder / "images.cl").stat().st_ctime + 0.03:
-            pass
-        requests = [{"set": {"/images/now/output": f"{name}.raw"}} for name in ("a", "b")]
-        requests += [{"set": {"/images/now/output": "c.raw", "/images/plus/init": {"fill": 1}}},
-                     {"set": {"/images/now/output": "d.raw"}}]
-        for strategy in ("launch", "plain"):
-            result = run("run", "--stream", "--device", "cpu", "--strategy", strategy, str(path),
-                         input="".join(json.dumps(request) + "\n" for request in requests))
-            answers = [json.loads(line) for line in result.stdout.splitlines()]
-            self.assertEqual([answer.get("status") for answer in answers], ["done"] * 4, result.stdout)
-            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [False, True, False, True])
-            iota = b"".join(((3 + 4 * i) % 65536).to_bytes(2, "little") for i in range(16 * 8 * 4))
-            self.assertEqual([(self.folder / f"{name}.raw").read_bytes() for name in "abcd"],
-                             [iota, iota, (7).to_bytes(2, "little") * 512, iota])
-            self.assertEqual(answers[1]["telemetry"]["bytes_uploaded"], answers[3]["telemetry"]["bytes_uploaded"])
-            self.assertLess(answers[1]["telemetry"]["bytes_uploaded"], 1024)  # the size of an image
-
     def test_requests_and_failures(self) -> None:
         graph = str(self.folder / "graph.json")
         requests: list[object] = [
@@ -135,41 +104,6 @@ class RunStream(unittest.TestCase):
     def ask(self, program: str, *requests: dict[str, object], options: tuple[str, ...] = ("--strategy", "launch")) -> list[dict[str, object]]:
         result = run("run", "--stream", "--device", "cpu", *options, program, input="".join(json.dumps(request) + "\n" for request in requests))
         return [json.loads(line) for line in result.stdout.splitlines()]
-
-    def test_inputs_that_alternate_stay(self) -> None:
-        """Within the budget: with room for one copy next to the program's memory, each request drops what the next one but one needs."""
-        count = 1 << 16
-        for name, value in (("a", 1), ("b", 2), ("c", 3)):
-            (self.folder / f"{name}.raw").write_bytes(value.to_bytes(4, "little") * count)
-        buffers = {name: {**buffer, "count": count} for name, buffer in PROGRAM["buffers"].items()}
-        waves = [{**PROGRAM["waves"][0], "global_size": [count]}]
-        program = self.folder / "alternating.json"
-        while time.time() < (self.folder / "c.raw").stat().st_ctime + 0.03:
-            pass
-        for budget, uploads in ((0, [True] * 3 + [False] * 6), (12 * count + 65536, [True] * 9)):
-            program.write_text(json.dumps({**PROGRAM, "buffers": buffers, "waves": waves, **({"device_memory_budget_bytes": budget} if budget else {})}))
-            found = []
-            for name in "abcabcabc":
-                found.append({"set": {"/buffers/x/init": {"file": f"{name}.raw"}, "/buffers/y/output": f"{len(found)}.raw"}})
-            answers = self.ask(str(program), *found)
-            self.assertEqual([answer["telemetry"]["bytes_uploaded"] >= 4 * count for answer in answers], uploads)
-            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [not upload for upload in uploads])
-            for i in range(9):
-                self.assertEqual((self.folder / f"{i}.raw").read_bytes(), (6 + i % 3).to_bytes(4, "little") * count)
-
-    def test_a_queue_stays(self) -> None:
-        (self.folder / "queue.cl").write_text("uint add(global const uint* x, global uint* y, uint i) { y[i] = x[i] + i; return TIDEGATE_DONE; }\n")
-        while time.time() < (self.folder / "queue.cl").stat().st_ctime + 0.03:
-            pass
-        for strategy in ("launch", "barrier"):
-            program = {"buffers": PROGRAM["buffers"], "ops": {"add": {"source": "queue.cl", "queue": True}},
-                       "waves": [{"queue": {"buffers": ["x", "y"], "ops": ["add"],
-                                            "items": [{"op_handle": 0, "input_handle": 0, "output_handle": 1, "param": i} for i in range(64)]}}]}
-            (self.folder / "queue.json").write_text(json.dumps(program))
-            answers = self.ask(str(self.folder / "queue.json"), {}, {}, {}, options=("--strategy", strategy))
-            self.assertEqual([answer["telemetry"]["resident_input_cache_hit"] for answer in answers], [False, True, True])
-            self.assertLess(answers[2]["telemetry"]["bytes_uploaded"], answers[0]["telemetry"]["bytes_uploaded"] / 2)
-            self.assertEqual((self.folder / "y.raw").read_bytes(), b"".join((1 + i).to_bytes(4, "little") for i in range(64)))
 
     def test_laws_are_tried_once_for_a_source(self) -> None:
         """A source that has changed is tried again."""

@@ -6,7 +6,6 @@ that it depends on.
 
 from __future__ import annotations
 
-import re
 import collections
 import itertools
 import json
@@ -166,22 +165,6 @@ class Trace(Programs):
                          "tidegate: error: compare takes two reports, not 1 [invalid_usage]\n"
                          "  fix: name the earlier one first: tidegate compare A.json B.json\n"))
 
-    def test_two_reports_of_graphs(self) -> None:
-        """Waves of graphs by their place, with the topologies; the table has a row for each stretch of them."""
-        document = {"graph": {"generate": {"grid": {"width": 60, "height": 20}}}, "algorithm": "bfs", "sources": [0]}
-        program, names = self.file("grid.json", json.dumps(document)), []
-        for i, options in enumerate([(), ("--set", "tuning.force-topology=dense_frontier")]):
-            report = parse(run("run", str(program), *options).stdout)
-            for wave in report["waves"]:  # as a device with a clock reports them
-                wave["time_ns"] = 1000 * (i + 1) + wave["wave"]
-            names.append(str(self.file(f"graph{i}.json", json.dumps(report))))
-        made = parse(run("compare", *names).stdout)
-        self.assertEqual(len(made["waves"]), 79)
-        self.assertEqual(made["waves"][7], {"name": "wave 7", "a": 1007, "b": 2007, "ratio": 2007 / 1007,
-                                            "a_topology": "sparse_frontier", "b_topology": "dense_frontier"})
-        self.assertRegex(run("compare", *names, "--format", "table").stdout,
-                         "(?m)^  waves 0 to 78: sparse_frontier / dense_frontier +82.1 us +161 us +1.96$")
-
     def expected(self, repeat: int) -> int:
         values = [1] * SIZE
         for _ in range(repeat):
@@ -247,39 +230,3 @@ class Trace(Programs):
                 self.assertEqual(frontier, [*(w["vertices"] for w in waves), 0])
         table = self.run_document(document, "--by-wave", "--format", "table")
         self.assertRegex(table.stdout, r"(?m)^  waves +topology +rule +widest +edges scanned +time +edges/s$")
-
-    def test_no_room(self) -> None:
-        for strategy in ("launch", "barrier"):
-            with self.subTest(strategy=strategy):
-                path = self.folder / "trace.json"
-                result = self.run_document(chain(50), "--strategy", strategy, "--workers", "1", "--trace", str(path),
-                                           "--set", "tuning.trace-spans=10", "--format", "json")
-                self.assertEqual(result.rc, 0, result.stderr)
-                kept, left_out = map(int, re.findall(r"keeps the first (\d+) spans, (\d+) had no room; times by wave need all", result.stderr)[0])
-                self.assertIn(f"  fix: give --set tuning.trace-spans={2 * (kept + left_out)}\n", result.stderr)
-                self.assertGreater(left_out, 0)
-                self.assertNotIn("wave_times", parse(result.stdout))
-                lanes = self.lanes(json.loads(path.read_text()))
-                kept = lanes["launches"] if strategy == "launch" else \
-                    [s for s in lanes["work-group 0"] if s["cat"] == "work"]
-                self.assertEqual(len(kept), 10)
-
-    def test_mistakes(self) -> None:
-        path = self.file("program.json", json.dumps(chain(1)))
-        before = path.read_bytes()
-        for target in (str(path), str(self.folder / "ops.cl"), str(self.folder / "sum.npy")):
-            result = run("run", str(path), "--trace", target)
-            self.assertNotEqual(result.rc, 0)
-            self.assertIn("--trace", result.stderr)
-        self.assertEqual(path.read_bytes(), before)
-        result = run("run", str(path), "--trace", "-")
-        self.assertEqual((result.rc, result.stdout), (2, ""))
-        self.assertIn("standard output cannot be the trace and the report", result.stderr)
-        result = self.run_document(chain(1), "--trace", str(self.folder / "no/such/trace.json"), "--strategy", "launch")
-        self.assertEqual(result.rc, 4)
-        self.assertIn("trace.json", result.stderr)
-
-    def test_table(self) -> None:
-        result = self.run_document(chain(1), "--trace", str(self.folder / "trace.json"), "--strategy", "launch",
-                                   "--format", "table")
-        self.assertRegex(result.stdout, r"trace +\S*trace\.json: 3 spans, of launches; ui\.perfetto\.dev\s+opens it")

@@ -61,12 +61,6 @@ class Schemas(unittest.TestCase):
             answer = json.loads(run(*command).stdout)
             validator(answer["kind"]).validate(answer)
 
-    def test_outputs_that_are_not_finite_are_accepted(self) -> None:
-        answer = json.loads(run("tune", "step", input='{"m_inv_sqrt": [1e308], "grad": [10], "n": 1, '
-                                                      '"learning_rate": 1}').stdout)
-        self.assertEqual(answer["output"], [None])
-        validator("natural_gradient_step").validate(answer)
-
     def test_errors_are_accepted(self) -> None:
         bad = ['{"queue_len": -1}', '{"quue_len": 1}', "{", "", '{"queue_len": 1}',
                '{"queue_len": 1, "requested_worker_groups": 1, "max_workgroup_size_x": 1, '
@@ -78,26 +72,6 @@ class Schemas(unittest.TestCase):
         self.assertEqual(len(lines), len(bad) - 1)  # the empty one is no line
         for line in lines:
             validator("stream_error").validate(json.loads(line))
-
-    def test_golden_vectors_are_accepted(self) -> None:
-        requests = []
-        for line in (REPOSITORY / "tests" / "golden" / "recommend.jsonl").read_text().splitlines()[::7]:
-            given = json.loads(line)["input"]
-            document = dict(given["request"])
-            if given["policy"] is not None:
-                document["policy"] = given["policy"]
-            if given["previous_topology"] is not None:
-                document["previous_topology"] = given["previous_topology"]
-            requests.append(document)
-        of_requests, of_answers = validator("launch_request"), validator("launch_recommendation")
-        of_errors = validator("stream_error")
-        for document in requests:
-            of_requests.validate(document)
-        result = run("recommend", "--stream", "--evidence", "all", input="\n".join(map(json.dumps, requests)))
-        answers = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual(len(answers), len(requests))
-        for answer in answers:
-            (of_errors if "error" in answer else of_answers).validate(answer)
 
     def test_what_the_tool_refuses_for_its_shape(self) -> None:
         request = {"queue_len": 1, "requested_worker_groups": 1, "max_workgroup_size_x": 1}

@@ -14,7 +14,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import EXAMPLES, PATIENCE, SANITIZED, binary, run
+from support import PATIENCE, SANITIZED, binary, run
 
 REQUEST = '{"queue_len": %d, "requested_worker_groups": 64, "max_workgroup_size_x": 256}\n'
 
@@ -29,14 +29,6 @@ class Stream(unittest.TestCase):
             slots = json.loads(lines[i])["recommendation"]["geometry"]["slot_count"]
             self.assertEqual(slots, (i + 64) // 64 * 64, i)
 
-    def test_bad_lines_do_not_end_it(self) -> None:
-        result = run("recommend", "--stream", input=REQUEST % 1 + "\n{oops\n" + REQUEST % 2 + "[]\n")
-        lines = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual([line.get("line") for line in lines], [None, 3, None, 5])
-        self.assertEqual([line["error"]["code"] for line in lines if "error" in line], ["syntax_error", "wrong_type"])
-        self.assertEqual(lines[1]["error"]["column"], 2)
-        self.assertEqual((result.rc, result.stderr), (3, ""))
-
     def test_parameters_of_a_line(self) -> None:
         program = {"parameters": {"n": 64}, "buffers": {"a": {"type": "u32", "count": {"parameter": "n * 2"}}}, "ops": {},
                    "waves": [{"fill": {"buffer": "a"}}]}
@@ -49,14 +41,6 @@ class Stream(unittest.TestCase):
         self.assertEqual([(document["verdict"], document["line"]) for document in checked], [("valid", 1), ("invalid", 2)])
         for error in (planned[1]["error"], checked[1]["error"]):
             self.assertEqual((error["code"], error["pointer"]), ("invalid_program", "/buffers/a/count"))
-
-    def test_every_document_command_streams(self) -> None:
-        for command, example in ((["priority", "drain"], "requeue_accounting"),
-                                 (["priority", "diffuse"], "sibling_diffusion"),
-                                 (["tune", "choose"], "measured_costs"), (["tune", "step"], "natural_gradient")):
-            text = json.dumps(json.loads((EXAMPLES / f"{example}.json").read_text())) + "\n"
-            result = run(*command, "--stream", input=text * 3)
-            self.assertEqual((result.rc, len(result.stdout.splitlines())), (0, 3), command)
 
     def test_an_answer_comes_when_input_pauses(self) -> None:
         process = subprocess.Popen([binary(), "recommend", "--stream"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -120,13 +104,6 @@ class Pipes(unittest.TestCase):
             self.assertEqual(len(out.read_bytes().splitlines()), 1)
             self.assertEqual(self.shell('"$T" --version >&-; echo $? >&2').stderr.splitlines()[-1], b"4")
 
-    def test_standard_output_by_its_name(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder) / "out"
-            out.write_text("before\n")
-            self.shell(f'"$T" recommend -o /dev/stdout <<<"$REQUEST" >>{out}')
-            self.assertTrue(out.read_text().startswith("before\n{\n"))
-
     def test_a_stream_ends_when_its_output_fails(self) -> None:
         """Also while input has paused."""
         process = subprocess.Popen([binary(), "recommend", "--stream", "-o", "/dev/full"], stdin=subprocess.PIPE,
@@ -136,16 +113,6 @@ class Pipes(unittest.TestCase):
         process.stdin.flush()
         self.assertEqual(process.wait(timeout=PATIENCE), 4)
         process.stdin.close()
-
-    def test_documents_compose(self) -> None:
-        result = self.shell('"$T" recommend --evidence all <<<"$REQUEST" | "$T" check - | "$T" check - | jq -r .valid'
-                            if self.has_jq() else '"$T" recommend --evidence all <<<"$REQUEST" | "$T" check - >/dev/null && echo 1')
-        self.assertEqual((result.stdout, result.stderr), (b"1\n", b""))
-
-    @staticmethod
-    def has_jq() -> bool:
-        return subprocess.run(["bash", "-c", "command -v jq"], capture_output=True).returncode == 0
-
 
 def has_open(descriptors: Path, folder: str) -> bool:
     """Whether one of a process's files is in the folder; files may be closed meanwhile."""

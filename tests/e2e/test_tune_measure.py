@@ -142,15 +142,6 @@ class TuneMeasure(Programs):
         self.assertRegex(result.stdout, rf"\n  strategy +{before} +- +no time left +- +-\n")
         self.assertEqual(result.stderr, "")
 
-    def test_mistakes(self) -> None:
-        path = self.two_waves(local=32)
-        before = path.read_bytes()
-        for target in (path, self.folder / "ops.cl"):
-            result = run("tune", "measure", str(path), "--budget", "1s", "--profile", str(target), env=environment())
-            self.assertNotEqual(result.rc, 0)
-            self.assertIn("--profile", result.stderr)
-        self.assertEqual(path.read_bytes(), before)
-
     def graph(self) -> Path:
         return self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 6, "height": 4}}}, "algorithm": "bfs",
                                                    "sources": [0], "outputs": {"levels": "levels.npy", "parents": "parents.npy"}}))
@@ -191,16 +182,6 @@ class TuneMeasure(Programs):
         unsafe = run("run", str(path), "--set", f"profile={profile}", env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
 
-    def test_own_algorithm(self) -> None:
-        """It is tuned like the others, once its result is checked; one that breaks a law is refused."""
-        document = {**json.loads(self.graph().read_text()), "algorithm": {"source": "own.cl", "value": "u32", "merge": "min"}, "outputs": {}}
-        for along, rc in (("value + 1", 0), ("100 - value", 3)):
-            self.file("own.cl", f"uint at_source(uint v, uint i) {{ return 0; }}\nuint along(uint value, uint weight) {{ return {along}; }}\n")
-            result = run("tune", "measure", str(self.file("graph.json", json.dumps(document))), "--budget", "1s", "--no-keep", env=environment())
-            self.assertEqual(result.rc, rc, result.stderr)
-            if rc == 0:
-                self.assertGreater(parse(result.stdout)["before_ns"], 0)
-
     def test_wrong_traversals_are_thrown_out(self) -> None:
         """Levels that differ from those of the program as it is, which were verified."""
         report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, **wrong_reads(96, first=3))
@@ -211,18 +192,3 @@ class TuneMeasure(Programs):
         self.assertGreater(len(report["knobs"][1]["thrown_out"]), 1)
         self.assertEqual(report["knobs"][1]["verdict"], "kept")
         self.assertNotIn("traversal", report["profile"])
-
-    def test_budget_of_traversals(self) -> None:
-        result = run("tune", "measure", str(self.graph()), "--budget", "1ms", "--no-keep", "--format", "table", env=environment())
-        self.assertEqual(result.rc, 0, result.stderr)
-        self.assertIn(", and nothing was faster\n", result.stdout)
-        self.assertRegex(result.stdout, r"\n  alone_up_to +\d+ +- +no time left +- +-\n")
-
-    def test_mistakes_of_traversals(self) -> None:
-        path = self.graph()
-        before = path.read_bytes()
-        for target in (path, self.folder / "levels.npy"):
-            result = run("tune", "measure", str(path), "--budget", "1s", "--profile", str(target), env=environment())
-            self.assertNotEqual(result.rc, 0)
-            self.assertIn("--profile", result.stderr)
-        self.assertEqual(path.read_bytes(), before)
