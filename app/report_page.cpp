@@ -3,7 +3,7 @@
 #include "app/arena.hpp"
 #include "app/plan.hpp"
 #include "app/run.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 

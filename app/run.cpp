@@ -12,7 +12,7 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "engine/execute.hpp"

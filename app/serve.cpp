@@ -4,7 +4,7 @@
 #include "app/documents.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
@@ -451,7 +451,7 @@ FileUses Route::files() const {
 
 Error at_document(Error error, const std::string& input, std::string_view document,
                   std::string_view written) {
-  documents::locate(error, document);
+  error = documents::located(std::move(error), document);
   if (error.code == ErrorCode::syntax_error && input.ends_with(".cl")) {
     error.fix = fmt::format("this is OpenCL C: `tidegate init {}` writes a program for its kernels",
                             display_name(input));

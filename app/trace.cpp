@@ -1,6 +1,6 @@
 // `tidegate run --trace`: writes a timeline in Chrome's Trace Event Format, which ui.perfetto.dev opens.
 #include "app/run.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "app/terminal.hpp"
 #include "core/duration.hpp"
 #include "core/files.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include "core/table.hpp"
 #include "device/documents.hpp"
 #include "device/driver_output.hpp"

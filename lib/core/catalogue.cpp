@@ -1,8 +1,7 @@
 // Finds document types by name, recognises documents without a kind by their keys, and says what a value should be.
 #include "core/catalogue.hpp"
 
-#include "core/json_reader.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -16,41 +15,23 @@
 namespace tidegate::documents {
 namespace {
 
-// Finds the top-level keys and the value of "kind".
-class KindHandler final : public JsonHandler {
-public:
-  bool scalar(const Scalar& value) final {
-    const auto* const text = std::get_if<std::string_view>(&value);
-    if (text != nullptr && at_kind_) {
-      kind = *text;
-    }
-    at_kind_ = false;
-    return true;
-  }
-  bool key(std::string_view key) final {
-    at_kind_ = depth_ == 1 && key == "kind";
-    if (depth_ == 1) {
-      keys.emplace_back(key);
-    }
-    return true;
-  }
-  bool open(bool /*is_list*/) final {
-    at_kind_ = false;
-    ++depth_;
-    return true;
-  }
-  bool close(bool /*is_list*/) final {
-    --depth_;
-    return true;
-  }
-
-  std::string kind;
+struct Head {
+  std::string kind; // the top-level "kind"
   std::vector<std::string> keys;
-
-private:
-  std::size_t depth_ = 0;
-  bool at_kind_ = false;
 };
+
+Head head_of(JsonValue document) {
+  Head head;
+  std::string room;
+  for (JsonValue key = document.inner(); document.first() == '{' && key != document.next();
+       key = key.next().next()) {
+    head.keys.emplace_back(key.string(room));
+    if (head.keys.back() == "kind" && key.next().first() == '"') {
+      head.kind = key.next().string(room);
+    }
+  }
+  return head;
+}
 
 std::span<const CatalogueEntry> entries;
 
@@ -138,10 +119,9 @@ Result<const Document*> recognise(std::string_view json) {
   return found;
 }
 
-const Document* mistaken_type(const Document& wanted, std::string_view json) {
-  std::vector<std::string> keys;
-  const auto kind = kind_of(json, &keys);
-  const Document* const found = kind && kind->empty() ? find_by_keys(keys) : nullptr;
+const Document* mistaken_type(const Document& wanted, JsonValue document) {
+  const auto [kind, keys] = head_of(document);
+  const Document* const found = kind.empty() ? find_by_keys(keys) : nullptr;
   if (found == nullptr || found == &wanted) {
     return nullptr;
   }
@@ -159,17 +139,14 @@ std::string fix_for_kind(const Document& wanted, const Document& found) {
 }
 
 Result<std::string> kind_of(std::string_view json, std::vector<std::string>* keys) {
-  if (json.size() > document_bytes_limit) {
-    return tl::unexpected(too_large());
-  }
-  KindHandler handler;
-  if (auto error = read_json(json, handler)) {
-    return tl::unexpected(std::move(*error));
-  }
-  if (keys != nullptr) {
-    *keys = std::move(handler.keys);
-  }
-  return std::move(handler.kind);
+  JsonParser parser;
+  return parser.parse(json).map([keys](JsonValue document) {
+    Head head = head_of(document);
+    if (keys != nullptr) {
+      *keys = std::move(head.keys);
+    }
+    return std::move(head.kind);
+  });
 }
 
 // Phrases of error messages.

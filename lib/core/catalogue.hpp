@@ -1,5 +1,6 @@
 // The document types that tidegate reads and writes, and the recognition of a text's type.
 #pragma once
+#include "core/json.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 
@@ -32,7 +33,7 @@ Result<const Document*> recognise(std::string_view json);
 
 // For valid JSON that was refused as `wanted`: returns another type that fits its keys better, or nullptr.
 // Always nullptr if the document states its kind.
-const Document* mistaken_type(const Document& wanted, std::string_view json);
+const Document* mistaken_type(const Document& wanted, JsonValue document);
 
 // Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
 std::string fix_for_kind(const Document& wanted, const Document& found);

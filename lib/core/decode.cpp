@@ -1,17 +1,9 @@
-// A handler of the tokens walks the description.
+// Walks a parsed text along the description.
 //
-//   {"policy": {"sizing": {"default_worker_count": 64}}}
-//    frame 0    frame 1    frame 2                  ^ field of frame 2
-//
-// The stack of frames is never deeper than the description, because a container in place of a scalar is an
-// error. Without errors, an event only finds a field and stores a value; locations are computed only for errors.
-//
-// After an error the walk continues after the invalid value, so that all errors are reported at once: it
-// omits a value of the wrong type and skips the whole value of an invalid key. It records which fields the
-// object lacks as a result, so that later checks skip them.
+// After an error the walk continues after the invalid value, so that all errors are reported at once. It records which
+// fields the object lacks as a result, so that later checks skip them.
 #include "core/catalogue.hpp"
-#include "core/json_reader.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -19,8 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <string>
@@ -29,691 +19,424 @@
 #include <vector>
 
 namespace tidegate::documents {
+namespace {
 
-struct Frame {
-  const Record* record = nullptr;   // set for an object
-  const ListAccess* list = nullptr; // set for a list
-  const MapAccess* map = nullptr;   // set for an object with arbitrary keys
+// The way to a value, from the inside out. Its pointer is put together only for errors.
+struct Place {
+  const Place* outer = nullptr; // none of the document itself
+  std::string_view key{};       // without data: the value is an item
+  std::size_t index = 0;
+};
+
+std::string pointer(const Place& place) {
+  if (place.outer == nullptr) {
+    return "";
+  }
+  return pointer(*place.outer) + '/' +
+         (place.key.data() == nullptr ? std::to_string(place.index) : pointer_token(shortened(place.key)));
+}
+
+// Where a value goes: an item, or a field, which is only written if the value is valid.
+struct Target {
   void* object = nullptr;
-  FieldMask seen = 0;     // bit per field that has been read
-  FieldMask misspelt = 0; // bit per field that an unknown key most likely means
-  bool guesses = false;   // an unknown key may mean any missing field
-  std::size_t next = 0;   // objects: the field after the last one met; lists: the index of the next item
-  const Field* field = nullptr; // objects: the field whose value comes next
+  const Field* field = nullptr;
+
+  [[nodiscard]] void* address() const { return field != nullptr ? field->write(object) : object; }
+  template <class T>
+  void store(T value) const {
+    *static_cast<T*>(address()) = std::move(value);
+  }
 };
 
-// The keys of an open map: the last one, and all so far.
-struct MapKeys {
-  std::string last;
-  std::unordered_set<std::string> seen;
-};
+std::string_view found(JsonValue value) {
+  switch (value.first()) {
+  case '{': return "an object";
+  case '[': return "an array";
+  case '"': return "a string";
+  case 't': return "true";
+  case 'f': return "false";
+  case 'n': return "null";
+  case '-':
+    return value.text().find_first_of(".eE") == std::string_view::npos ? "a negative number" : "a number";
+  default: return "a number";
+  }
+}
 
-// The top-level key outside the record whose value comes next.
-enum class Envelope : std::uint8_t { none, kind, version, schema };
+bool is_integer(Kind kind) {
+  return kind == Kind::u16 || kind == Kind::u32 || kind == Kind::u64 || kind == Kind::identifier;
+}
 
-class DecodeHandler final : public JsonHandler {
+class Walk {
 public:
-  void start(const Document& document, std::string_view json, void* object,
-             std::span<const std::string_view> given, UnreadLocations& unread) {
-    unread_ = &unread;
-    document_ = &document;
-    json_ = json;
-    root_ = object;
-    given_mask_ = 0;
-    for (std::size_t i = 0; i < document.record->fields.size() && !given.empty(); ++i) {
-      const bool is_given = std::ranges::find(given, document.record->fields[i].name) != given.end();
-      given_mask_ |= FieldMask{is_given ? 1U : 0U} << i;
-    }
-    frames_.clear();
-    map_keys_.clear();
-    envelope_ = Envelope::none;
-    envelope_seen_ = {};
-    passing_ = 0;
-    errors_ = {};
-  }
+  Walk(const Document& document, std::string_view json, UnreadLocations& unread)
+      : document_(document), json_(json), unread_(unread) {}
 
-  bool scalar(const Scalar& value) final {
-    return std::visit([this](const auto& each) { return take(each); }, value);
+  // Fields named in `given` have a value already.
+  void run(JsonValue value, void* object, std::span<const std::string_view> given) {
+    const Place whole;
+    if (value.first() != '{') {
+      fail_alone(value, whole, ErrorCode::wrong_type, fmt::format("expected an object, got {}", found(value)),
+                 fmt::format("a {} is one JSON object", document_.kind));
+    } else {
+      record(*document_.record, value, object, whole, given);
+    }
+    if (stopped()) {
+      unread_.add(""); // the walk has not reached the end
+    }
   }
-
-  bool key(std::string_view key) final {
-    if (passing_ != 0) {
-      return true;
-    }
-    Frame& frame = frames_.back();
-    if (frame.map != nullptr) {
-      MapKeys& keys = map_keys_.back();
-      keys.last = key;
-      if (key.find('\0') != key.npos) {
-        return fail_key(nul_in(key));
-      }
-      if (!keys.seen.insert(keys.last).second) {
-        return duplicate_key(key, "rename or remove one of the two");
-      }
-      return true;
-    }
-    const std::span<const Field> fields = frame.record->fields;
-    // Documents mostly follow the order of the description: try the next field before searching.
-    std::size_t index = frame.next;
-    if (index >= fields.size() || fields[index].name != key) {
-      index = 0;
-      while (index < fields.size() && fields[index].name != key) {
-        ++index;
-      }
-    }
-    if (index < fields.size()) {
-      index -= index != 0 && fields[index - 1].name == key ? 1 : 0; // its first form
-      frame.field = &fields[index];
-      const FieldMask bit = FieldMask{1} << index;
-      if ((frame.seen & bit) != 0) {
-        return duplicate_key(key, "keep one of the two values");
-      }
-      frame.seen |= bit;
-      frame.next = index + 1;
-      return true;
-    }
-    frame.field = nullptr;
-    if (envelope_key_of(key)) {
-      bool& seen = envelope_seen_[static_cast<std::size_t>(envelope_)];
-      if (seen) {
-        return duplicate_key(key, "keep one of the two values");
-      }
-      seen = true;
-      return true;
-    }
-    return unknown_key(key);
-  }
-
-  bool open(bool is_list) final { return is_list ? open_list() : open_object(); }
-  bool close(bool is_list) final { return is_list ? close_list() : close_object(); }
 
   // Returns all errors in document order.
   [[nodiscard]] Result<void> result() const { return errors_.result(); }
 
 private:
-  bool open_object() {
-    if (passing_ != 0) {
-      return pass_open();
-    }
-    if (frames_.empty()) {
-      frames_.push_back({.record = document_->record, .object = root_});
-      return true;
-    }
-    const Type* type = expected_type();
-    if (Frame& frame = frames_.back(); type != nullptr && frame.record != nullptr) {
-      if (const Field* const form = second_form(*frame.record, *frame.field)) {
-        frame.field = form;
-        type = &form->type;
+  [[nodiscard]] bool stopped() const { return alone_ || errors_.full(); }
+
+  void value(const Type& type, JsonValue value, const Target& target, const Place& place) {
+    const bool any = type.kind == Kind::value;
+    switch (value.first()) {
+    case '{':
+      if (type.kind == Kind::record) {
+        return record(*type.record, value, target.address(), place);
       }
+      if (type.kind == Kind::map) {
+        return map(*type.map, value, target.address(), place);
+      }
+      if (any) {
+        return map(detail::map_access<Value::Object>, value,
+                   &static_cast<Value*>(target.address())->is.emplace<Value::Object>(), place);
+      }
+      break;
+    case '[':
+      if (type.kind == Kind::list) {
+        return list(*type.list, value, target.address(), place);
+      }
+      if (any) {
+        return list(detail::list_access<Value::List>, value,
+                    &static_cast<Value*>(target.address())->is.emplace<Value::List>(), place);
+      }
+      break;
+    case '"': return string(type, value, target, place);
+    case 't':
+    case 'f':
+      if (type.kind == Kind::boolean) {
+        return target.store(value.first() == 't');
+      }
+      break;
+    case 'n':
+      if (type.kind == Kind::f64 && (type.or_null || document_.direction == Direction::output)) {
+        return target.store(std::numeric_limits<double>::quiet_NaN());
+      }
+      break;
+    default: return number(type, value, target, place);
     }
-    const bool is_value = type != nullptr && type->kind == Kind::value;
-    if (type == nullptr || (type->kind != Kind::record && type->kind != Kind::map && !is_value)) {
-      return wrong_container("an object");
-    }
-    if (is_value && frames_.size() >= nesting_limit) { // Kind::value has no depth limit by description
-      return wrong_container("an object this deep");
-    }
-    void* object = target();
-    if (object == nullptr) {
-      passing_ = 1;
-      return pass_open();
-    }
-    if (type->kind == Kind::map || is_value) {
-      const MapAccess* map = is_value ? &detail::map_access<Value::Object> : type->map;
-      object = is_value ? &static_cast<Value*>(object)->is.emplace<Value::Object>() : object;
-      map->clear(object);
-      frames_.push_back({.map = map, .object = object});
-      map_keys_.emplace_back();
-      return true;
-    }
-    frames_.push_back({.record = type->record, .object = object});
-    return true;
+    wrong_type(type, value, place);
   }
 
-  bool close_object() {
-    if (passing_ != 0) {
-      return pass_close();
+  void record(const Record& record, JsonValue text, void* object, const Place& place,
+              std::span<const std::string_view> given = {}) {
+    const std::span<const Field> fields = record.fields;
+    FieldMask seen = 0;
+    FieldMask misspelt = 0; // fields that an unknown key most likely means
+    bool guesses = false;   // an unknown key may mean any missing field
+    std::size_t next = 0;
+    std::string room;
+    for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
+      const std::string_view name = key.string(room);
+      const Place inner{&place, name};
+      // Documents mostly follow the order of the description: try the next field before searching.
+      std::size_t index = next;
+      if (index >= fields.size() || fields[index].name != name) {
+        index = static_cast<std::size_t>(std::ranges::find(fields, name, &Field::name) - fields.begin());
+      }
+      if (index == fields.size()) {
+        if (place.outer != nullptr || !is_envelope(name)) {
+          const auto meant = unknown_key(record, key, inner);
+          misspelt |= meant ? FieldMask{1} << *meant : 0;
+          guesses = guesses || !meant;
+        } else {
+          envelope(name, key, inner);
+        }
+        continue;
+      }
+      index -= index != 0 && fields[index - 1].name == name ? 1 : 0; // its first form
+      if ((seen >> index & 1U) != 0) {
+        duplicate_key(key, inner, "keep one of the two values");
+        continue;
+      }
+      seen |= FieldMask{1} << index;
+      next = index + 1;
+      const Field* const second = key.next().first() == '{' ? second_form(record, fields[index]) : nullptr;
+      const Field& field = second != nullptr ? *second : fields[index];
+      value(field.type, key.next(), {object, &field}, inner);
     }
-    Frame& frame = frames_.back();
-    if (frame.map != nullptr) {
-      frames_.pop_back();
-      map_keys_.pop_back();
-      return true;
+    if (stopped()) {
+      return;
     }
-    frame.field = nullptr;
-    const FieldMask present = frame.seen | (frames_.size() == 1 ? given_mask_ : 0);
-    const FieldMask missing = frame.record->required_mask & ~present & ~frame.misspelt;
-    if (missing != 0 && !missing_keys(missing)) {
-      return false;
+    for (std::size_t i = 0; i < fields.size() && !given.empty(); ++i) {
+      seen |= FieldMask{std::ranges::find(given, fields[i].name) != given.end() ? 1U : 0U} << i;
     }
-    if (const FieldMask lacking = missing | frame.misspelt | (frame.guesses ? ~FieldMask{0} : 0)) {
-      leave_unread(lacking & ~present);
+    const FieldMask missing = record.required_mask & ~seen & ~misspelt;
+    const FieldMask lacking = (missing | misspelt | (guesses ? ~FieldMask{0} : 0)) & ~seen;
+    if (missing != 0) {
+      missing_keys(fields, missing, text, place);
     }
-    if (frames_.size() == 1 && document_->has_kind && document_->direction == Direction::output &&
-        !(envelope_seen_[static_cast<std::size_t>(Envelope::kind)] &&
-          envelope_seen_[static_cast<std::size_t>(Envelope::version)]) &&
-        !fail(error_here(ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
-                         "every output document carries both"))) {
-      return false;
-    }
-    const std::span<const Field> fields = frame.record->fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (fields[i].fill != nullptr && (present >> i & 1U) == 0) {
-        fields[i].fill(frame.object);
+      if ((lacking >> i & 1U) != 0) {
+        unread_.add(fmt::format("{}/{}", pointer(place), fields[i].name));
+      }
+      if (fields[i].fill != nullptr && (seen >> i & 1U) == 0) {
+        fields[i].fill(object);
       }
     }
-    frames_.pop_back();
-    return true;
+    if (place.outer == nullptr && document_.has_kind && document_.direction == Direction::output &&
+        !(envelope_seen_[0] && envelope_seen_[1])) {
+      fail(text.end() - 1, place, ErrorCode::missing_key, "missing key \"kind\" or \"schema_version\"",
+           "every output document carries both");
+    }
   }
 
-  bool open_list() {
-    if (passing_ != 0) {
-      return pass_open();
-    }
-    const Type* type = expected_type();
-    const bool is_value = type != nullptr && type->kind == Kind::value;
-    if (type == nullptr || (type->kind != Kind::list && !is_value)) {
-      return wrong_container("an array");
-    }
-    if (is_value && frames_.size() >= nesting_limit) {
-      return wrong_container("an array this deep");
-    }
-    void* list = target();
-    if (list == nullptr) {
-      passing_ = 1;
-      return pass_open();
-    }
-    const ListAccess* access = is_value ? &detail::list_access<Value::List> : type->list;
-    list = is_value ? &static_cast<Value*>(list)->is.emplace<Value::List>() : list;
-    access->clear(list);
-    frames_.push_back({.list = access, .object = list});
-    return true;
-  }
-
-  bool close_list() {
-    if (passing_ != 0) {
-      return pass_close();
-    }
-    const Frame& frame = frames_.back();
-    bool go_on = true;
-    if (const std::size_t wanted = frame.list->fixed_length; frame.next < wanted) {
-      Error error = error_here(ErrorCode::wrong_length,
-                               fmt::format("expected an array of {} items, got {}", wanted, frame.next),
-                               fmt::format("give {} items", wanted));
-      error.pointer->resize(error.pointer->rfind('/')); // names the array, not the missing item
-      unread_->add(*error.pointer);
-      go_on = fail(std::move(error));
-    }
-    frames_.pop_back();
-    return go_on;
-  }
-
-  bool take(std::nullptr_t) {
-    if (passing_ != 0) {
-      return pass();
-    }
-    const Type* type = expected_type();
-    if (type != nullptr && type->kind == Kind::f64 &&
-        (type->or_null || document_->direction == Direction::output)) {
-      return store(std::numeric_limits<double>::quiet_NaN());
-    }
-    return wrong_type("null");
-  }
-
-  bool take(bool value) {
-    if (passing_ != 0) {
-      return pass();
-    }
-    const Type* type = expected_type();
-    if (type == nullptr || type->kind != Kind::boolean) {
-      return wrong_type(value ? "true" : "false");
-    }
-    return store(value);
-  }
-
-  bool take(double value) {
-    return take_number("a number", [this, value](const Type& type) {
-      const std::string_view text = token();
-      const bool has_point = text.find_first_of(".eE") != std::string_view::npos;
-      if (is_integer(type)) { // integers beyond 64 bits come as doubles
-        return has_point ? not_an_integer() : out_of_range();
+  void map(const MapAccess& map, JsonValue text, void* object, const Place& place) {
+    map.clear(object);
+    std::unordered_set<std::string> seen;
+    std::string room;
+    for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
+      const std::string_view name = key.string(room);
+      const Place inner{&place, name};
+      if (name.find('\0') != name.npos) {
+        nul(key, inner, name);
+      } else if (!seen.emplace(name).second) {
+        duplicate_key(key, inner, "rename or remove one of the two");
+      } else {
+        value(map.element, key.next(), {map.append(object, name)}, inner);
       }
-      if (!has_point && (type.kind == Kind::number || type.kind == Kind::value)) {
-        return fail_value(error_here(ErrorCode::out_of_range,
-                                     fmt::format("{} does not fit into 64 bits", text),
-                                     "give a smaller integer, or one with a decimal point"));
+    }
+  }
+
+  void list(const ListAccess& list, JsonValue text, void* object, const Place& place) {
+    list.clear(object);
+    const std::size_t wanted = list.fixed_length;
+    Place inner{&place};
+    for (JsonValue item = text.inner(); item != text.next() && !stopped();
+         item = item.next(), ++inner.index) {
+      if (wanted == 0 || inner.index < wanted) {
+        value(list.element, item, {list.append(object, inner.index)}, inner);
+      } else if (inner.index == wanted) {
+        fail(item.begin(), inner, ErrorCode::wrong_length,
+             fmt::format("expected an array of {} items, got more", wanted),
+             "remove the items past the last");
       }
-      return store_number(type, value);
-    });
-  }
-
-  bool take(std::string_view value) {
-    if (passing_ != 0) {
-      return pass();
     }
-    if (value.find('\0') != value.npos) { // the system and OpenCL would take what is before it for the whole
-      envelope_ = Envelope::none;
-      return frames_.empty() ? wrong_type("a string") : fail_value(nul_in(value));
-    }
-    if (envelope_ == Envelope::kind) {
-      return envelope_kind(value);
-    }
-    if (envelope_ == Envelope::schema) { // for editors
-      envelope_ = Envelope::none;
-      return true;
-    }
-    const Type* type = expected_type();
-    if (type != nullptr && !type->left_out_word.empty() && value == type->left_out_word) {
-      return true;
-    }
-    switch (type == nullptr ? Kind::list : type->kind) {
-    case Kind::text: return store(std::string(value));
-    case Kind::value: return store(Value{std::string(value)});
-    case Kind::identifier: return store(Identifier(value));
-    case Kind::choice: {
-      const auto found = std::ranges::find(type->choices, value);
-      return found == type->choices.end() ? unknown_name(value)
-                                          : store(static_cast<std::uint8_t>(found - type->choices.begin()));
-    }
-    default: return wrong_type("a string");
+    if (inner.index < wanted && !stopped()) {
+      unread_.add(pointer(place));
+      fail(text.end() - 1, place, ErrorCode::wrong_length,
+           fmt::format("expected an array of {} items, got {}", wanted, inner.index),
+           fmt::format("give {} items", wanted));
     }
   }
 
-  // Skips a scalar.
-  bool pass() {
-    passing_ = passing_ == 1 ? 0 : passing_;
-    return true;
-  }
-  bool pass_open() {
-    ++passing_;
-    return true;
-  }
-  bool pass_close() {
-    passing_ = passing_ == 2 ? 0 : passing_ - 1;
-    return true;
-  }
-
-  [[nodiscard]] const Type* expected_type() const {
-    if (frames_.empty() || envelope_ != Envelope::none) {
-      return nullptr;
+  void string(const Type& type, JsonValue value, const Target& target, const Place& place) {
+    std::string room;
+    const std::string_view text = value.string(room);
+    if (text.find('\0') != text.npos) { // the system and OpenCL would take what is before it for the whole
+      return nul(value, place, text);
     }
-    const Frame& frame = frames_.back();
-    if (frame.record != nullptr) {
-      return &frame.field->type;
+    if (!type.left_out_word.empty() && text == type.left_out_word) {
+      return;
     }
-    return frame.list != nullptr ? &frame.list->element : &frame.map->element;
-  }
-
-  // Returns the address for the next value, appending to a list; nullptr if a fixed-length list is full.
-  void* target() {
-    Frame& frame = frames_.back();
-    if (frame.record != nullptr) {
-      return frame.field->write(frame.object);
-    }
-    if (frame.map != nullptr) {
-      return frame.map->append(frame.object, map_keys_.back().last);
-    }
-    if (frame.list->fixed_length != 0 && frame.next >= frame.list->fixed_length) {
-      if (frame.next == frame.list->fixed_length) {
-        fail(error_here(ErrorCode::wrong_length,
-                        fmt::format("expected an array of {} items, got more", frame.list->fixed_length),
-                        "remove the items past the last"));
-      }
-      ++frame.next;
-      return nullptr;
-    }
-    return frame.list->append(frame.object, frame.next++);
-  }
-
-  template <class T>
-  bool store(T value) {
-    void* at = target();
-    if (at != nullptr) {
-      *static_cast<T*>(at) = std::move(value);
-    }
-    return true;
-  }
-
-  static bool is_integer(const Type& type) {
-    return type.kind == Kind::u16 || type.kind == Kind::u32 || type.kind == Kind::u64 ||
-           type.kind == Kind::identifier;
-  }
-
-  // Stores a number that is not of an integer type.
-  template <class T>
-  bool store_number(const Type& type, T value) {
     switch (type.kind) {
-    case Kind::f64: return store(static_cast<double>(value));
-    case Kind::number: return store(Number(value));
-    case Kind::value: return store(Value{Number(value)});
-    default: return wrong_type("a number");
+    case Kind::text: return target.store(std::string(text));
+    case Kind::value: return target.store(Value{std::string(text)});
+    case Kind::identifier: return target.store(Identifier(text));
+    case Kind::choice: {
+      const auto chosen = std::ranges::find(type.choices, text);
+      return chosen == type.choices.end()
+                 ? unknown_name(type, value, place, text)
+                 : target.store(static_cast<std::uint8_t>(chosen - type.choices.begin()));
+    }
+    default: wrong_type(type, value, place);
     }
   }
 
-  // Passes a number to `take` with the expected type; the list of a single number has no brackets.
-  template <class Take>
-  bool take_number(std::string_view found, Take take) {
-    if (passing_ != 0) {
-      return pass();
+  void number(const Type& type, JsonValue value, const Target& target, const Place& place) {
+    if (type.or_single) { // the list of a single number has no brackets
+      void* const list = target.address();
+      type.list->clear(list);
+      return number(type.list->element, value, {type.list->append(list, 0)}, place);
     }
-    const Type* type = expected_type();
-    if (type == nullptr) {
-      return wrong_type(found);
-    }
-    if (!type->or_single) {
-      return take(*type);
-    }
-    void* list = target();
-    if (list == nullptr) {
-      return true;
-    }
-    type->list->clear(list);
-    frames_.push_back({.list = type->list, .object = list});
-    if (!take_number(found, take)) {
-      return false;
-    }
-    frames_.pop_back();
-    return true;
-  }
-
-  // Returns the text of the token that the reader has just read.
-  [[nodiscard]] std::string_view token() const { return json_.substr(begin, end - begin); }
-
-  [[nodiscard]] std::string pointer() const {
-    std::string text;
-    std::size_t map = 0;
-    for (const Frame& frame : frames_) {
-      if (frame.list != nullptr) {
-        // With an inner frame, the item has begun and `next` counts it already.
-        text += fmt::format("/{}", &frame == &frames_.back() ? frame.next : frame.next - 1);
-      } else if (frame.map != nullptr) {
-        text += "/" + pointer_token(shortened(map_keys_[map++].last));
-      } else if (frame.field != nullptr) {
-        text += fmt::format("/{}", frame.field->name);
+    const Number number = number_of(value.text());
+    const double* const real = std::get_if<double>(&number);
+    const bool past_64_bits =
+        real != nullptr && *real != 0 && value.text().find_first_of(".eE") == std::string_view::npos;
+    if (is_integer(type.kind)) {
+      if (real != nullptr && value.text() != "-0" && !past_64_bits) {
+        return fail_value(value, place, ErrorCode::not_an_integer,
+                          fmt::format("{} is not written as an integer", value.text()),
+                          fmt::format("give {}", type_phrase(type)));
       }
-    }
-    return text;
-  }
-
-  [[nodiscard]] Error error_here(ErrorCode code, std::string message, std::string fix) const {
-    const Position position = position_of(json_, begin);
-    return {.code = code,
-            .message = std::move(message),
-            .fix = std::move(fix),
-            .pointer = pointer(),
-            .line = position.line,
-            .column = position.column};
-  }
-
-  // The fail functions record an error; false ends the walk because enough errors are known.
-  bool fail(Error error) {
-    errors_.add(std::move(error));
-    return !errors_.full();
-  }
-
-  // leaves the value out
-  bool fail_value(Error error) {
-    unread_->add(error.pointer.value_or(""));
-    if (!fail(std::move(error))) {
-      return false;
-    }
-    Frame& frame = frames_.back(); // a default takes the place of an invalid list or map item
-    if (frame.map != nullptr) {
-      frame.map->append(frame.object, map_keys_.back().last);
-    } else if (frame.list != nullptr) {
-      if (frame.list->fixed_length == 0) {
-        frame.list->append(frame.object, frame.next);
-      }
-      ++frame.next;
-    }
-    return true;
-  }
-
-  // skips the key's value
-  bool fail_key(Error error) {
-    unread_->add(error.pointer.value_or(""));
-    passing_ = 1;
-    envelope_ = Envelope::none;
-    return fail(std::move(error));
-  }
-
-  // discards all other errors, which follow from this one
-  bool fail_alone(Error error) {
-    errors_ = {};
-    errors_.add(std::move(error));
-    return false;
-  }
-
-  bool take(std::uint64_t value) {
-    if (passing_ == 0 && envelope_ == Envelope::version) {
-      return envelope_version(value);
-    }
-    return take_number("a number", [this, value](const Type& type) {
-      if (!is_integer(type)) {
-        return store_number(type, value);
-      }
-      if (value < type.minimum || value > type.maximum) {
-        return out_of_range();
+      const auto* const natural = std::get_if<std::uint64_t>(&number);
+      const std::uint64_t integer = natural != nullptr ? *natural : 0;
+      if ((natural == nullptr && value.text() != "-0") || integer < type.minimum || integer > type.maximum) {
+        return fail_value(
+            value, place, ErrorCode::out_of_range,
+            fmt::format("{} is outside the range {} to {}", value.text(), type.minimum, type.maximum),
+            fmt::format("give {}", type_phrase(type)));
       }
       switch (type.kind) {
-      case Kind::u16: return store(static_cast<std::uint16_t>(value));
-      case Kind::u32: return store(static_cast<std::uint32_t>(value));
-      case Kind::identifier: return store(Identifier(value));
-      default: return store(value);
+      case Kind::u16: return target.store(static_cast<std::uint16_t>(integer));
+      case Kind::u32: return target.store(static_cast<std::uint32_t>(integer));
+      case Kind::identifier: return target.store(Identifier(integer));
+      default: return target.store(integer);
       }
-    });
-  }
-
-  bool take(std::int64_t value) {
-    return take_number("a negative number", [this, value](const Type& type) {
-      if (value == 0) { // "-0"
-        return is_integer(type) ? take(std::uint64_t{0}) : store_number(type, -0.0);
+    }
+    switch (type.kind) {
+    case Kind::f64:
+      return target.store(std::visit([](auto any) { return static_cast<double>(any); }, number));
+    case Kind::number:
+    case Kind::value:
+      if (past_64_bits) {
+        return fail_value(value, place, ErrorCode::out_of_range,
+                          fmt::format("{} does not fit into 64 bits", value.text()),
+                          "give a smaller integer, or one with a decimal point");
       }
-      return is_integer(type) ? out_of_range() : store_number(type, value);
-    });
-  }
-
-  bool envelope_version(std::uint64_t value) {
-    if (value != document_->schema_version) {
-      Error error = error_here(
-          ErrorCode::unsupported_version,
-          fmt::format("schema_version {} of {} is not supported", value, document_->kind),
-          fmt::format("this version of tidegate reads schema_version {}", document_->schema_version));
-      error.pointer = "/schema_version";
-      return fail_alone(std::move(error));
+      return type.kind == Kind::number ? target.store(number) : target.store(Value{number});
+    default: wrong_type(type, value, place);
     }
-    envelope_ = Envelope::none;
-    return true;
   }
 
-  bool envelope_kind(std::string_view value) {
-    if (value != document_->kind) {
-      const auto found = find_document(value);
-      Error error = error_here(ErrorCode::wrong_kind,
-                               fmt::format("this is a {}, not a {}", in_quotes(value), document_->kind),
-                               found ? fix_for_kind(*document_, **found) : found.error().fix);
-      error.pointer = "/kind";
-      return fail_alone(std::move(error));
+  // The keys of a document that are not in its record.
+  static constexpr std::array<std::string_view, 3> envelope_keys{"kind", "schema_version", "$schema"};
+  [[nodiscard]] bool is_envelope(std::string_view name) const {
+    return (document_.has_kind && (name == envelope_keys[0] || name == envelope_keys[1])) ||
+           (document_.direction == Direction::input && name == envelope_keys[2]);
+  }
+
+  void envelope(std::string_view name, JsonValue key, const Place& place) {
+    const auto which =
+        static_cast<std::size_t>(std::ranges::find(envelope_keys, name) - envelope_keys.begin());
+    if (std::exchange(envelope_seen_[which], true)) {
+      return duplicate_key(key, place, "keep one of the two values");
     }
-    envelope_ = Envelope::none;
-    return true;
-  }
-
-  bool envelope_key_of(std::string_view key) {
-    if (frames_.size() != 1) {
-      return false;
+    const JsonValue value = key.next();
+    const std::string version = std::to_string(document_.schema_version);
+    if (which == 1 ? found(value) != "a number" : value.first() != '"') {
+      const std::string wanted = which == 2   ? "a string"
+                                 : which == 0 ? fmt::format("the string \"{}\"", document_.kind)
+                                              : version;
+      return fail_value(value, place, ErrorCode::wrong_type,
+                        fmt::format("expected {}, got {}", wanted, found(value)),
+                        "give it, or leave the key out");
     }
-    if (document_->has_kind && key == "kind") {
-      envelope_ = Envelope::kind;
-    } else if (document_->has_kind && key == "schema_version") {
-      envelope_ = Envelope::version;
-    } else if (document_->direction == Direction::input && key == "$schema") {
-      envelope_ = Envelope::schema;
-    } else {
-      return false;
+    std::string room;
+    if (const std::string_view kind = which == 0 ? value.string(room) : document_.kind;
+        kind != document_.kind) {
+      const auto other = find_document(kind);
+      fail_alone(value, place, ErrorCode::wrong_kind,
+                 fmt::format("this is a {}, not a {}", in_quotes(kind), document_.kind),
+                 other ? fix_for_kind(document_, **other) : other.error().fix);
+    } else if (which == 1 && value.text() != version) {
+      fail_alone(value, place, ErrorCode::unsupported_version,
+                 fmt::format("schema_version {} of {} is not supported", value.text(), document_.kind),
+                 fmt::format("this version of tidegate reads schema_version {}", version));
     }
-    return true;
   }
 
-  [[nodiscard]] Error nul_in(std::string_view text) const {
-    return error_here(ErrorCode::unknown_name, fmt::format("{} has a NUL character", in_quotes(text)),
-                      "remove \\u0000");
+  // The errors. Those of a value or a key leave the value out.
+
+  void fail(std::size_t at, const Place& place, ErrorCode code, std::string message, std::string fix,
+            std::optional<std::string_view> field = {}, std::optional<std::string_view> nearest = {}) {
+    Error error = error_at(
+        json_, at,
+        {.code = code, .message = std::move(message), .fix = std::move(fix), .pointer = pointer(place)});
+    error.field = field;
+    error.nearest = nearest;
+    errors_.add(std::move(error));
   }
 
-  bool duplicate_key(std::string_view key, std::string fix) {
-    return fail_key(error_here(ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(key)),
-                               std::move(fix)));
+  void fail_value(JsonValue value, const Place& place, ErrorCode code, std::string message, std::string fix,
+                  std::optional<std::string_view> field = {}, std::optional<std::string_view> nearest = {}) {
+    unread_.add(pointer(place));
+    fail(value.begin(), place, code, std::move(message), std::move(fix), field, nearest);
   }
 
-  bool unknown_key(std::string_view key) {
-    Frame& frame = frames_.back();
-    const Record& record = *frame.record;
+  // Discards all other errors, which follow from this one.
+  void fail_alone(JsonValue value, const Place& place, ErrorCode code, std::string message, std::string fix) {
+    errors_ = {};
+    fail(value.begin(), place, code, std::move(message), std::move(fix));
+    alone_ = true;
+  }
+
+  void nul(JsonValue value, const Place& place, std::string_view text) {
+    fail_value(value, place, ErrorCode::unknown_name, fmt::format("{} has a NUL character", in_quotes(text)),
+               "remove \\u0000");
+  }
+
+  void duplicate_key(JsonValue key, const Place& place, std::string fix) {
+    fail_value(key, place, ErrorCode::duplicate_key, fmt::format("duplicate key {}", in_quotes(place.key)),
+               std::move(fix));
+  }
+
+  // Returns the field that the key most likely means: correcting the key supplies it, so it is not missing.
+  std::optional<std::size_t> unknown_key(const Record& record, JsonValue key, const Place& place) {
     std::vector<std::string_view> known;
-    for (const Field& field : record.fields) {
-      known.push_back(field.name);
-    }
-    const auto nearest = meant_name(key, known);
-    Error error =
-        error_here(ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(key)),
-                   nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                   : known.size() > few_choices
-                       ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
-                                     document_->kind)
-                       : fmt::format("remove it, or give {}", one_of(known)));
-    *error.pointer += "/" + pointer_token(shortened(key));
-    error.field = shortened(key);
-    if (nearest) {
-      error.nearest = *nearest;
-      // Correcting the key supplies the intended field, so that field is not reported as missing.
-      frame.misspelt |= FieldMask{1} << (std::ranges::find(known, *nearest) - known.begin());
-    } else {
-      frame.guesses = true;
-    }
-    return fail_key(std::move(error));
+    std::ranges::transform(record.fields, std::back_inserter(known), &Field::name);
+    const auto nearest = meant_name(place.key, known);
+    fail_value(key, place, ErrorCode::unknown_key, fmt::format("unknown key {}", in_quotes(place.key)),
+               nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+               : known.size() > few_choices
+                   ? fmt::format("remove it; `tidegate schema {} --format table` lists the known keys",
+                                 document_.kind)
+                   : fmt::format("remove it, or give {}", one_of(known)),
+               shortened(place.key), nearest);
+    return nearest ? std::optional<std::size_t>(std::ranges::find(known, *nearest) - known.begin())
+                   : std::nullopt;
   }
 
-  bool wrong_type(std::string_view found) {
-    if (envelope_ != Envelope::none) {
-      const bool kind = envelope_ == Envelope::kind;
-      const bool schema = envelope_ == Envelope::schema;
-      const std::string wanted = schema ? "a string"
-                                 : kind ? fmt::format("the string \"{}\"", document_->kind)
-                                        : std::to_string(document_->schema_version);
-      Error error = error_here(ErrorCode::wrong_type, fmt::format("expected {}, got {}", wanted, found),
-                               "give it, or leave the key out");
-      error.pointer = schema ? "/$schema" : kind ? "/kind" : "/schema_version";
-      envelope_ = Envelope::none;
-      return fail_value(std::move(error));
-    }
-    if (frames_.empty()) {
-      return fail_alone(error_here(ErrorCode::wrong_type, fmt::format("expected an object, got {}", found),
-                                   fmt::format("a {} is one JSON object", document_->kind)));
-    }
-    const Type& type = *expected_type();
-    return fail_value(error_here(
-        ErrorCode::wrong_type, fmt::format("expected {}, got {}", type_phrase(type), found),
-        in_brackets(type, found) ? fmt::format("put it into brackets: [{}]", token()) : fix_for_type(type)));
+  void wrong_type(const Type& type, JsonValue value, const Place& place) {
+    fail_value(value, place, ErrorCode::wrong_type,
+               fmt::format("expected {}, got {}", type_phrase(type), found(value)),
+               in_brackets(type, found(value)) ? fmt::format("put it into brackets: [{}]", value.text())
+                                               : fix_for_type(type));
   }
 
-  bool out_of_range() {
-    const Type& type = *expected_type();
-    return fail_value(
-        error_here(ErrorCode::out_of_range,
-                   fmt::format("{} is outside the range {} to {}", token(), type.minimum, type.maximum),
-                   fmt::format("give {}", type_phrase(type))));
-  }
-
-  bool not_an_integer() {
-    return fail_value(error_here(ErrorCode::not_an_integer,
-                                 fmt::format("{} is not written as an integer", token()),
-                                 fmt::format("give {}", type_phrase(*expected_type()))));
-  }
-
-  bool unknown_name(std::string_view value) {
-    const Type& type = *expected_type();
+  void unknown_name(const Type& type, JsonValue value, const Place& place, std::string_view name) {
     const std::vector<std::string_view> words = words_of(type);
-    const auto nearest = meant_name(value, words);
+    const auto nearest = meant_name(name, words);
     const bool few = words.size() <= few_choices;
-    Error error =
-        error_here(ErrorCode::unknown_name,
-                   few ? fmt::format("{} is not one of {}", in_quotes(value), one_of(words))
-                       : fmt::format("{} is not one of the {} known names", in_quotes(value), words.size()),
-                   nearest ? fmt::format("did you mean \"{}\"?", *nearest)
-                   : few   ? fmt::format("give {}", type_phrase(type))
-                           : fmt::format("give one such as {}; `tidegate schema {}` has all",
-                                         choices_like(value, words), document_->kind));
-    if (nearest) {
-      error.nearest = *nearest;
-    }
-    return fail_value(std::move(error));
+    fail_value(value, place, ErrorCode::unknown_name,
+               few ? fmt::format("{} is not one of {}", in_quotes(name), one_of(words))
+                   : fmt::format("{} is not one of the {} known names", in_quotes(name), words.size()),
+               nearest ? fmt::format("did you mean \"{}\"?", *nearest)
+               : few   ? fmt::format("give {}", type_phrase(type))
+                       : fmt::format("give one such as {}; `tidegate schema {}` has all",
+                                     choices_like(name, words), document_.kind),
+               {}, nearest);
   }
 
-  bool wrong_container(std::string_view found) {
-    if (!wrong_type(found)) {
-      return false;
-    }
-    passing_ = 1;
-    return pass_open();
-  }
-
-  bool missing_keys(FieldMask missing) {
-    const std::span<const Field> fields = frames_.back().record->fields;
-    std::string names;
-    std::string_view first;
-    std::size_t count = 0;
+  void missing_keys(std::span<const Field> fields, FieldMask missing, JsonValue text, const Place& place) {
+    std::vector<std::string> names;
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if ((missing >> i & 1U) != 0) {
-        first = first.empty() ? fields[i].name : first;
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", fields[i].name);
-        ++count;
+        names.push_back(fmt::format("\"{}\"", fields[i].name));
       }
     }
-    Error error =
-        error_here(ErrorCode::missing_key, fmt::format("missing {} {}", count == 1 ? "key" : "keys", names),
-                   count == 1 ? "add it" : "add them");
-    error.field = first;
-    return fail(std::move(error));
+    const bool one = names.size() == 1;
+    fail(text.end() - 1, place, ErrorCode::missing_key,
+         fmt::format("missing {} {}", one ? "key" : "keys", fmt::join(names, ", ")),
+         one ? "add it" : "add them", std::string_view(names.front()).substr(1, names.front().size() - 2));
   }
 
-  // bits of the fields of the ending object
-  void leave_unread(FieldMask fields) {
-    const std::span<const Field> all = frames_.back().record->fields;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if ((fields >> i & 1U) != 0) {
-        unread_->add(fmt::format("{}/{}", pointer(), all[i].name));
-      }
-    }
-  }
-
-  const Document* document_ = nullptr;
+  const Document& document_;
   std::string_view json_;
-  void* root_ = nullptr;
-  FieldMask given_mask_ = 0; // fields of the outermost object that have a value already
-  std::vector<Frame> frames_;
-  std::vector<MapKeys> map_keys_; // one per frame that is a map
-  Envelope envelope_ = Envelope::none;
-  std::array<bool, 4> envelope_seen_{}; // by Envelope
-  std::size_t passing_ = 0; // 0: not skipping; 1: skip the next value; n + 1: inside n open brackets of it
+  UnreadLocations& unread_;
+  std::array<bool, envelope_keys.size()> envelope_seen_{};
   ErrorList errors_;
-  UnreadLocations* unread_ = nullptr;
+  bool alone_ = false; // no other error counts
 };
-
-namespace {
-
-Error another_type(const Document& wanted, const Document& found, std::string_view json) {
-  const Position position = position_of(json, token_start(json, 0));
-  return {.code = ErrorCode::wrong_kind,
-          .message = fmt::format("this has the keys of {}, not of {}", found.kind, wanted.kind),
-          .fix = fix_for_kind(wanted, found),
-          .pointer = "",
-          .line = position.line,
-          .column = position.column};
-}
 
 } // namespace
 
 struct Decoder::Implementation {
-  DecodeHandler handler;
+  JsonParser parser;
 };
 
 Decoder::Decoder() : implementation_(std::make_unique<Implementation>()) {}
@@ -725,25 +448,24 @@ Result<void> Decoder::decode(const Document& document, std::string_view json, vo
                              std::span<const std::string_view> given, UnreadLocations* unread) {
   UnreadLocations nowhere;
   UnreadLocations& locations = unread != nullptr ? *unread : nowhere;
-  if (json.size() > document_bytes_limit) {
-    locations.add("");
-    return tl::unexpected(too_large());
-  }
-  DecodeHandler& handler = implementation_->handler;
-  handler.start(document, json, object, given, locations);
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
-  auto broken = read_json(json, handler);
-  if (broken || handler.stopped) {
-    locations.add(""); // the walk has not reached the end
+  const auto value = implementation_->parser.parse(json);
+  if (!value) {
+    locations.add("");
+    return tl::unexpected(value.error());
   }
-  if (broken) {
-    return tl::unexpected(std::move(*broken));
-  }
-  auto read = handler.result();
+  Walk walk(document, json, locations);
+  walk.run(*value, object, given);
+  auto read = walk.result();
   if (!read && read.error().code != ErrorCode::wrong_kind) {
-    if (const Document* const found = mistaken_type(document, json)) {
+    if (const Document* const other = mistaken_type(document, *value)) {
       locations.add(""); // errors as the wrong type are useless
-      return tl::unexpected(another_type(document, *found, json));
+      return tl::unexpected(
+          error_at(json, value->begin(),
+                   {.code = ErrorCode::wrong_kind,
+                    .message = fmt::format("this has the keys of {}, not of {}", other->kind, document.kind),
+                    .fix = fix_for_kind(document, *other),
+                    .pointer = ""}));
     }
   }
   return read;

@@ -1,11 +1,10 @@
 // One encoder for the JSON styles; a table has a row per value.
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include "core/table.hpp"
 #include <tidegate/core/encode.hpp>
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -29,55 +28,53 @@ public:
   }
 
   void record(const Record& record, const void* object) {
-    open_bracket('{');
+    open('{');
     members(record, object);
     close('}');
   }
 
-  void value(const Type& type, const void* value) {
+  using JsonWriter::value;
+  void value(const Type& type, const void* object) {
     begin_value();
-    if (style_ == Style::brief && is_container(type) && on_one_line(type, value)) {
+    if (style_ == Style::brief && is_container(type.kind) && on_one_line(type, object)) {
       return;
     }
+    after_key_ = true; // this value has begun
     switch (type.kind) {
-    case Kind::boolean: json_ += *static_cast<const bool*>(value) ? "true" : "false"; break;
-    case Kind::u16: unsigned_integer(*static_cast<const std::uint16_t*>(value)); break;
-    case Kind::u32: unsigned_integer(*static_cast<const std::uint32_t*>(value)); break;
-    case Kind::u64: unsigned_integer(*static_cast<const std::uint64_t*>(value)); break;
-    case Kind::f64: append_number(json_, *static_cast<const double*>(value)); break;
-    case Kind::number: number(*static_cast<const Number*>(value)); break;
-    case Kind::text: append_string(json_, *static_cast<const std::string*>(value)); break;
-    case Kind::identifier: identifier(*static_cast<const Identifier*>(value)); break;
-    case Kind::choice: append_string(json_, type.choices[*static_cast<const std::uint8_t*>(value)]); break;
-    case Kind::record: record(*type.record, value); break;
+    case Kind::boolean: value(*static_cast<const bool*>(object)); break;
+    case Kind::u16: value(*static_cast<const std::uint16_t*>(object)); break;
+    case Kind::u32: value(*static_cast<const std::uint32_t*>(object)); break;
+    case Kind::u64: value(*static_cast<const std::uint64_t*>(object)); break;
+    case Kind::f64: value(*static_cast<const double*>(object)); break;
+    case Kind::number: value(*static_cast<const Number*>(object)); break;
+    case Kind::text: value(*static_cast<const std::string*>(object)); break;
+    case Kind::identifier: value(*static_cast<const Identifier*>(object)); break;
+    case Kind::choice: value(type.choices[*static_cast<const std::uint8_t*>(object)]); break;
+    case Kind::record: record(*type.record, object); break;
+    case Kind::map: map(*type.map, object); break;
+    case Kind::value: value(*static_cast<const Value*>(object)); break;
     case Kind::list:
-      if (leaves_defaults_out_ && type.or_single && type.list->size(value) == 1) {
-        after_key_ = true;
-        this->value(type.list->element, type.list->at(value, 0));
+      if (leaves_defaults_out_ && type.or_single && type.list->size(object) == 1) {
+        value(type.list->element, type.list->at(object, 0));
       } else {
-        list(*type.list, value);
+        list(*type.list, object);
       }
-      break;
-    case Kind::map: map(*type.map, value); break;
-    case Kind::value: structured(*static_cast<const Value*>(value)); break;
     }
   }
 
 private:
-  static bool is_container(const Type& type) {
-    return type.kind == Kind::record || type.kind == Kind::list || type.kind == Kind::map ||
-           type.kind == Kind::value;
+  static bool is_container(Kind kind) {
+    return kind == Kind::record || kind == Kind::list || kind == Kind::map || kind == Kind::value;
   }
 
   // Appends the value on one line if it fits.
-  bool on_one_line(const Type& type, const void* value) {
+  bool on_one_line(const Type& type, const void* object) {
     constexpr std::size_t line_length = 110; // characters
     std::string line;
     Encoder encoder(line, Style::brief);
     encoder.broken_ = false;
     encoder.style_ = Style::compact; // for the parts
-    encoder.leaves_defaults_out_ = true;
-    encoder.value(type, value);
+    encoder.value(type, object);
     const std::size_t column = json_.size() - (json_.rfind('\n') + 1);
     if (column + line.size() > line_length) {
       return false;
@@ -86,100 +83,79 @@ private:
     return true;
   }
 
-  [[nodiscard]] bool left_out(const Record& record, const Field& field, const void* value) const {
-    if (!leaves_defaults_out_ || field.presence != Presence::defaulted || !field.same_as.empty()) {
-      return false;
-    }
-    std::string json;
-    Encoder(json, Style::compact).value(field.type, value);
-    return json == default_json(record, field);
-  }
-
   void members(const Record& record, const void* object) {
     for (const Field& field : record.fields) {
       const Field* const form = second_form(record, field);
-      const void* const value =
+      const void* const given =
           form != nullptr && form->read(object) != nullptr ? nullptr : field.read(object);
-      if (value == nullptr) {
+      if (given == nullptr) {
         if (!field.type.left_out_word.empty() && !leaves_defaults_out_) {
           member(field.name, field.type.left_out_word);
         }
-      } else if (!left_out(record, field, value)) {
-        key(field.name);
-        this->value(field.type, value);
+        continue;
       }
+      if (leaves_defaults_out_ && field.presence == Presence::defaulted && field.same_as.empty()) {
+        std::string json;
+        Encoder(json, Style::compact).value(field.type, given);
+        if (json == default_json(record, field)) {
+          continue;
+        }
+      }
+      key(field.name);
+      value(field.type, given);
     }
   }
 
   void list(const ListAccess& list, const void* object) {
     const std::size_t size = list.size(object);
     const Kind kind = list.element.kind;
-    const bool nested = kind == Kind::record || kind == Kind::list || kind == Kind::map;
-    if (size == 0 || !nested) {
-      json_ += '[';
+    if (size != 0 && (kind == Kind::record || kind == Kind::list || kind == Kind::map)) {
+      open('[');
       for (std::size_t i = 0; i < size; ++i) {
-        if (i > 0) {
-          json_ += spaced_ ? ", " : ",";
-        }
-        after_key_ = true; // separated from the one before
         value(list.element, list.at(object, i));
       }
-      json_ += ']';
-      return;
+      return close(']');
     }
-    open_bracket('[');
+    verbatim("["); // on one line
     for (std::size_t i = 0; i < size; ++i) {
+      json_ += i == 0 ? "" : spaced_ ? ", " : ",";
+      after_key_ = true;
       value(list.element, list.at(object, i));
     }
-    close(']');
+    json_ += ']';
   }
 
   void map(const MapAccess& map, const void* object) {
-    open_bracket('{');
+    open('{');
     for (std::size_t i = 0; i < map.size(object); ++i) {
-      separate();
-      append_string(json_, map.key(object, i));
-      json_ += spaced_ ? ": " : ":";
-      after_key_ = true;
+      key(map.key(object, i));
       value(map.element, map.at(object, i));
     }
     close('}');
   }
 
-  void structured(const Value& value) {
-    if (const auto* plain = std::get_if<Number>(&value.is)) {
-      number(*plain);
-    } else if (const auto* text = std::get_if<std::string>(&value.is)) {
-      append_string(json_, *text);
-    } else if (const auto* items = std::get_if<Value::List>(&value.is)) {
+  void value(const Value& any) {
+    if (const auto* plain = std::get_if<Number>(&any.is)) {
+      value(*plain);
+    } else if (const auto* text = std::get_if<std::string>(&any.is)) {
+      value(*text);
+    } else if (const auto* items = std::get_if<Value::List>(&any.is)) {
       list(detail::list_access<Value::List>, items);
     } else {
-      map(detail::map_access<Value::Object>, &std::get<Value::Object>(value.is));
+      map(detail::map_access<Value::Object>, &std::get<Value::Object>(any.is));
     }
   }
 
-  void number(const Number& number) {
-    if (const auto* natural = std::get_if<std::uint64_t>(&number)) {
-      unsigned_integer(*natural);
-    } else if (const auto* negative = std::get_if<std::int64_t>(&number)) {
-      json_ += std::to_string(*negative);
-    } else {
-      append_number(json_, std::get<double>(number));
-    }
+  void value(const Number& number) {
+    std::visit([this](auto each) { value(each); }, number);
   }
 
-  void identifier(const Identifier& identifier) {
+  void value(const Identifier& identifier) {
     if (identifier.name() != nullptr) {
-      append_string(json_, *identifier.name());
+      value(*identifier.name());
     } else {
-      unsigned_integer(identifier.number());
+      value(identifier.number());
     }
-  }
-
-  void unsigned_integer(std::uint64_t value) {
-    constexpr std::size_t longest = 20; // digits of 2^64 - 1
-    char text[longest];
-    json_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
   }
 
   Style style_;

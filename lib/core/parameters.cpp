@@ -1,8 +1,7 @@
-// Finds parameters and their uses in one walk over the text, computes them, and writes their values in their places.
+// Finds parameters and their uses, computes them, and writes their values in their places.
 #include "core/parameters.hpp"
 
-#include "core/json_reader.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
 
 #include <fmt/format.h>
@@ -29,56 +28,45 @@ double as_double(const Operand& value) {
   return std::visit([](auto each) { return static_cast<double>(each); }, value);
 }
 
-// A value in the text: of a parameter, or in its place.
-struct Place {
-  std::size_t begin = 0;
-  std::size_t end = 0;
+// A value in the text that stands for a number: a parameter's, or a use.
+struct Stated {
+  JsonValue value;
   std::string pointer;
   std::optional<std::string> parameter;  // set if it is the value of this one
-  std::optional<std::string> expression; // else the text between begin and end is the value
+  std::optional<std::string> expression; // else the value's text is the number
 };
 
-class Finder final : public PathHandler {
-public:
-  std::vector<Place> places; // in the order of the text
-
-private:
-  bool found(const Scalar& value) final {
-    const auto* const text = std::get_if<std::string_view>(&value);
-    use_ = text != nullptr ? std::optional<std::string>(*text) : std::nullopt;
-    if (in_parameters()) {
-      add(begin, {});
+// Adds those in `value`, in the order of the text. `key` is that of a member, and has no data for an item.
+void find_stated(JsonValue value, const std::string& pointer, std::string_view key,
+                 std::vector<Stated>& found) {
+  constexpr std::string_view parameters = "/parameters/";
+  const bool is_parameter = key.data() != nullptr && pointer.starts_with(parameters) &&
+                            pointer.find('/', parameters.size()) == std::string::npos;
+  std::string room;
+  std::optional<std::string> expression;
+  const JsonValue first = value.inner();
+  if (value.first() == '{' && first != value.next() && first.next().next() == value.next() &&
+      !pointer.empty() && first.string(room) == "parameter" && first.next().first() == '"') {
+    expression = first.next().string(room);
+  }
+  if (expression || (is_parameter && !value.is_container())) {
+    found.push_back({.value = value,
+                     .pointer = pointer,
+                     .parameter = is_parameter ? std::optional(std::string(key)) : std::nullopt,
+                     .expression = std::move(expression)});
+    return;
+  }
+  std::size_t index = 0;
+  for (JsonValue inner = first; value.is_container() && inner != value.next(); inner = inner.next()) {
+    if (value.first() == '[') {
+      find_stated(inner, fmt::format("{}/{}", pointer, index++), {}, found);
+    } else {
+      const std::string_view name = inner.string(room);
+      inner = inner.next();
+      find_stated(inner, pointer + '/' + pointer_token(name), name, found);
     }
-    return true;
   }
-  bool opened() final {
-    use_.reset();
-    return true;
-  }
-  bool closed(const Container& container) final {
-    const bool only = !container.is_list && container.next == 1 && container.last_key == "parameter";
-    if (only && use_ && !containers.empty()) {
-      add(container.begin, std::exchange(use_, std::nullopt));
-    }
-    use_.reset();
-    return true;
-  }
-
-  [[nodiscard]] bool in_parameters() const {
-    return containers.size() == 2 && !containers[1].is_list && containers[0].last_key == "parameters";
-  }
-
-  // Notes the value between `first` and the end of this token.
-  void add(std::size_t first, std::optional<std::string> expression) {
-    places.push_back({.begin = first,
-                      .end = end,
-                      .pointer = path,
-                      .parameter = in_parameters() ? std::optional(containers[1].last_key) : std::nullopt,
-                      .expression = std::move(expression)});
-  }
-
-  std::optional<std::string> use_; // the value before, if it is a string
-};
+}
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -245,38 +233,12 @@ private:
   std::size_t at_ = 0;
 };
 
-std::string number_text(const Number& number) {
-  std::string text;
-  if (const double* const real = std::get_if<double>(&number)) {
-    append_number(text, *real);
-    return text;
-  }
-  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
-}
-
 bool is_name(std::string_view text) {
   return !text.empty() && is_letter(text[0]) &&
          std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c); });
 }
 
 } // namespace
-
-void remove_comments(std::string& json) {
-  json.erase(0, json.size() - without_byte_order_mark(json).size());
-  bool in_string = false;
-  for (std::size_t at = json.find("//") == std::string::npos ? json.size() : 0; at < json.size(); ++at) {
-    const char c = json[at];
-    if (in_string && c == '\\') {
-      ++at;
-    } else if (c == '"' || c == '\n') { // no string goes on in the next line
-      in_string = c == '"' && !in_string;
-    } else if (!in_string && c == '/' && json.compare(at, 2, "//") == 0) {
-      for (; at < json.size() && json[at] != '\n'; ++at) {
-        json[at] = ' ';
-      }
-    }
-  }
-}
 
 Result<Number> read_number(std::string_view text) {
   auto value = Expression(text, {}).value();
@@ -288,44 +250,41 @@ Result<Number> read_number(std::string_view text) {
 }
 
 Result<std::string> replace_parameters(std::string json, std::span<const Parameter> given) {
-  std::vector<Place> places;
+  JsonParser parser;
+  std::vector<Stated> all;
   if (json.find("\"parameter") != std::string::npos) {
-    Finder finder;
-    if (!read_json(json, finder)) {
-      places = std::move(finder.places);
+    if (const auto document = parser.parse(json)) {
+      find_stated(*document, "", {}, all);
     }
   }
   ErrorList errors;
-  const auto add = [&](Error error, const Place& place) {
-    const Position position = position_of(json, place.begin);
-    error.pointer = place.pointer;
-    error.line = position.line;
-    error.column = position.column;
-    errors.add(std::move(error));
+  const auto add = [&](Error error, const Stated& stated) {
+    error.pointer = stated.pointer;
+    errors.add(error_at(json, stated.value.begin(), std::move(error)));
   };
   std::vector<Parameter> known;
-  for (const Place& place : places) {
-    if (!place.parameter) {
+  for (const Stated& stated : all) {
+    if (!stated.parameter) {
       continue;
     }
-    const std::string& name = *place.parameter;
+    const std::string& name = *stated.parameter;
     if (!is_name(name)) {
       add(bad_expression(fmt::format("{} is not a name of a parameter", in_quotes(name)),
                          "use letters, digits and _, and no digit first"),
-          place);
+          stated);
     }
-    const std::string_view stated = std::string_view(json).substr(place.begin, place.end - place.begin);
-    auto value = place.expression ? Expression(*place.expression, known).value()
-                 : is_digit(stated[0]) || stated[0] == '-'
-                     ? Expression(stated, {}).value()
+    const std::string_view text = stated.value.text();
+    auto value = stated.expression ? Expression(*stated.expression, known).value()
+                 : is_digit(text[0]) || text[0] == '-'
+                     ? Expression(text, {}).value()
                      : tl::unexpected(bad_expression(
-                           fmt::format("the parameter {} is {}, not a number", in_quotes(name), stated),
+                           fmt::format("the parameter {} is {}, not a number", in_quotes(name), text),
                            R"(give a number, or an expression: {"parameter": "2 * n"})"));
     if (const auto other = std::ranges::find(given, name, &Parameter::first); other != given.end()) {
       value = other->second;
     }
     if (!value) {
-      add(std::move(value.error()), place);
+      add(std::move(value.error()), stated);
     }
     known.emplace_back(name, value.value_or(Number(std::uint64_t{1}))); // so that its uses are not errors
   }
@@ -338,34 +297,31 @@ Result<std::string> replace_parameters(std::string json, std::span<const Paramet
   }
   std::string replaced;
   std::size_t copied = 0;
-  for (const Place& place : places) {
-    if (place.parameter && !place.expression) {
+  for (const Stated& stated : all) {
+    if (stated.parameter && !stated.expression) {
       continue; // the number that the file states keeps its length; no one reads it from here on
     }
     // The value of a parameter is an expression, too: its name.
-    const auto value = Expression(place.parameter.value_or(place.expression.value_or("")), known).value();
+    const auto value = Expression(stated.parameter.value_or(stated.expression.value_or("")), known).value();
     if (!value) {
-      if (!place.parameter) { // else it was added above
-        add(value.error(), place);
+      if (!stated.parameter) { // else it was added above
+        add(value.error(), stated);
       }
       continue;
     }
-    replaced.append(json, copied, place.begin - copied);
-    const std::string text = number_text(*value);
-    const std::size_t room = place.end - place.begin;
+    const std::string_view use = stated.value.text();
+    replaced.append(json, copied, stated.value.begin() - copied);
+    std::string text;
+    std::visit([writer = JsonWriter(text)](auto number) mutable { writer.value(number); }, *value);
     replaced += text;
     // Line breaks in a use stay, so that what follows keeps its line.
-    for (std::size_t i = 0; i < room; ++i) {
-      if (json[place.begin + i] == '\n') {
-        replaced += '\n';
-      } else if (i >= text.size()) {
-        replaced += ' ';
-      }
+    for (std::size_t i = 0; i < use.size(); ++i) {
+      replaced += use[i] == '\n' ? "\n" : i >= text.size() ? " " : "";
     }
-    copied = place.end;
+    copied = stated.value.end();
   }
   TIDEGATE_CHECK(errors.result());
-  return places.empty() ? std::move(json) : replaced.append(json, copied);
+  return all.empty() ? std::move(json) : replaced.append(json, copied);
 }
 
 } // namespace tidegate::documents

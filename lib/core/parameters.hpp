@@ -17,9 +17,6 @@ namespace tidegate::documents {
 
 using Parameter = std::pair<std::string, Number>;
 
-// Removes a byte order mark, and replaces comments (from // to the end of the line) by spaces.
-void remove_comments(std::string& json);
-
 // Replaces each {"parameter": "n * 4 + 1"} by its value: numbers and names of "parameters", with + - * / and brackets.
 // Whole numbers stay whole, as in C: 7 / 2 is 3. A parameter may use those before it. Values that are `given` take the
 // place of those in the document. Text that is not JSON stays as it is. Errors, with their places: invalid_program for

@@ -1,12 +1,13 @@
 // JSON as text: positions, pointers, strings and numbers.
-#include "core/json_reader.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace tidegate;
 using namespace tidegate::documents;
@@ -37,12 +38,6 @@ TEST_CASE("positions count lines and characters from one") {
   CHECK(position_of(text, 100).column == 2); // past the end
 }
 
-TEST_CASE("tokens start past white space, commas and colons") {
-  CHECK(token_start("{ , : 3", 1) == 6);
-  CHECK(token_start("{}", 1) == 1);
-  CHECK(token_start("{ ", 1) == 2);
-}
-
 TEST_CASE("strings are escaped") {
   CHECK(string("a\"b\\c\n\r\t\x01é") == "\"a\\\"b\\\\c\\n\\r\\t\\u0001é\"");
 }
@@ -62,19 +57,46 @@ TEST_CASE("numbers are the shortest that read back, and stay floats") {
   CHECK(number(std::numeric_limits<double>::quiet_NaN()) == "null");
 }
 
+namespace {
+
+std::optional<Error> refused(std::string_view json) {
+  const auto parsed = JsonParser().parse(json);
+  return parsed ? std::nullopt : std::optional(parsed.error());
+}
+
+} // namespace
+
 TEST_CASE("one JSON value has no syntax error") {
   for (const std::string_view json : {"{}", "[1,2.5e3,\"x\",null,true]", " 3 ", "\"\\u00e9\""}) {
-    CHECK_FALSE(syntax_error(json));
+    CHECK_FALSE(refused(json));
   }
-  CHECK(syntax_error("{\"a\":1}{}")->fix ==
+  CHECK(refused("{\"a\":1}{}")->fix ==
         "remove the text after the document; commands with --stream take several, one per line");
-  CHECK(syntax_error("{'a':1}")->code == ErrorCode::syntax_error);
-  CHECK(syntax_error("[1,]")->column == 4);
-  CHECK(syntax_error("\"\\ud800\"")->code == ErrorCode::syntax_error);
-  CHECK(syntax_error("01")->code == ErrorCode::syntax_error);
-  CHECK(syntax_error("// x")->code == ErrorCode::syntax_error);
-  CHECK(syntax_error(std::string_view("[1]\0", 4))->column == 4);
-  CHECK(syntax_error("[1e999]")->code == ErrorCode::out_of_range);
+  CHECK(refused("{'a':1}")->code == ErrorCode::syntax_error);
+  CHECK(refused("[1,]")->column == 4);
+  CHECK(refused("\"\\ud800\"")->code == ErrorCode::syntax_error);
+  CHECK(refused("01")->code == ErrorCode::syntax_error);
+  CHECK(refused("// x")->code == ErrorCode::syntax_error);
+  CHECK(refused(std::string_view("[1]\0", 4))->column == 4);
+  CHECK(refused("[1e999]")->code == ErrorCode::out_of_range);
+}
+
+TEST_CASE("a parsed text knows its values and their ends") {
+  JsonParser parser;
+  const auto list = parser.parse(R"( [ -1.5e3 , "a\"\u00e9" ,{ "k" : [ ] } , true,null , {} ] )");
+  REQUIRE(list);
+  std::vector<std::string> texts;
+  for (JsonValue item = list->inner(); item != list->next(); item = item.next()) {
+    texts.emplace_back(item.text());
+  }
+  CHECK(texts ==
+        std::vector<std::string>{"-1.5e3", R"("a\"\u00e9")", R"({ "k" : [ ] })", "true", "null", "{}"});
+  std::string room;
+  CHECK(list->inner().next().string(room) == "a\"é");
+  CHECK(number_of("18446744073709551615") == Number(std::uint64_t{18446744073709551615U}));
+  CHECK(number_of("-9223372036854775808") == Number(std::numeric_limits<std::int64_t>::min()));
+  CHECK(number_of("18446744073709551616") == Number(18446744073709551616.0));
+  CHECK(number_of("3.0") == Number(3.0));
 }
 
 namespace {
@@ -119,7 +141,7 @@ TEST_CASE("errors come in the order of the document, and those of other files la
   error.others = {at("/none"), at("/ü~1~0/1"), at("/a"), at("/o/a")};
   error.others[0].source = "kernel.cl";
   error.others[0].line = 1;
-  locate(error, text);
+  error = located(std::move(error), text);
   REQUIRE(error.others.size() == 4);
   CHECK(error.pointer == "/a");
   CHECK(error.others[0].pointer == "/ü~1~0/1");
@@ -133,7 +155,7 @@ TEST_CASE("a place that is known already stays") {
   Error error = at("/a");
   error.line = 7;
   error.column = 8;
-  locate(error, text);
+  error = located(std::move(error), text);
   CHECK(error.line == 7);
   CHECK(error.column == 8);
 }

@@ -4,7 +4,7 @@
 #include "app/command_line.hpp"
 #include "app/plan.hpp"
 #include "core/catalogue.hpp"
-#include "core/json_text.hpp"
+#include "core/json.hpp"
 #include "fuzz.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/planning/documents.hpp>

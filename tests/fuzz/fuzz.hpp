@@ -2,7 +2,7 @@
 // end the process, which both take for a finding.
 #pragma once
 
-#include "core/json_reader.hpp"
+#include "core/json.hpp"
 #include "engine/documents.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -41,7 +41,7 @@ inline void require_sound(const Error& error) {
     lines += c == '\n' || c == '\t' ? ' ' : c;
   }
   require(printable(lines) == lines, "the text of an error is printable");
-  require(!documents::syntax_error(documents::encode(error)), "an error is JSON");
+  require(documents::JsonParser().parse(documents::encode(error)).has_value(), "an error is JSON");
   for (const Error& other : error.others) {
     require(other.others.empty(), "the others of an error have none");
     require_sound(other);

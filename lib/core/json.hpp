@@ -1,0 +1,153 @@
+// JSON as text: a parsed text's values with their places, places of errors, and writing.
+#pragma once
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidegate::documents {
+
+// A value of a parsed text: no more than its place, from which its text is read.
+class JsonValue {
+public:
+  struct Entry {
+    std::uint32_t begin;  // in bytes
+    std::uint32_t extent; // bytes of a scalar; of a container the entries in it
+  };
+
+  JsonValue(std::string_view json, const Entry* entry) : json_(json), entry_(entry) {}
+
+  // '{', '[', '"', 't', 'f', 'n', or the first character of a number.
+  [[nodiscard]] char first() const { return json_[entry_->begin]; }
+  [[nodiscard]] bool is_container() const { return first() == '{' || first() == '['; }
+
+  // for (JsonValue item = list.inner(); item != list.next(); item = item.next())
+  // In an object, keys and values alternate.
+  [[nodiscard]] JsonValue inner() const { return {json_, entry_ + 1}; }
+  [[nodiscard]] JsonValue next() const { return {json_, entry_ + 1 + (is_container() ? entry_->extent : 0)}; }
+  friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.entry_ == b.entry_; }
+
+  [[nodiscard]] std::size_t begin() const { return entry_->begin; }
+  [[nodiscard]] std::size_t end() const; // of a container takes time
+  [[nodiscard]] std::string_view text() const { return json_.substr(begin(), end() - begin()); }
+
+  // The contents of a string; `room` holds them if they have escapes.
+  [[nodiscard]] std::string_view string(std::string& room) const;
+
+private:
+  std::string_view json_;
+  const Entry* entry_;
+};
+
+// Integers past 64 bits, and -0, are double.
+Number number_of(std::string_view text);
+
+// Parses with nlohmann_json, to 8 bytes for each key and each value. Keeps its memory for the next text.
+class JsonParser {
+public:
+  // Returns the value, which refers to this object and to `json`. Errors: empty_input, syntax_error, too_deep, input_too_large,
+  // out_of_range for a number beyond the range of a double.
+  Result<JsonValue> parse(std::string_view json);
+
+private:
+  std::vector<JsonValue::Entry> entries_;
+};
+
+// Removes a byte order mark, and replaces comments (from // to the end of the line) by spaces.
+void remove_comments(std::string& json);
+
+struct Position {
+  std::uint64_t line = 1;   // 1-based
+  std::uint64_t column = 1; // 1-based, in characters
+};
+
+// Returns the line and column of byte `offset`.
+Position position_of(std::string_view text, std::size_t offset);
+
+// Adds the line and column of byte `offset`.
+Error error_at(std::string_view text, std::size_t offset, Error error);
+
+// Returns input_too_large for a document over document_bytes_limit.
+Error too_large();
+
+// Returns the error with line and column for each that points into the document `json` (RFC 6901), those of the enclosing value
+// if the value is missing, sorted in document order. Errors that have a line keep it; errors
+// without a location and errors in other files come last.
+Error located(Error error, std::string_view json);
+
+// Appends `text` as a quoted JSON string; invalid UTF-8 becomes U+FFFD, and characters that a terminal must
+// not receive become \uNNNN.
+void append_string(std::string& json, std::string_view text);
+
+// Appends the shortest decimal that reads back as `value`, with a fraction or an exponent so that it remains
+// a floating-point number; null if it is not finite.
+void append_number(std::string& json, double value);
+
+// Writes JSON value by value; commas and, if `broken`, lines and indentation come by themselves.
+//
+//   writer.open('{'); writer.member("name", name); writer.key("sizes"); writer.open('['); writer.value(3); …
+class JsonWriter {
+public:
+  explicit JsonWriter(std::string& json, bool spaced = false)
+      : json_(json), spaced_(spaced), broken_(spaced) {}
+
+  void open(char bracket) { // '{' or '['
+    begin_value();
+    json_ += bracket;
+    ++depth_;
+    first_ = true;
+  }
+  void close(char bracket);
+  void key(std::string_view name); // of the next value
+
+  void value(std::string_view text) {
+    begin_value();
+    append_string(json_, text);
+  }
+  void value(const char* text) { value(std::string_view(text)); }
+  void value(bool truth) { verbatim(truth ? "true" : "false"); }
+  void value(double number) {
+    begin_value();
+    append_number(json_, number);
+  }
+  template <std::integral T>
+  void value(T number) {
+    std::array<char, 24> text;
+    verbatim({text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr});
+  }
+  void verbatim(std::string_view json) { // a value that is JSON
+    begin_value();
+    json_ += json;
+  }
+  template <class T>
+  void member(std::string_view name, const T& given) {
+    key(name);
+    value(given);
+  }
+
+protected:
+  void begin_value() { // a value in a list is separated from the one before
+    if (!std::exchange(after_key_, false) && depth_ != 0) {
+      separate();
+    }
+  }
+  void separate();
+
+  std::string& json_;
+  const bool spaced_;
+  bool broken_; // into lines
+  std::size_t depth_ = 0;
+  bool first_ = true; // the innermost open bracket is still empty
+  bool after_key_ = false;
+};
+
+} // namespace tidegate::documents
