@@ -304,13 +304,24 @@ KeptInputs find_inputs(Kept& kept, const Job& program, std::shared_ptr<KeptArena
   return inputs;
 }
 
-ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
+DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, const Residency& residency) {
+  DispatchLimits limits =
+      dispatch_limits(device, residency, std::uint32_t{1} << 24U, options.slice_ns, options.max_wall_time_ns);
+  limits.first_turns =
+      first_slice_turns(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
+  return limits;
+}
+
+ArenaRun run_in_arena(const RunContext& context, const HostContents& first, const DispatchLimits& limits,
                       KeptInputs* inputs) {
+  const device::Session& session = context.session;
+  const CompiledProgram& compiled = context.compiled;
+  const BuiltProgram& built = context.built;
   const Job& program = compiled.program;
   const device::CallCounts calls_before = session.calls()->now();
-  monitor.count(session.calls());
-  monitor.begin(Activity::filling);
+  context.monitor.count(session.calls());
+  context.monitor.begin(Activity::filling);
   const bool used_before = inputs != nullptr && inputs->arena;
   HostContents outputs = used_before ? std::move(inputs->arena->outputs) : HostContents();
   if (outputs.size() == 0) {
@@ -331,13 +342,11 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   }
   std::optional<PlainWaves> plain;
   if (built.plain_programs) {
-    plain.emplace(session, *built.plain_programs, program, built.plain_waves, compiled.schedule.storage,
-                  arena.views, images, QueueWay::drain);
+    plain.emplace(session, *built.plain_programs, program, built.plain_waves,
+                  WaveMemory{compiled.schedule.storage, arena.views, images}, QueueWay::drain);
   }
   const QueueStates queues(session, program, arena);
-  Dispatcher dispatcher(session, program, compiled.schedule, compiled.tables, compiled.strategy.strategy,
-                        compiled.synchronization.mapping, built.kernel ? &*built.kernel : nullptr,
-                        plain ? &*plain : nullptr, queues, arena, limits, monitor);
+  Dispatcher dispatcher(context, plain ? &*plain : nullptr, queues, arena, limits);
   clear_arena(session, compiled, arena, false); // some drivers allocate only now
   const auto cleared = std::chrono::steady_clock::now();
   fill(session, compiled, first, *memory, inputs);
@@ -353,10 +362,10 @@ ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& com
   run.upload_ns = elapsed_ns(cleared);
   run.publish_ns = elapsed_ns(start);
 
-  monitor.begin(Activity::running);
+  context.monitor.begin(Activity::running);
   run.outcome = dispatcher.run();
 
-  monitor.begin(Activity::reading);
+  context.monitor.begin(Activity::reading);
   if (run.outcome.status == RunStatus::hang) {
     run.calls = session.calls()->since(calls_before);
     return run;

@@ -1,14 +1,11 @@
 // One run of a built program in its arena, from the first upload to the last read-back.
 #pragma once
-#include "device/monitor.hpp"
-#include "device/session.hpp"
-#include "engine/compile.hpp"
 #include "engine/device_images.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/dispatch.hpp"
 #include "engine/kept.hpp"
-#include "engine/kernel_cache.hpp"
 #include "engine/plain_waves.hpp"
+#include "engine/run_context.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -16,14 +13,6 @@
 #include <vector>
 
 namespace tidegate::engine {
-
-// A compiled program's kernels on their device.
-struct BuiltProgram {
-  std::optional<BuiltKernel> kernel;           // the generated kernel; empty if every stage is plain
-  std::vector<std::uint32_t> plain_waves;      // waves launched as the user's own kernels
-  std::optional<PlainPrograms> plain_programs; // programs of plain_waves
-  std::uint64_t build_ns = 0;
-};
 
 // Builds the kernels; `folder` caches generated ones (empty: no cache). Throws device::Refused with
 // build_failure and a log with locations in the user's sources.
@@ -43,6 +32,10 @@ engine::LaunchShape launch_shape(const CompiledProgram& compiled, const Residenc
 Residency find_residency(const device::Session& session, const device::DeviceInfo& device,
                          const CompiledProgram& compiled, BuiltProgram& built,
                          std::optional<std::uint32_t> asked_for);
+
+// Returns the limits of a dispatch of the program that begins now.
+DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
+                               const RunOptions& options, const Residency& residency);
 
 // Checks, before anything waits on the device, that every wait has a producer and that no more groups are
 // launched than are resident. Errors: invalid_schedule, too_many_workers.
@@ -97,8 +90,7 @@ struct ArenaRun {
 
 // Allocates and fills the arena, dispatches, reads the outputs back and frees the memory; with `inputs`, takes and
 // keeps what may stay on the device. Throws device::Refused.
-ArenaRun run_in_arena(const device::Session& session, const CompiledProgram& compiled, BuiltProgram& built,
-                      const HostContents& first, const DispatchLimits& limits, Monitor& monitor,
+ArenaRun run_in_arena(const RunContext& run, const HostContents& first, const DispatchLimits& limits,
                       KeptInputs* inputs = nullptr);
 
 } // namespace tidegate::engine

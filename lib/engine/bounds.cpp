@@ -6,6 +6,7 @@
 #include "engine/device_memory.hpp"
 #include "engine/plain_waves.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
@@ -157,6 +158,16 @@ std::vector<BoundsViolation> violations(const device::Session& session, const Jo
 
 } // namespace
 
+std::string place_text(const BoundsViolation& violation) {
+  const std::string changed = plural(violation.changed_bytes, "byte");
+  return violation.side == Side::after
+             ? fmt::format("past the end of {} (first byte at offset {}, {} changed)",
+                           in_quotes(violation.buffer), violation.buffer_bytes + violation.distance_bytes,
+                           changed)
+             : fmt::format("before the start of {} (last byte at offset -{}, {} changed)",
+                           in_quotes(violation.buffer), violation.distance_bytes, changed);
+}
+
 Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device::DeviceInfo& device,
                                   const RunOptions& options, Monitor& monitor) try {
   const Job& program = compiled.program;
@@ -176,7 +187,7 @@ Result<BoundsReport> check_bounds(const CompiledProgram& compiled, const device:
   device::require(session.finish(), "filling the buffers");
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
-  PlainWaves waves(session, programs, program, order, storage, memory.buffers, images);
+  PlainWaves waves(session, programs, program, order, {storage, memory.buffers, images});
 
   monitor.begin(Activity::running);
   const auto deadline = Monitor::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns);

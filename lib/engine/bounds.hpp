@@ -9,7 +9,6 @@
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
 #include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
 
@@ -18,6 +17,66 @@
 #include <vector>
 
 namespace tidegate::engine {
+
+enum class Side : std::uint8_t { before, after };
+inline constexpr std::array<std::string_view, 2> side_names{"before", "after"}; // in documents
+
+// A wave that wrote outside a buffer.
+struct BoundsViolation {
+  std::string wave;
+  std::uint64_t iteration = 0;
+  std::string buffer;
+  Side side = Side::after;
+  std::uint64_t distance_bytes = 0; // of the nearest changed byte; 0: the first byte past the end
+  std::uint64_t changed_bytes = 0;  // of the guard
+  std::uint64_t buffer_bytes = 0;
+};
+
+// Returns where it wrote: past the end of "sums" (first byte at offset 280, 4 bytes changed).
+std::string place_text(const BoundsViolation& violation);
+
+struct BoundsReport {
+  std::uint64_t guard_bytes = 0;   // on each side of each buffer
+  std::uint64_t checked_waves = 0; // launches after which the guards were checked
+  bool complete = true;            // the program finished in time, or reached a violation
+  std::vector<BoundsViolation> violations;
+};
+
+// The first access beyond a stated halo.
+struct HaloViolation {
+  std::string wave;
+  std::string op;
+  std::uint64_t argument = 0;
+  std::string parameter; // its name
+  std::string buffer;
+  std::uint64_t iteration = 0;
+  bool writes = false;
+  std::uint64_t subscript = 0; // as in the kernel
+  std::uint32_t dimension = 0;
+  std::uint32_t tile = 0;           // in this dimension
+  std::vector<std::uint32_t> tiles; // its place in all of them
+  std::string before;               // that tile in all dimensions
+  std::uint32_t before_tile = 0;    // tile of the earlier wave that touched the element
+  std::uint32_t first_allowed = 0;  // of the earlier wave
+  std::uint32_t last_allowed = 0;
+};
+
+// A use of a pointer that is not a subscript and therefore not checked.
+struct UnwatchedAccess {
+  std::string kernel;
+  std::string parameter;
+  std::string file;
+  std::uint64_t line = 0;
+};
+
+struct HaloReport {
+  std::uint64_t stated_halos = 0; // between two waves' arguments
+  std::uint64_t looked_at = 0;    // halos for which an access was checked
+  std::uint64_t checked_waves = 0;
+  bool complete = true; // the program finished in time, or reached a violation
+  std::optional<HaloViolation> violation;
+  std::vector<UnwatchedAccess> unwatched;
+};
 
 // Runs the program without writing outputs. Ends at the first wave that wrote out of bounds, with all bytes
 // that it changed, or at the monitor's deadline, which starts after the build. Errors: of the device, of

@@ -86,31 +86,13 @@ device::Buffer allocate_cleared(const device::Session& session, std::size_t word
 
 } // namespace
 
-bool same_value(const Job& program, const std::vector<std::byte>& value) {
-  const auto equal = [&]<class T>(T a, T b) {
-    std::memcpy(&a, value.data(), sizeof a);
-    std::memcpy(&b, program.until->value.data(), sizeof b);
-    return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
-  };
-  switch (program.buffers[program.until->buffer].type) {
-  case ElementType::f32: return equal(0.0F, 0.0F);
-  case ElementType::f64: return equal(0.0, 0.0);
-  case ElementType::f16:
-    return value == program.until->value ||
-           ((value[0] | program.until->value[0]) == std::byte{0} &&
-            ((value[1] | program.until->value[1]) & std::byte{0x7f}) == std::byte{0});
-  default: return value == program.until->value;
-  }
-}
-
-Dispatcher::Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
-                       const LaunchTables& tables, Strategy strategy, TileMapping mapping,
-                       BuiltKernel* kernel, PlainWaves* plain, const QueueStates& queues, const Arena& arena,
-                       const DispatchLimits& limits, Monitor& monitor)
-    : session_(session), program_(program), schedule_(schedule), tables_(tables), strategy_(strategy),
-      mapping_(mapping), kernel_(kernel), plain_(plain), queues_(queues), arena_(arena), limits_(limits),
-      monitor_(monitor), budget_(limits.first_turns), times_(limits.trace_spans, Clock::now()),
-      loop_(session, monitor, outcome_) {
+Dispatcher::Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStates& queues,
+                       const Arena& arena, const DispatchLimits& limits)
+    : session_(run.session), compiled_(run.compiled), program_(compiled_.program),
+      schedule_(compiled_.schedule), tables_(compiled_.tables),
+      kernel_(run.built.kernel ? &*run.built.kernel : nullptr), plain_(plain), queues_(queues), arena_(arena),
+      limits_(limits), monitor_(run.monitor), budget_(limits.first_turns),
+      times_(limits.trace_spans, Clock::now()), loop_(session_, monitor_, outcome_) {
   if (kernel_ == nullptr) {
     return;
   }
@@ -124,7 +106,7 @@ Dispatcher::Dispatcher(const device::Session& session, const Job& program, const
   waits_ = upload_rows(session_, tables_.waits);
   words_ = upload_rows(session_, tables_.words);
   counters_.emplace(session_, limits_.workers, monitor_);
-  if (is_persistent(strategy_) && limits_.clock != engine::DeviceClock::none) {
+  if (compiled_.persistent() && limits_.clock != engine::DeviceClock::none) {
     span_room_ = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.trace_spans / limits_.workers, std::uint32_t{1} << 24U));
   }
@@ -140,7 +122,7 @@ DispatchOutcome Dispatcher::run() {
   settled_at_ = start;
   outcome_.ended_at = start;
   times_ = LaunchTimes(limits_.trace_spans, start);
-  if (is_persistent(strategy_) && schedule_.is_one_launch()) {
+  if (compiled_.persistent() && schedule_.is_one_launch()) {
     persistent({}, all_rows());
   } else {
     stage_by_stage();
@@ -195,7 +177,7 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
       .steps = tables_.steps,
       .phase_count = schedule_.phases(),
       .entries_per_phase = tables_.entries_per_phase,
-      .mapping = static_cast<std::uint32_t>(mapping_),
+      .mapping = static_cast<std::uint32_t>(compiled_.synchronization.mapping),
       .iterations = program_.iterations,
       .iteration = position.iteration,
       .stage = position.stage,
@@ -206,7 +188,7 @@ void Dispatcher::launch(const Position& position, const Rows& rows, std::uint64_
       .most_polls = limits_.most_polls};
   arguments.set(session_, kernel_->kernel, tables_.dynamic_local_bytes);
 
-  if (strategy_ == Strategy::barrier) {
+  if (compiled_.strategy.strategy == Strategy::barrier) {
     counters_->clear_claims();
   }
   require(session_.launch(kernel_->kernel, device::work_groups(limits_.workers, schedule_.group_size),
@@ -307,7 +289,7 @@ void Dispatcher::stage_by_stage() {
     return;
   }
   std::uint32_t iteration = 0;
-  if (is_persistent(strategy_) && schedule_.repeats_in_one_launch()) {
+  if (compiled_.persistent() && schedule_.repeats_in_one_launch()) {
     const Rows repetition{.stage_end = row_of(schedule_.repeat_end),
                           .repeat_begin = row_of(schedule_.repeat_begin),
                           .repeat_end = row_of(schedule_.repeat_end)};
@@ -358,7 +340,7 @@ bool Dispatcher::run_stages(std::size_t begin, std::size_t end, std::uint32_t it
         return false;
       }
       monitor_.deadline = deadline();
-    } else if (!is_persistent(strategy_)) {
+    } else if (!compiled_.persistent()) {
       launch_stage(row++, iteration, times_.event(static_cast<std::uint32_t>(i), iteration));
       launched(i, iteration);
     } else {
@@ -425,7 +407,7 @@ bool Dispatcher::run_iteration(std::uint32_t iteration) {
 
 // Only launches that are the same in all iterations, in runs that record no times.
 bool Dispatcher::may_record() const {
-  return !is_persistent(strategy_) && limits_.trace_spans == 0 && plain_ != nullptr &&
+  return !compiled_.persistent() && limits_.trace_spans == 0 && plain_ != nullptr &&
          std::all_of(schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_begin),
                      schedule_.stages.begin() + static_cast<std::ptrdiff_t>(schedule_.repeat_end),
                      [&](const Stage& stage) { return stage.plain && plain_->repeats(stage.waves.front()); });

@@ -1,15 +1,9 @@
 // Runs a schedule on a device: by launches, persistent or one for each stage, in bounded slices.
 #pragma once
-#include "device/monitor.hpp"
-#include "device/session.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/generate.hpp"
-#include "engine/job.hpp"
-#include "engine/kernel_cache.hpp"
-#include "engine/launch_tables.hpp"
 #include "engine/plain_waves.hpp"
 #include "engine/queue_rounds.hpp"
-#include "engine/schedule.hpp"
+#include "engine/run_context.hpp"
 #include "engine/slices.hpp"
 
 #include <chrono>
@@ -22,17 +16,11 @@
 
 namespace tidegate::engine {
 
-// Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
-bool same_value(const Job& program, const std::vector<std::byte>& value);
-
 class Dispatcher {
 public:
-  // `kernel` may be null when every stage is plain, `plain` when none is. All references outlive it. Throws
-  // device::Refused.
-  Dispatcher(const device::Session& session, const Job& program, const Schedule& schedule,
-             const LaunchTables& tables, Strategy strategy, TileMapping mapping, BuiltKernel* kernel,
-             PlainWaves* plain, const QueueStates& queues, const Arena& arena, const DispatchLimits& limits,
-             Monitor& monitor);
+  // `plain` may be null when no stage is. All references outlive it. Throws device::Refused.
+  Dispatcher(const RunContext& run, PlainWaves* plain, const QueueStates& queues, const Arena& arena,
+             const DispatchLimits& limits);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -74,12 +62,11 @@ private:
   [[nodiscard]] Trace trace() const;
 
   const device::Session& session_;
+  const CompiledProgram& compiled_;
   const Job& program_;
   const Schedule& schedule_;
   const LaunchTables& tables_;
-  const Strategy strategy_;
-  const TileMapping mapping_;
-  BuiltKernel* const kernel_;
+  BuiltKernel* const kernel_; // null when every stage is plain
   PlainWaves* const plain_;
   const QueueStates& queues_;
   const Arena& arena_;

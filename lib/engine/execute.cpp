@@ -3,8 +3,8 @@
 #include "core/interrupt.hpp"
 #include "device/driver_output.hpp"
 #include "engine/device_images.hpp"
-#include "engine/report.hpp"
-#include "engine/source_errors.hpp"
+#include "engine/kept.hpp"
+#include "engine/plain_programs.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -84,15 +84,12 @@ BuiltProgram build_or_blame(const device::Session& session, const device::Device
 }
 
 // Compares a first run with a stated strategy. Empty where plain launches cannot run or take too long.
-std::optional<OutputParity> compare_stated(const device::Session& session, const device::DeviceInfo& device,
-                                           const CompiledProgram& compiled, BuiltProgram& built,
-                                           const HostContents& first, const HostContents& outputs,
-                                           DispatchLimits limits, const RunOptions& options,
-                                           Monitor& monitor) {
-  limits.deadline = Clock::now() + std::chrono::nanoseconds(options.first_check_ns());
-  monitor.deadline = Clock::now() + build_limit; // it never costs the run its result
+std::optional<OutputParity> compare_stated(const RunContext& run, const HostContents& first,
+                                           const HostContents& outputs, DispatchLimits limits) {
+  limits.deadline = Clock::now() + std::chrono::nanoseconds(run.options.first_check_ns());
+  run.monitor.deadline = Clock::now() + build_limit; // it never costs the run its result
   try {
-    Proof proof = prove(session, device, compiled, built, first, outputs, limits, options, monitor);
+    Proof proof = prove(run, first, outputs, limits);
     return proof.in_time ? std::optional(std::move(proof.parity)) : std::nullopt;
   } catch (const device::Refused& refused) {
     if (refused.error.code != ErrorCode::invalid_program) {
@@ -145,6 +142,7 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
     prepared.built.emplace(std::move(made));
   }
   BuiltProgram& built = *prepared.built;
+  const RunContext context{session, device, compiled, built, monitor, options};
   const Residency& residency = prepared.residency;
 
   // Run; the wall time starts here.
@@ -157,7 +155,7 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   monitor.deadline = traced.deadline;
   traced.trace_spans = options.most_spans();
   traced.clock = compiled.clock;
-  ArenaRun run = run_in_arena(session, compiled, built, first, traced, monitor, inputs ? &*inputs : nullptr);
+  ArenaRun run = run_in_arena(context, first, traced, inputs ? &*inputs : nullptr);
   if (inputs) {
     prepared.arena = inputs->arena;
   }
@@ -179,12 +177,12 @@ Result<ExecutedProgram> execute(Prepared& prepared, const device::DeviceInfo& de
   // Run the same kernels as plain launches, compare byte for byte, and time both.
   std::optional<Proof> proof;
   if (prove_it && run.outcome.status == RunStatus::done) {
-    proof = prove(session, device, compiled, built, first, run.outputs, limits, options, monitor);
+    proof = prove(context, first, run.outputs, limits);
   }
   std::optional<OutputParity> stated;
   if (options.verify_stated && !prove_it && run.outcome.status == RunStatus::done &&
       run.outcome.dispatch_ns < options.first_check_ns()) {
-    stated = compare_stated(session, device, compiled, built, first, run.outputs, limits, options, monitor);
+    stated = compare_stated(context, first, run.outputs, limits);
   }
 
   const std::vector<ExpectedReport> expected =
@@ -228,14 +226,6 @@ std::optional<double> longest_ns(const device::Tuning& tuning, std::uint64_t ite
              ? std::nullopt
              : std::optional(times * static_cast<double>(tuning.plain_iteration_ns) *
                              static_cast<double>(iterations));
-}
-
-DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                               const RunOptions& options, const Residency& residency) {
-  DispatchLimits limits = dispatch_limits(device, options, residency, std::uint32_t{1} << 24U);
-  limits.first_turns =
-      first_slice_turns(compiled.load, launch_shape(compiled, residency), compiled.model, options.slice_ns);
-  return limits;
 }
 
 } // namespace tidegate::engine

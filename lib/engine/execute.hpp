@@ -1,12 +1,15 @@
 // A compiled program on its device: build, prove the schedule, dispatch, prove the outputs, write them.
 #pragma once
 #include "device/monitor.hpp"
+#include "engine/active.hpp"
 #include "engine/arena_run.hpp"
 #include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
+#include "engine/hits.hpp"
+#include "engine/outcome.hpp"
 #include "engine/proof.hpp"
+#include "engine/rank_clock.hpp"
 #include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
 #include "engine/slices.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/device_list.hpp>
@@ -36,7 +39,6 @@ struct Prepared {
   std::map<std::string, std::string> sources;             // states of the files of its kernels
   std::optional<FirstRun> first_run;                      // as its next run reports it
   std::optional<std::string> profile_file, policy_file{}; // likewise
-  std::uint64_t last_run = 0;
 };
 
 // Results of the passes.
@@ -55,10 +57,6 @@ struct ExecutedProgram {
   std::optional<RanksReport> ranks; // of several ranks, of rank 0
   std::optional<Timeline> timeline; // likewise, of a traced run
 };
-
-// Returns the limits of a program's dispatches.
-DispatchLimits dispatch_limits(const CompiledProgram& compiled, const device::DeviceInfo& device,
-                               const RunOptions& options, const Residency& residency);
 
 // Returns the longest time that a persistent launch may take if a first run on a CPU chose it: another
 // program may have taken a core since.

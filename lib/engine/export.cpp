@@ -3,7 +3,6 @@
 #include "device/kernels.hpp"
 #include "engine/execute.hpp"
 #include "engine/kernel_arguments.hpp"
-#include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -78,10 +77,7 @@ public:
 
   Result<void> write(const std::string& name, std::string_view text, std::string what) {
     const std::string file = (path_ / name).string();
-    TIDEGATE_TRY(Output output, Output::open(file));
-    TIDEGATE_CHECK(output.write(text));
-    TIDEGATE_CHECK(output.commit());
-    written.push_back(written_file(file, std::move(what)));
+    TIDEGATE_TRY(written.emplace_back(), write_file(file, text, std::move(what)));
     return {};
   }
 

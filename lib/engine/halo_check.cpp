@@ -322,7 +322,7 @@ Result<HaloReport> check_halos(const CompiledProgram& compiled, const device::De
   fill_apart(session, program, first, memory);
   const DeviceImages images = allocate_images(session, program);
   fill_images(session, program, first, images);
-  PlainWaves waves(session, programs, program, order, storage, memory, images);
+  PlainWaves waves(session, programs, program, order, {storage, memory, images});
   Checker checker(session, program, watch, units);
   require(session.finish(), "filling the buffers");
 

@@ -1,7 +1,5 @@
 #include "engine/kept.hpp"
 
-#include "engine/execute.hpp"
-
 #include <algorithm>
 
 namespace tidegate::engine {
@@ -46,11 +44,10 @@ void Kept::forget() {
 }
 
 void Kept::keep(const std::string& key, std::shared_ptr<Prepared> program) {
-  program->last_run = run;
-  programs.insert_or_assign(key, std::move(program));
+  programs.insert_or_assign(key, Program{std::move(program), run});
   if (programs.size() > most_programs) {
     programs.erase(
-        std::ranges::min_element(programs, {}, [](const auto& entry) { return entry.second->last_run; }));
+        std::ranges::min_element(programs, {}, [](const auto& entry) { return entry.second.last_run; }));
   }
 }
 

@@ -51,8 +51,12 @@ struct Kept {
 
   std::shared_ptr<device::Session> session; // released after the memory
   std::vector<std::shared_ptr<Holding>> holdings;
-  std::map<std::string, std::shared_ptr<Prepared>> programs; // by all but their inputs' contents
-  std::uint64_t run = 0;                                     // counts runs
+  struct Program {
+    std::shared_ptr<Prepared> prepared;
+    std::uint64_t last_run = 0; // that used it
+  };
+  std::map<std::string, Program> programs; // by all but their inputs' contents
+  std::uint64_t run = 0;                   // counts runs
 
   // Marks it as used by this run and holds it, if it is not held yet.
   void use(const std::shared_ptr<Holding>& holding);

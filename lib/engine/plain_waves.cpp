@@ -1,19 +1,13 @@
 #include "engine/plain_waves.hpp"
 
-#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/dispatch.hpp"
-#include "engine/generate.hpp"
-#include "engine/source_errors.hpp"
-#include "opencl_c/outline.hpp"
-#include "opencl_c/words.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstring>
 #include <utility>
 
 namespace tidegate::engine {
@@ -29,117 +23,27 @@ device::LaunchRange launch_range(const NdRange& range) {
   return launched;
 }
 
-// A text of a program's own that a driver compiles, and its options.
-struct DriverSource {
-  std::string text;
-  std::string options;
-};
-
-// The user's file with the program's options plus include folders, for the driver's preprocessor, which does not know
-// them; if drivers would take the name of a folder apart, the text after tidegate's preprocessor.
-DriverSource users_source(const ProgramUnit& unit, const std::string& folder, const std::string& text) {
-  DriverSource source{.text = unit.frame.before + opencl_c::line_directive(1, unit.path) + text + "\n" +
-                              unit.frame.after,
-                      .options = unit.options};
-  std::vector<std::string> folders{std::filesystem::path(unit.path).parent_path().string()};
-  for (const std::string& include : unit.parsed_options.include_folders) {
-    folders.push_back((std::filesystem::path(folder) / include).string());
-  }
-  for (const std::string& include : folders) {
-    if (include.find_first_of(" \"\\") != std::string::npos) {
-      source = {.text = opencl_c::preprocessed_text(unit.unit), .options = ""};
-      if (!unit.parsed_options.language_standard.empty()) {
-        source.options = "-cl-std=" + unit.parsed_options.language_standard;
-      }
-      for (const std::string& option : unit.parsed_options.others) {
-        source.options += " " + option;
-      }
-      break;
-    }
-    source.options += fmt::format(" -I {}", include.empty() ? "." : include);
-  }
-  return source;
-}
-
-// Emits size checks for values that are neither scalars nor vectors: drivers accept values of another size
-// and read past them. at_source() parses the names.
-std::string size_checks(const Job& program, const std::vector<std::uint32_t>& waves, std::uint32_t unit) {
-  std::string checks;
-  for (const std::uint32_t wave : waves) {
-    const std::uint32_t op = program.waves[wave].op;
-    const auto& arguments = program.waves[wave].arguments;
-    for (std::size_t i = 0; program.ops[op].unit == unit && i < arguments.size(); ++i) {
-      const std::string& type = program.function(op).parameters[i].type;
-      if (arguments[i].kind == ProgramArgument::Kind::value && !opencl_c::arithmetic_type(type)) {
-        checks += fmt::format("typedef char {}{}_{}_{}[sizeof({}) == {} ? 1 : -1];\n", value_size_check, wave,
-                              i, arguments[i].value.size(), type, arguments[i].value.size());
-      }
-    }
-  }
-  return checks.empty() ? checks : "\n#line 1 \"tidegate/arguments.cl\"\n" + checks;
-}
-
 } // namespace
 
-PlainPrograms::PlainPrograms(const device::Session& session, const Job& program,
-                             const std::vector<std::uint32_t>& waves,
-                             const std::map<std::uint32_t, std::string>& instead)
-    : session_(session), program_(program) {
-  for (const std::uint32_t wave : waves) {
-    const std::uint32_t unit = program.ops[program.waves[wave].op].unit;
-    if (units_.contains(unit)) {
-      continue;
-    }
-    constexpr std::size_t most = std::size_t{64} << 20U;
-    const auto given = instead.find(unit);
-    const std::string& built_in = program.units[unit].built_in;
-    const std::string& rewritten = program.units[unit].rewritten;
-    DriverSource source{.text = given != instead.end() ? given->second
-                                : built_in.empty()     ? rewritten
-                                                       : built_in,
-                        .options = program.units[unit].options};
-    if (source.text.empty()) {
-      auto text = read_all(program.units[unit].path, most);
-      if (!text) {
-        throw device::Refused{text.error()};
-      }
-      source = users_source(program.units[unit], program.folder, std::string(without_byte_order_mark(*text)));
-    } else {
-      source.text = opencl_c::line_directive(1, program.units[unit].path) + source.text;
-    }
-    auto built = session.build(contraction_pragma(program) + source.text + size_checks(program, waves, unit),
-                               source.options);
-    if (!built) {
-      throw device::Refused{at_source(program, unit, std::move(built.error()))};
-    }
-    units_.emplace(unit, std::move(*built));
-  }
-}
-
-device::Kernel PlainPrograms::kernel(std::uint32_t op) const {
-  const std::string& name = program_.function(op).name;
-  return require(session_.make_kernel(units_.at(program_.ops[op].unit), name),
-                 "making the kernel " + in_quotes(name));
-}
-
 PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
-                       const std::vector<std::uint32_t>& waves,
-                       const std::vector<std::vector<std::uint32_t>>& storage,
-                       const std::vector<device::Buffer>& memory, const DeviceImages& images, QueueWay way)
-    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(storage.size())) {
-  for (std::uint32_t phase = 0; phase < storage.size(); ++phase) {
+                       const std::vector<std::uint32_t>& waves, const WaveMemory& memory, QueueWay way)
+    : session_(session), program_(program), phases_(static_cast<std::uint32_t>(memory.storage.size())) {
+  for (std::uint32_t phase = 0; phase < phases_; ++phase) {
+    const auto& storage = memory.storage[phase];
+    std::vector<device::Buffer> buffers;
+    for (const std::uint32_t owner : storage) {
+      buffers.push_back(memory.buffers[owner]);
+    }
     for (const std::uint32_t wave : waves) {
       const ProgramWave& spec = program.waves[wave];
       if (spec.command) {
         const TransferCommand& what = *spec.command;
         prepared_.emplace(std::pair(wave, phase),
-                          Prepared{.from = memory[storage[phase][what.from.value_or(what.to)]],
-                                   .to = memory[storage[phase][what.to]]});
+                          Prepared{.from = buffers[what.from.value_or(what.to)], .to = buffers[what.to]});
         continue;
       }
       if (spec.in_rounds() || (spec.listed_items && way != QueueWay::drain)) {
-        queues_.emplace(std::pair(wave, phase),
-                        QueueRounds(session, programs, program, wave, memory, storage[phase], way));
+        queues_.emplace(std::pair(wave, phase), QueueRounds(session, programs, program, wave, buffers, way));
         continue;
       }
       Prepared prepared{.kernel = programs.kernel(spec.op), .range = launch_range(spec.range)};
@@ -148,13 +52,13 @@ PlainWaves::PlainWaves(const device::Session& session, const PlainPrograms& prog
         device::Status status = device::success;
         switch (argument.kind) {
         case ProgramArgument::Kind::buffer:
-          status = session.set_object(prepared.kernel, i, memory[storage[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, buffers[argument.buffer]);
           break;
         case ProgramArgument::Kind::null:
           status = session.set_object(prepared.kernel, i, device::Buffer());
           break;
         case ProgramArgument::Kind::image:
-          status = session.set_object(prepared.kernel, i, images[storage[phase][argument.buffer]]);
+          status = session.set_object(prepared.kernel, i, memory.images[storage[argument.buffer]]);
           break;
         case ProgramArgument::Kind::sampler:
           prepared.samplers.push_back(make_sampler(session, argument.sampler));
@@ -270,6 +174,23 @@ bool PlainWaves::run(std::uint32_t wave, std::uint32_t iteration,
   monitor.in_flight = 0;
   return !InterruptWatch::interrupted() &&
          Monitor::Clock::now() < deadline + std::chrono::nanoseconds(compile_ns_);
+}
+
+bool same_value(const Job& program, const std::vector<std::byte>& value) {
+  const auto equal = [&]<class T>(T a, T b) {
+    std::memcpy(&a, value.data(), sizeof a);
+    std::memcpy(&b, program.until->value.data(), sizeof b);
+    return !(a < b) && !(b < a) && a == a; // for floats 0 and -0 are one number
+  };
+  switch (program.buffers[program.until->buffer].type) {
+  case ElementType::f32: return equal(0.0F, 0.0F);
+  case ElementType::f64: return equal(0.0, 0.0);
+  case ElementType::f16:
+    return value == program.until->value ||
+           ((value[0] | program.until->value[0]) == std::byte{0} &&
+            ((value[1] | program.until->value[1]) & std::byte{0x7f}) == std::byte{0});
+  default: return value == program.until->value;
+  }
 }
 
 std::uint32_t run_wave_by_wave(const Job& program, const std::vector<std::uint32_t>& order,

@@ -4,6 +4,7 @@
 #include "device/session.hpp"
 #include "engine/device_images.hpp"
 #include "engine/job.hpp"
+#include "engine/plain_programs.hpp"
 #include "engine/queue_rounds.hpp"
 #include <tidegate/core/error.hpp>
 
@@ -21,32 +22,20 @@
 
 namespace tidegate::engine {
 
-// The user's sources, built without changes.
-class PlainPrograms {
-public:
-  // `instead` replaces the texts of some units. Throws device::Refused: kernel_source, kernel_options,
-  // build_failure, with the log.
-  PlainPrograms(const device::Session& session, const Job& program, const std::vector<std::uint32_t>& waves,
-                const std::map<std::uint32_t, std::string>& instead = {});
-
-  // Returns a new kernel object for an op.
-  [[nodiscard]] device::Kernel kernel(std::uint32_t op) const;
-
-private:
-  const device::Session& session_;
-  const Job& program_;
-  std::map<std::uint32_t, device::Program> units_;
+// The memory of a program's buffers and images, by index; storage[phase][buffer] is the index of a buffer's memory.
+struct WaveMemory {
+  const std::vector<std::vector<std::uint32_t>>& storage;
+  const std::vector<device::Buffer>& buffers;
+  const DeviceImages& images;
 };
 
 // Kernel objects with all arguments set, one for each wave and swap phase, so that a launch does nothing
 // else.
 class PlainWaves {
 public:
-  // `memory` and `images` hold each buffer and image by index; storage[phase][buffer] is the index of its
-  // memory. Throws device::Refused.
+  // References but `memory` must outlive it. Throws device::Refused.
   PlainWaves(const device::Session& session, const PlainPrograms& programs, const Job& program,
-             const std::vector<std::uint32_t>& waves, const std::vector<std::vector<std::uint32_t>>& storage,
-             const std::vector<device::Buffer>& memory, const DeviceImages& images,
+             const std::vector<std::uint32_t>& waves, const WaveMemory& memory,
              QueueWay way = QueueWay::check);
 
   // Enqueues one wave in an iteration. On a CPU it waits for the first launch of each op and work-group size,
@@ -99,6 +88,9 @@ private:
   std::set<std::pair<std::uint32_t, std::array<std::uint32_t, 3>>> compiled_; // op and work-group size
   std::uint64_t compile_ns_ = 0;
 };
+
+// Returns true if an element has the value that `until` waits for, compared as numbers, not as bits.
+bool same_value(const Job& program, const std::vector<std::byte>& value);
 
 // Callbacks of run_wave_by_wave().
 struct WaveByWave {

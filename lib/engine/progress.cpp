@@ -1,6 +1,4 @@
-// Counts the items that a run has completed. An item is the work of one lane: a work-item of a wave, or an item of a
-// queue.
-#include "engine/report.hpp"
+#include "engine/progress.hpp"
 
 #include <algorithm>
 #include <cmath>

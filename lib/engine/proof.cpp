@@ -4,7 +4,6 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "core/statistics.hpp"
-#include "engine/dispatch.hpp"
 
 #include <fmt/format.h>
 
@@ -178,19 +177,18 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Rounds end when time is up.
-std::optional<Comparison> compare(const device::Session& session, const CompiledProgram& compiled,
-                                  BuiltProgram& built, const HostContents& first, Reference& reference,
-                                  const DispatchLimits& limits, std::uint64_t rounds, Monitor& monitor) {
+std::optional<Comparison> compare(const RunContext& context, const HostContents& first, Reference& reference,
+                                  const DispatchLimits& limits) {
   return compare_ways(
-      rounds, !built.kernel,
+      context.options.compare_rounds, !context.built.kernel,
       [&]() -> std::optional<std::uint64_t> {
-        monitor.begin(Activity::comparing);
+        context.monitor.begin(Activity::comparing);
         const PlainRun plain = reference.run(limits.deadline);
         return plain.in_time ? std::optional(plain.dispatch_ns) : std::nullopt;
       },
       [&]() -> std::optional<std::uint64_t> {
-        monitor.begin(Activity::comparing);
-        const ArenaRun run = run_in_arena(session, compiled, built, first, limits, monitor);
+        context.monitor.begin(Activity::comparing);
+        const ArenaRun run = run_in_arena(context, first, limits);
         return run.outcome.status == RunStatus::done ? std::optional(run.outcome.dispatch_ns) : std::nullopt;
       });
 }
@@ -207,7 +205,7 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
   const DeviceImages images = allocate_images(session_, program_);
   fill_images(session_, program_, first_, images);
   fill_apart(session_, program_, first_, memory);
-  PlainWaves waves(session_, programs_, program_, waves_, storage_, memory, images, way);
+  PlainWaves waves(session_, programs_, program_, waves_, {storage_, memory, images}, way);
   device::require(session_.finish(), "clearing the buffers");
 
   PlainRun result;
@@ -267,11 +265,11 @@ bool runs_in_any_order(const ProgramWave& wave) {
 
 } // namespace
 
-Proof prove(const device::Session& session, const device::DeviceInfo& device, const CompiledProgram& compiled,
-            BuiltProgram& built, const HostContents& first, const HostContents& outputs,
-            const DispatchLimits& limits, const RunOptions& options, Monitor& monitor) {
-  monitor.begin(Activity::proving);
-  Reference reference(session, compiled.written, compiled.schedule.storage, first);
+Proof prove(const RunContext& context, const HostContents& first, const HostContents& outputs,
+            const DispatchLimits& limits) {
+  const CompiledProgram& compiled = context.compiled;
+  context.monitor.begin(Activity::proving);
+  Reference reference(context.session, compiled.written, compiled.schedule.storage, first);
   const PlainRun plain = reference.run(limits.deadline);
   if (!plain.in_time) {
     return {.in_time = false};
@@ -291,13 +289,11 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
     }
   }
   if (proof.parity.equal) {
-    if (options.stress_runs != 0) {
-      proof.stress = run_under_stress(session, device, compiled.written, first, plain.outputs, reference,
-                                      limits.deadline, options, monitor);
+    if (context.options.stress_runs != 0) {
+      proof.stress = run_under_stress(context, first, plain.outputs, reference, limits.deadline);
     }
     if (!proof.stress || (proof.stress->in_time && !proof.stress->failure)) {
-      proof.comparison =
-          compare(session, compiled, built, first, reference, limits, options.compare_rounds, monitor);
+      proof.comparison = compare(context, first, reference, limits);
       if (proof.comparison && compiled.clock != DeviceClock::none) {
         proof.comparison->traced = true;
       }
@@ -306,7 +302,7 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
   }
   // Run both again: a difference that does not repeat is a race.
   const PlainRun again = reference.run(limits.deadline);
-  const ArenaRun rerun = run_in_arena(session, compiled, built, first, limits, monitor);
+  const ArenaRun rerun = run_in_arena(context, first, limits);
   if (again.in_time && rerun.outcome.status == RunStatus::done) {
     proof.parity.likely_cause = likely_cause(
         proof.parity, compare_outputs(compiled.written, plain.outputs, again.outputs).equal,
@@ -314,8 +310,6 @@ Proof prove(const device::Session& session, const device::DeviceInfo& device, co
   }
   return proof;
 }
-
-namespace {} // namespace
 
 std::optional<Comparison> compare_ways(std::uint64_t rounds, bool same_launches,
                                        const std::function<std::optional<std::uint64_t>()>& plain,

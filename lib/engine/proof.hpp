@@ -1,15 +1,12 @@
 // Proof of equal output: the same kernels as plain launches, one per wave in the program's order, with
 // separate buffers. It uses neither the generated kernel nor the arena nor the plan.
 #pragma once
-#include "device/monitor.hpp"
-#include "device/session.hpp"
+#include "core/statistics.hpp"
 #include "engine/arena_run.hpp"
-#include "engine/compile.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
+#include "engine/outcome.hpp"
 #include "engine/plain_waves.hpp"
-#include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -19,6 +16,127 @@
 #include <vector>
 
 namespace tidegate::engine {
+
+struct Difference {
+  std::string buffer;
+  std::uint64_t element = 0;
+  std::string expected; // result of the plain launches
+  std::string found;
+};
+
+// Likely cause of differing outputs.
+enum class DifferenceCause : std::uint8_t {
+  race,     // plain launches do not repeat their outputs
+  order,    // this run does not repeat its outputs
+  rounding, // floats that differ by some units in the last place
+  unknown,
+  item_order, // the outputs depend on the order of a queue's items
+};
+inline constexpr std::array<std::string_view, 5> difference_cause_names{"race", "order", "rounding",
+                                                                        "unknown", "item_order"};
+
+struct OutputParity {
+  std::uint64_t checked = 0; // buffers
+  bool equal = false;
+  std::optional<Difference> first_difference;
+  std::uint64_t differing_elements = 0;
+  std::optional<std::uint64_t>
+      largest_difference_ulp;                  // units in the last place, if only finite floats differ
+  std::optional<DifferenceCause> likely_cause; // if they differ
+  std::optional<bool>
+      items_reversed; // true: this run is equal, and plain launches with items in reverse differ
+};
+
+// An output next to the user's own reference.
+struct ExpectedReport {
+  std::string buffer;
+  std::string file;
+  double rtol = 0;
+  double atol = 0;
+  bool equal = false; // within the tolerances
+  std::uint64_t elements = 0;
+  std::uint64_t outside = 0;       // elements outside of the tolerances
+  std::optional<Difference> worst; // the one that is nearest to them or farthest outside, if any differs
+};
+
+// Kinds of runs under stress, by their difference from plain launches in the program's order.
+enum class StressKind : std::uint8_t {
+  wave_order, // plain launches of the waves in another order that the dependencies allow
+  launch,     // the strategies, with tiles in another order and late work-groups
+  barrier,
+  counters,
+};
+inline constexpr std::array<std::string_view, 4> stress_kind_names{"wave_order", "launch", "barrier",
+                                                                   "counters"};
+
+struct StressRuns {
+  StressKind kind = StressKind::wave_order;
+  std::uint64_t runs = 0;
+};
+
+struct StressFailure {
+  std::uint64_t seed = 0; // --stress 1 with this seed repeats it
+  StressKind kind = StressKind::wave_order;
+  std::string variation; // for people
+  RunStatus status =
+      RunStatus::done; // outputs_differ, or the status with which the run ended without outputs
+  std::optional<OutputParity> difference;
+  // Two waves whose order decides, or else those that write the differing buffer.
+  std::vector<std::string> waves;
+  bool order_decides = false; // of the two waves
+};
+
+struct StressReport {
+  std::uint64_t runs = 0; // that were requested
+  std::uint64_t seed = 0; // of the first
+  bool in_time = true;    // all of them, or those before the failure
+  std::vector<StressRuns> completed;
+  std::optional<StressFailure> failure;
+};
+
+// A run timed again and again, next to plain launches: of a traversal, a launch for each step.
+struct Comparison {
+  std::uint64_t rounds = 0;
+  double plain_ns = 0; // medians
+  double run_ns = 0;
+  double speedup = 0; // plain time divided by run time: the median of the rounds, with its interval
+  double speedup_low = 0, speedup_high = 0;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+  std::vector<double> plain_rounds_ns;
+  std::vector<double> run_rounds_ns;
+  std::optional<bool> traced; // the kernel also reads the device's clock, as --trace needs it
+};
+
+// A candidate that a first run of the program has begun with. One with neither a ratio nor a reason is tried again.
+struct TriedWay {
+  std::string value;
+  std::optional<double> ratio; // its time divided by that of plain launches; empty if it was not timed
+  bool taken = false;
+  std::string thrown_out; // why it was rejected; or empty
+};
+
+// The choice of a launch plan by the first runs of a program on a device: candidates are compared with plain launches
+// on the program's data, and timed, until each has been tried. Later runs reuse the result.
+struct FirstRun {
+  bool compared = false;        // with plain launches
+  bool equal = false;           // the outputs of what runs, in every byte
+  bool measured = false;        // candidates were timed
+  bool kept = false;            // in the user's folder, for later runs
+  bool settled = false;         // no later run tries candidates
+  std::string reason;           // for people
+  std::string next;             // what the next run does, for people
+  std::uint64_t candidates = 0; // of them `tried` has those that were tried, by all runs
+  std::uint64_t repeat = 0;     // of the program when candidates were timed; 0: unknown
+  std::uint64_t iterations = 0; // compared iterations; 0 if nothing was compared
+  std::uint64_t budget_ns = 0;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t runs = 0;
+  std::optional<double> plain_ns; // medians of a dispatch of those iterations
+  std::optional<double> taken_ns;
+  std::vector<TriedWay> tried;
+  std::optional<OutputParity> difference;     // of a candidate that differed from plain launches
+  std::optional<std::string> difference_file; // file with all data for a bug report
+};
 
 // Compares the outputs byte for byte.
 OutputParity compare_outputs(const Job& program, const HostContents& expected, const HostContents& found);
@@ -77,16 +195,13 @@ struct Proof {
 
 // Runs the plain launches and compares `outputs` with theirs; then runs the program under stress, and times both ways,
 // as the options say. Throws device::Refused.
-Proof prove(const device::Session& session, const device::DeviceInfo& device, const CompiledProgram& compiled,
-            BuiltProgram& built, const HostContents& first, const HostContents& outputs,
-            const DispatchLimits& limits, const RunOptions& options, Monitor& monitor);
+Proof prove(const RunContext& run, const HostContents& first, const HostContents& outputs,
+            const DispatchLimits& limits);
 
 // Compares each run with `expected`, the outputs of plain launches in the program's order, and ends with the first that
 // differs. Throws device::Refused.
-StressReport run_under_stress(const device::Session& session, const device::DeviceInfo& device,
-                              const Job& program, const HostContents& first, const HostContents& expected,
-                              Reference& reference, std::chrono::steady_clock::time_point deadline,
-                              const RunOptions& options, Monitor& monitor);
+StressReport run_under_stress(const RunContext& run, const HostContents& first, const HostContents& expected,
+                              Reference& reference, std::chrono::steady_clock::time_point deadline);
 
 // Times both ways in pairs of alternating order. Each returns its nanoseconds, or nothing once time is up: then the
 // rounds before count. Returns nothing without a round. `same_launches`: both ways are the same, so what differs is

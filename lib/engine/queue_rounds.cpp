@@ -2,7 +2,6 @@
 
 #include "core/interrupt.hpp"
 #include "engine/device_memory.hpp"
-#include "engine/plain_waves.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -217,10 +216,9 @@ std::vector<QueueOutcome> QueueStates::read() const {
 }
 
 QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
-                         std::uint32_t wave, const std::vector<device::Buffer>& memory,
-                         const std::vector<std::uint32_t>& storage, QueueWay way)
+                         std::uint32_t wave, const std::vector<device::Buffer>& memory, QueueWay way)
     : session_(session), program_(program), wave_(wave), way_(way) {
-  const engine::ProgramWave& spec = program.waves[wave];
+  const ProgramWave& spec = program.waves[wave];
   const ProgramQueue& queue = *spec.queue;
   if (checks()) {
     check_ = programs.kernel(check_op(spec));
@@ -237,7 +235,7 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
       set(check_, 4, seen_);
       require(session.set_value(check_, 5, reference_items_per_launch), "setting the number of items");
       for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
-        set(check_, 6 + i - spec.own_arguments, memory[storage[spec.arguments[i].buffer]]);
+        set(check_, 6 + i - spec.own_arguments, memory[spec.arguments[i].buffer]);
       }
       return;
     }
@@ -253,14 +251,14 @@ QueueRounds::QueueRounds(const device::Session& session, const PlainPrograms& pr
     set(check_, 3, closed_);
     set(check_, 4, state_);
     for (std::uint32_t i = spec.own_arguments; i < spec.arguments.size(); ++i) {
-      set(check_, 5 + i - spec.own_arguments, memory[storage[spec.arguments[i].buffer]]);
+      set(check_, 5 + i - spec.own_arguments, memory[spec.arguments[i].buffer]);
     }
     return;
   }
   state_ = memory[*spec.state];
   drain_ = programs.kernel(spec.op);
   for (std::uint32_t i = 0; i < spec.arguments.size(); ++i) {
-    set(drain_, i, memory[storage[spec.arguments[i].buffer]]);
+    set(drain_, i, memory[spec.arguments[i].buffer]);
   }
   if (spec.in_rounds()) {
     turn_ = programs.kernel(turn_op(spec));

@@ -4,8 +4,8 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/job.hpp"
+#include "engine/plain_programs.hpp"
 #include "engine/queue.hpp"
-#include "engine/run_report.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/policy/priority.hpp>
 
@@ -19,8 +19,6 @@
 #include <vector>
 
 namespace tidegate::engine {
-
-class PlainPrograms;
 
 // Ways in which ordinary launches run a wave's items.
 enum class QueueWay : std::uint8_t {
@@ -58,6 +56,33 @@ struct QueueOutcome {
   std::optional<PublishingCounts> counts = {};
 };
 
+// Items of a queue whose ops publish, counted on the device in all iterations.
+struct PublishingReport {
+  std::uint64_t given_items = 0; // that the iterations began with
+  std::uint64_t published_items = 0;
+  std::uint64_t executed_items = 0;
+  std::uint64_t deduped_items = 0; // published items that were identical to others
+  std::uint32_t capacity = 0;
+  std::uint32_t needed_capacity = 0;
+  std::optional<std::uint64_t> grown_from; // the first capacity, if the program ran again
+};
+
+// A wave of work items. Ages count rounds.
+struct QueueReport {
+  std::string wave;
+  std::uint64_t items = 0; // given items
+  std::uint64_t deduped_items = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t items_processed = 0; // in all iterations, like those that remain
+  std::uint64_t items_remaining = 0;
+  bool requeues = false; // some op can requeue
+  std::uint64_t rounds = 0;
+  std::uint64_t requeue_count = 0;
+  std::uint64_t aged_promotions = 0;
+  std::uint32_t max_priority_age = 0;
+  std::optional<PublishingReport> publishing;
+};
+
 // Decodes the state of a queue (kernels/wave/queue_state.h).
 QueueOutcome queue_outcome(const Job& program, std::uint32_t wave, std::span<const std::uint32_t> state);
 
@@ -92,10 +117,9 @@ class QueueRounds {
 public:
   using Clock = std::chrono::steady_clock;
 
-  // `memory` holds the program's buffers by index for one swap phase. Throws device::Refused.
+  // `memory` holds the program's buffers by index in one swap phase. Throws device::Refused.
   QueueRounds(const device::Session& session, const PlainPrograms& programs, const Job& program,
-              std::uint32_t wave, const std::vector<device::Buffer>& memory,
-              const std::vector<std::uint32_t>& storage, QueueWay way);
+              std::uint32_t wave, const std::vector<device::Buffer>& memory, QueueWay way);
 
   // Returns false if items are left: one failed, none makes progress, too many wait, or time is up. `event`
   // receives the first launch and may be null. Throws device::Refused; as a reference also queue_error().

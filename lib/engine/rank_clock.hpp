@@ -2,7 +2,6 @@
 // ranks.
 #pragma once
 #include "device/monitor.hpp"
-#include "engine/run_report.hpp"
 #include "engine/slices.hpp"
 #include "engine/timeline.hpp"
 #include "ranks/ranks.hpp"
@@ -15,6 +14,47 @@
 #include <vector>
 
 namespace tidegate::engine {
+
+// One of several ranks. Times are those of its dispatch.
+struct RankReport {
+  std::uint32_t rank = 0;
+  std::string host;
+  std::string device;
+  std::uint64_t dispatch_ns = 0;
+  std::uint64_t waiting_ns = 0; // part of dispatch_ns: for messages of other ranks
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages = 0;                // sent
+  std::optional<std::uint64_t> edges;        // of a graph: of its vertices
+  std::optional<std::uint64_t> device_bytes; // for its part of a graph, or its buffers
+};
+
+// Each rank runs its part of a wave, or rank 0 runs it and sends the others what it may have written.
+enum class RunsOn : std::uint8_t { parts, one };
+inline constexpr std::array<std::string_view, 2> runs_on_names{"parts", "one"};
+
+struct RankWaveReport {
+  std::string wave;
+  RunsOn runs_on = RunsOn::parts;
+  std::string reason, fix;
+};
+
+struct RankBufferReport {
+  std::string buffer;
+  bool split = false;           // each rank writes its part
+  bool in_parts = false;        // and has room for what it touches alone
+  std::uint64_t bytes_sent = 0; // of its contents, by all ranks
+  std::string reason, fix;      // why it is not split, or has room for all of it
+};
+
+// A run on several ranks.
+struct RanksReport {
+  std::vector<RankReport> ranks;
+  std::uint32_t slowest = 0; // the rank that worked longest, without waiting
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t messages = 0;
+  std::vector<RankWaveReport> waves;     // of a wave program
+  std::vector<RankBufferReport> buffers; // of a wave program
+};
 
 // A traced run of one rank: from one mark to the next it has worked, or sent and waited for others.
 class RankTrace {

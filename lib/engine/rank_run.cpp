@@ -121,7 +121,8 @@ public:
     for (const device::Buffer& memory : memory_) {
       arena_.parts.push_back({.memory = memory});
     }
-    PlainWaves waves(session_, programs, program_, order_, storage_, memory_, {}, QueueWay::drain);
+    const DeviceImages none(program_.buffers.size());
+    PlainWaves waves(session_, programs, program_, order_, {storage_, memory_, none}, QueueWay::drain);
     waves_ = &waves;
     for (std::uint32_t wave = 0; wave < moved.size(); ++wave) {
       hand_over_begins(wave, moved[wave]);

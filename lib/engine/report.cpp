@@ -4,8 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
 #include "device/monitor.hpp"
-#include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
+#include "engine/progress.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 
@@ -308,6 +307,48 @@ void report_queues(RunReport& report, const Job& program, const std::vector<Queu
       report.error = queue_error(program, outcome.wave, *outcome.failure);
     }
   }
+}
+
+WaveSummary wave_summary(const Job& program, std::size_t index) {
+  const ProgramWave& wave = program.waves[index];
+  const std::string& op = program.ops[wave.op].name;
+  return {.name = wave.name.empty() ? fmt::format("{} {}", op, index) : wave.name,
+          .text = program.wave_text(static_cast<std::uint32_t>(index)),
+          .op = op,
+          .section = wave.section,
+          .tiles = wave.range.tiles()};
+}
+
+BufferSummary buffer_summary(const ProgramBuffer& buffer, const MemoryLayout& memory, std::size_t index) {
+  return {.name = buffer.name,
+          .bytes = buffer.bytes,
+          .memory = buffer.is_object()    ? MemoryKind::image
+                    : buffer.in_registers ? MemoryKind::registers
+                                          : MemoryKind::arena,
+          .offset = memory.offsets[index],
+          .alive = memory.lifetimes[index]};
+}
+
+ProgramSummary summary_of(const CompiledProgram& compiled) {
+  const Job& program = compiled.written;
+  ProgramSummary summary{.dag = wave_dag(program, compiled.budget_bytes),
+                         .derived = program.derived,
+                         .most_iterations = program.iterations,
+                         .budget_bytes = compiled.budget_bytes,
+                         .budget_given = program.budget_bytes != 0,
+                         .reasons = compiled.recommendation.reasons};
+  for (std::size_t i = 0; i < program.waves.size(); ++i) {
+    summary.waves.push_back(wave_summary(program, i));
+  }
+  for (std::uint32_t i = 0; i < compiled.program.waves.size(); ++i) {
+    if (compiled.program.waves[i].joined_waves != 1) {
+      summary.windows.push_back({.text = compiled.program.wave_text(i), .waves = compiled.parts[i]});
+    }
+  }
+  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
+    summary.buffers.push_back(buffer_summary(compiled.program.buffers[i], compiled.memory, i));
+  }
+  return summary;
 }
 
 // Reports the facts known after compilation.

@@ -3,18 +3,11 @@
 #include "device/monitor.hpp"
 #include "engine/compile.hpp"
 #include "engine/execute.hpp"
-#include "engine/queue_rounds.hpp"
-#include "engine/run_options.hpp"
 #include "engine/run_report.hpp"
-#include "engine/slices.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace tidegate::engine {
 
@@ -43,79 +36,5 @@ RunReport report_of_halos(const CompiledProgram& compiled, const HaloReport& hal
 // Returns what the host knows of a run whose device does not respond.
 RunReport report_of_silence(const CompiledProgram& compiled, const Monitor& monitor, bool interrupted,
                             const RunOptions& options, std::uint64_t wall_time_ns);
-
-// The parts of reports that runs of both kinds of programs have.
-
-DeviceReport device_report(const device::DeviceInfo& device);
-
-// Reports the calls of a run, and those of its dispatch among them.
-void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch);
-
-// Reports the dispatch.
-void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
-
-// Reports the file that the timeline goes to, if the options name one, and warns if spans had no room.
-void report_timeline(ReportHead& report, const RunOptions& options);
-
-// Sets the error of a run that ended at its deadline, by an interrupt or by a hang. `left` describes its progress
-// ("3 waves done"), `fix` what gives it the time, `where` the step of the first stuck work-group.
-struct Ending {
-  std::string left;
-  std::string fix;
-  std::string where;
-};
-void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited);
-
-// Reports that the device did not respond after the run should have ended. `own_kernels`: the kernels are the
-// user's.
-void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
-                    bool own_kernels);
-
-// Time that a run may still take after it was asked to stop, before the process ends.
-inline constexpr std::chrono::nanoseconds grace = std::chrono::seconds(3);
-
-// Returns the entry of a written file, with its size.
-WrittenFile written_file(const std::string& file, std::string what);
-
-// Writes the source of the generated kernel if the options name a file for it.
-Result<void> write_kernel(const RunOptions& options, std::string_view source,
-                          std::vector<WrittenFile>& written);
-
-struct WaveProgress {
-  std::uint64_t items = 0;     // of one run of the wave
-  std::uint64_t in_all = 0;    // of all its runs in the program, and those that ops published
-  std::uint64_t processed = 0; // of these
-  std::uint64_t runs = 0;      // that are complete
-  std::uint64_t partial = 0;   // of a queue: processed items of the run after them
-  bool counted = false;        // `processed` by the device, as ops publish items
-};
-
-// Returns the progress of a complete run, by wave as written.
-std::vector<WaveProgress> whole_progress(const CompiledProgram& compiled);
-
-// Returns the progress of each wave as written, for a run that has come to `at` and whose queues have these states; a
-// stage that has begun does not count. Without states it returns what the host knows.
-std::vector<WaveProgress> progress_of(const CompiledProgram& compiled, const Position& at,
-                                      std::span<const QueueOutcome> queues);
-
-// Returns the lanes that had an item, divided by those that ran, in basis points: the work-items of launches,
-// or those of all work-groups in each turn of a persistent launch with `workers` of them.
-std::uint64_t occupancy_bps(const CompiledProgram& compiled, const Position& at, std::uint32_t workers,
-                            std::span<const WaveProgress> progress, std::span<const QueueOutcome> queues);
-
-// The rules that each group of waves derives from: its own, and those of all their ancestors, also in earlier
-// iterations: waves that write what they access, or read what they write.
-struct Lineage {
-  std::vector<std::uint32_t> regions; // by group in order of execution: bit n stands for rule n
-  // Iterations that are listed; the others are like the last ones listed, of their swap phase.
-  std::uint64_t iterations = 0;
-  std::uint64_t items = 0; // processed items that derive from a rule
-};
-
-// Returns the lineage; empty if no wave has rules. `storage[phase][buffer]` is the buffer whose memory a
-// buffer uses.
-Lineage trace_lineage(const Job& program, const planning::BarrierGroups& groups,
-                      const std::vector<std::vector<std::uint32_t>>& storage,
-                      std::span<const WaveProgress> progress);
 
 } // namespace tidegate::engine

@@ -31,6 +31,16 @@ Result<void> check_files(const Job& job, const RunOptions& options) {
   return keep_inputs(job, std::move(files));
 }
 
+Result<void> write_kernel(const RunOptions& options, const CompiledProgram& compiled,
+                          std::vector<WrittenFile>& written) {
+  written.clear();
+  if (!options.emit_kernel.empty()) {
+    TIDEGATE_TRY(written.emplace_back(),
+                 write_file(options.emit_kernel, compiled.source.source, "generated kernel"));
+  }
+  return {};
+}
+
 // A driver that gives up while the waves run most often does so for what they did.
 Error explained(Error error, const Monitor& monitor) {
   if (error.code == ErrorCode::opencl_failure && monitor.activity == Activity::running) {
@@ -75,7 +85,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
   CompiledProgram& compiled = prepared->compiled;
   TIDEGATE_CHECK(check_files(compiled.written, options));
   std::vector<WrittenFile> emitted;
-  TIDEGATE_CHECK(write_kernel(options, compiled.source.source, emitted));
+  TIDEGATE_CHECK(write_kernel(options, compiled, emitted));
   const auto with_kernel = [&emitted, start](RunReport report) {
     report.wall_time_ns = elapsed_ns(start); // with the trace of rules
     for (WrittenFile& kernel : emitted) {    // --stress may have written another one
@@ -128,8 +138,7 @@ Result<RunReport> run_prepared(std::shared_ptr<Prepared>& prepared, const device
       const std::scoped_lock lock(replacing);
       prepared.swap(simpler);
     }
-    emitted.clear();
-    TIDEGATE_CHECK(write_kernel(options, prepared->compiled.source.source, emitted));
+    TIDEGATE_CHECK(write_kernel(options, prepared->compiled, emitted));
     executed = execute(*prepared, *device, options, monitor);
   }
   if (!executed) {

@@ -4,7 +4,6 @@
 #include "device/session.hpp"
 #include "engine/compile.hpp"
 #include "engine/launch_times.hpp"
-#include "engine/run_report.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,6 +34,7 @@ struct TraversalOptions {
 };
 
 struct Kept;
+struct RunReport;
 
 struct RunOptions {
   CompileOptions compile;              // traversals use strategy, workers and dry_run

@@ -10,11 +10,11 @@
 
 namespace tidegate::engine {
 
-DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
-                               const Residency& residency, std::uint32_t gpu_polls) {
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const Residency& residency,
+                               std::uint32_t gpu_polls, std::uint64_t slice_ns, std::uint64_t most_ns) {
   const bool cpu = device.type == device::DeviceType::cpu;
-  return {.slice_ns = options.slice_ns,
-          .deadline = SliceLoop::Clock::now() + std::chrono::nanoseconds(options.max_wall_time_ns),
+  return {.slice_ns = slice_ns,
+          .deadline = SliceLoop::Clock::now() + std::chrono::nanoseconds(most_ns),
           .workers = residency.workers,
           .arrivals_per_barrier = residency.workers,
           .most_polls = cpu ? std::numeric_limits<std::uint32_t>::max() : gpu_polls};

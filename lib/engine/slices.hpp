@@ -8,8 +8,7 @@
 #include "device/session.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/launch_times.hpp"
-#include "engine/run_options.hpp"
-#include "engine/run_report.hpp"
+#include "engine/outcome.hpp"
 #include <tidegate/device/device_list.hpp>
 
 #include <chrono>
@@ -39,27 +38,12 @@ struct DispatchLimits {
   DeviceClock clock = DeviceClock::none;  // that the kernel was compiled to read
 };
 
-// Returns the limits of a dispatch. `gpu_polls`: how often a work-group of a GPU polls before it gives up. On
-// a CPU it may wait long for one whose core is busy; there the host ends the wait.
-DispatchLimits dispatch_limits(const device::DeviceInfo& device, const RunOptions& options,
-                               const Residency& residency, std::uint32_t gpu_polls);
+// Returns the limits of a dispatch that begins now. `gpu_polls`: how often a work-group of a GPU polls before it gives
+// up. On a CPU it may wait long for one whose core is busy; there the host ends the wait.
+DispatchLimits dispatch_limits(const device::DeviceInfo& device, const Residency& residency,
+                               std::uint32_t gpu_polls, std::uint64_t slice_ns, std::uint64_t most_ns);
 
 inline constexpr std::size_t most_slice_times = 65'535; // kept
-
-struct DispatchOutcome {
-  RunStatus status = RunStatus::done; // or deadline, interrupted, hang, queue_failed
-  std::uint64_t iterations = 0;       // that were completed
-  bool until_met = false;
-  Position reached;              // of a wave program; its stages are those of the schedule
-  device::CallCounts calls;      // of the dispatch
-  std::uint64_t dispatch_ns = 0; // until the last launch has ended
-  std::chrono::steady_clock::time_point ended_at;
-  std::vector<std::uint64_t> slices_ns; // of the first ones
-  std::vector<StuckGroup> stuck_groups;
-  std::uint64_t compile_ns = 0; // in first launches, not part of dispatch_ns
-  bool waited = false;          // time was up while work-groups waited for each other
-  std::optional<Trace> trace;   // where it was asked for
-};
 
 // The counters that work-groups of a persistent launch wait on (kernels/common/device_barrier.cl): arrivals at the
 // barrier, groups that gave up, and the progress of each group. They continue from launch to launch.

@@ -11,9 +11,7 @@
 // A kind that the program or the device does not admit is replaced by the next one.
 #include "core/interrupt.hpp"
 #include "core/npy.hpp"
-#include "engine/execute.hpp"
 #include "engine/proof.hpp"
-#include "engine/report.hpp"
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -83,11 +81,10 @@ std::vector<std::string> writers(const Job& program, const std::string& buffer) 
 
 class Stress {
 public:
-  Stress(const device::Session& session, const device::DeviceInfo& device, const Job& program,
-         const HostContents& first, const HostContents& expected, Reference& reference,
-         Clock::time_point deadline, const RunOptions& options, Monitor& monitor)
-      : session_(session), device_(device), program_(program), first_(first), expected_(expected),
-        reference_(reference), deadline_(deadline), options_(options), monitor_(monitor),
+  Stress(const RunContext& run, const HostContents& first, const HostContents& expected, Reference& reference,
+         Clock::time_point deadline)
+      : context_(run), program_(run.compiled.written), first_(first), expected_(expected),
+        reference_(reference), deadline_(deadline), options_(run.options), monitor_(run.monitor),
         usual_(program_order(program_)) {}
 
   StressReport run() {
@@ -109,11 +106,10 @@ public:
       report.failure = failure_of(std::move(trial), seed);
     }
     monitor_.deadline = deadline_;
-    std::vector<WrittenFile> written;
-    const auto kernel =
-        last_ == nullptr ? Result<void>() : write_kernel(options_, last_->compiled.source.source, written);
-    if (!kernel) {
-      throw device::Refused{kernel.error()};
+    if (last_ != nullptr && !options_.emit_kernel.empty()) {
+      if (auto file = write_file(options_.emit_kernel, last_->compiled.source.source, ""); !file) {
+        throw device::Refused{std::move(file.error())};
+      }
     }
     return report;
   }
@@ -174,13 +170,14 @@ private:
     options.trace = false;
     options.workers.reset();
     options.mapping.reset();
-    auto compiled = compile(program_, &device_, options);
+    auto compiled = compile(program_, &context_.device, options);
     if (!compiled || compiled->strategy.strategy != strategy || compiled->tables.cases.empty()) {
       return {};
     }
     auto variant = std::make_unique<Variant>(std::move(*compiled));
     try {
-      variant->built.emplace(build(session_, device_, variant->compiled, options_.cache_folder));
+      variant->built.emplace(
+          build(context_.session, context_.device, variant->compiled, options_.cache_folder));
     } catch (const device::Refused& refused) {
       if (refused.error.code == ErrorCode::kernel_does_not_fit) {
         return {};
@@ -188,7 +185,8 @@ private:
       throw;
     }
     variant->resident =
-        find_residency(session_, device_, variant->compiled, *variant->built, std::nullopt).resident;
+        find_residency(context_.session, context_.device, variant->compiled, *variant->built, std::nullopt)
+            .resident;
     return variant;
   }
 
@@ -213,12 +211,13 @@ private:
                         tile_mapping_names[static_cast<std::size_t>(compiled.synchronization.mapping)],
                         plural(residency.workers, "work-group"));
     }
-    if (auto sound = check_schedule(compiled, residency, device_); !sound) {
+    if (auto sound = check_schedule(compiled, residency, context_.device); !sound) {
       throw device::Refused{std::move(sound.error())};
     }
-    DispatchLimits limits = dispatch_limits(compiled, device_, options_, residency);
+    DispatchLimits limits = dispatch_limits(compiled, context_.device, options_, residency);
     limits.deadline = deadline_;
-    ArenaRun run = run_in_arena(session_, compiled, *variant.built, first_, limits, monitor_);
+    ArenaRun run = run_in_arena(
+        {context_.session, context_.device, compiled, *variant.built, monitor_, options_}, first_, limits);
     return {.kind = strategy == Strategy::launch    ? StressKind::launch
                     : strategy == Strategy::barrier ? StressKind::barrier
                                                     : StressKind::counters,
@@ -289,8 +288,7 @@ private:
     return plain.in_time && compare_outputs(program_, expected_, plain.outputs).equal;
   }
 
-  const device::Session& session_;
-  const device::DeviceInfo& device_;
+  const RunContext& context_;
   const Job& program_;
   const HostContents& first_;
   const HostContents& expected_;
@@ -305,11 +303,9 @@ private:
 
 } // namespace
 
-StressReport run_under_stress(const device::Session& session, const device::DeviceInfo& device,
-                              const Job& program, const HostContents& first, const HostContents& expected,
-                              Reference& reference, Clock::time_point deadline, const RunOptions& options,
-                              Monitor& monitor) {
-  return Stress(session, device, program, first, expected, reference, deadline, options, monitor).run();
+StressReport run_under_stress(const RunContext& run, const HostContents& first, const HostContents& expected,
+                              Reference& reference, Clock::time_point deadline) {
+  return Stress(run, first, expected, reference, deadline).run();
 }
 
 } // namespace tidegate::engine

@@ -291,8 +291,9 @@ Result<void> Workbench::prove(Configuration& configuration, std::uint64_t most_n
 
 engine::ArenaRun Workbench::run(Configuration& configuration, std::uint64_t most_ns) {
   configuration.limits.deadline = begin_run(most_ns);
-  engine::ArenaRun done = engine::run_in_arena(*configuration.session, configuration.compiled,
-                                               *configuration.built, first_, configuration.limits, monitor_);
+  engine::ArenaRun done = engine::run_in_arena(
+      {*configuration.session, device_, configuration.compiled, *configuration.built, monitor_, options_},
+      first_, configuration.limits);
   if (done.outcome.status == engine::RunStatus::done) { // `until` may end the run earlier
     configuration.compiled.load.iterations = static_cast<double>(done.outcome.iterations);
   }

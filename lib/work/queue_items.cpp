@@ -2,7 +2,6 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "engine/queue_rounds.hpp"
-#include "engine/run_report.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"

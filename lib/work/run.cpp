@@ -299,11 +299,12 @@ std::string stream_key(const WaveProgram& program, const std::string& folder) {
 std::shared_ptr<Prepared> find_prepared(const RunOptions& options) {
   const auto found = options.kept->programs.find(options.kept_key);
   if (found == options.kept->programs.end() ||
-      std::ranges::any_of(found->second->sources,
+      std::ranges::any_of(found->second.prepared->sources,
                           [](const auto& source) { return file_state(source.first) != source.second; })) {
     return {};
   }
-  return found->second;
+  found->second.last_run = options.kept->run;
+  return found->second.prepared;
 }
 
 Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgram& program,
@@ -314,7 +315,6 @@ Result<RunReport> run_again(std::shared_ptr<Prepared> prepared, const WaveProgra
   TIDEGATE_CHECK(
       exchange_contents(prepared->compiled.written, prepared->compiled.program, program, options.scope));
   prepared->compiled.plan_ns = 0;
-  prepared->last_run = options.kept->run;
   TIDEGATE_TRY(RunReport report, run_prepared(prepared, &device, options, monitor, start));
   Lowering lowering(program, folder, &device, options);
   return with_room(std::move(report), lowering, options, monitor);

@@ -59,9 +59,13 @@ using Head = std::array<std::uint32_t, 4>; // iteration, stage, turn, arrivals
 // A persistent launch of two stages, of 5 and 3 tiles, that are repeated.
 struct DispatcherRun {
   StandIn session;
-  Job program = program_of(1, {64});
-  Schedule schedule{.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .storage = {{0}}};
-  LaunchTables tables;
+  CompiledProgram compiled{
+      .program = program_of(1, {64}),
+      .strategy = {.strategy = Strategy::barrier},
+      .schedule = {.group_size = 4, .repeat_end = 2, .tiles_per_pack = {1, 1}, .storage = {{0}}}};
+  Job& program = compiled.program;
+  Schedule& schedule = compiled.schedule;
+  LaunchTables& tables = compiled.tables;
   DispatchLimits limits{
       .deadline = SliceLoop::Clock::now() + 1h, .workers = workers, .arrivals_per_barrier = workers};
   Monitor monitor;
@@ -114,11 +118,9 @@ struct DispatcherRun {
     Arena arena;
     arena.whole = *session.allocate(64);
     arena.parts = {{.memory = arena.whole}};
-    BuiltKernel kernel{.kernel = *session.make_kernel({}, "persistent")};
+    BuiltProgram built{.kernel = BuiltKernel{.kernel = *session.make_kernel({}, "persistent")}};
     const QueueStates queues(session, program, arena);
-    Dispatcher dispatcher(session, program, schedule, tables, Strategy::barrier, TileMapping::strided,
-                          &kernel, nullptr, queues, arena, limits, monitor);
-    return dispatcher.run();
+    return Dispatcher({session, {}, compiled, built, monitor, {}}, nullptr, queues, arena, limits).run();
   }
 };
 

@@ -1,6 +1,6 @@
 // Source rules, traced from waves to their descendants.
 #include "../program_support.hpp"
-#include "engine/report.hpp"
+#include "engine/progress.hpp"
 
 #include <doctest/doctest.h>
 

@@ -65,8 +65,8 @@ struct Setup {
     for (const ProgramBuffer& buffer : program.buffers) {
       memory.push_back(*session.allocate(buffer.bytes));
     }
-    waves.emplace(session, *programs, program, all, storage, memory, DeviceImages(program.buffers.size()),
-                  way);
+    waves.emplace(session, *programs, program, all,
+                  WaveMemory{storage, memory, DeviceImages(program.buffers.size())}, way);
   }
 
   // Launches by themselves, each a stage.
@@ -77,16 +77,18 @@ struct Setup {
       schedule.stages.push_back({.waves = {wave}, .tiles = 4, .packs = 4, .plain = true});
     }
     program.iterations = iterations;
-    const LaunchTables tables;
+    const CompiledProgram compiled{
+        .program = program, .strategy = {.strategy = Strategy::launch}, .schedule = std::move(schedule)};
+    BuiltProgram built;
     Arena arena;
     for (const device::Buffer& buffer : memory) {
       arena.parts.push_back({.memory = buffer});
     }
     const QueueStates queues(session, program, arena);
     Monitor monitor;
-    Dispatcher dispatcher(session, program, schedule, tables, Strategy::launch, TileMapping::strided, nullptr,
-                          &*waves, queues, arena, {.deadline = deadline}, monitor);
-    return dispatcher.run();
+    return Dispatcher({session, {}, compiled, built, monitor, {}}, &*waves, queues, arena,
+                      {.deadline = deadline})
+        .run();
   }
 
   [[nodiscard]] std::string refusal() {

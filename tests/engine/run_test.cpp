@@ -355,8 +355,8 @@ TEST_CASE("a wait on the device that runs out is reported by the kernel itself")
     const std::uint32_t expected = ++limits.arrivals_per_barrier; // one too many
     limits.most_polls = std::uint32_t{1} << 16U;
     ExecutedProgram executed{.residency = residency};
-    executed.run = run_in_arena(session, *compiled, built, *first_contents(session, compiled->program, 0),
-                                limits, run.monitor);
+    executed.run = run_in_arena({session, run.device, *compiled, built, run.monitor, run.options},
+                                *first_contents(session, compiled->program, 0), limits);
     const RunReport report = report_of_run(*compiled, executed, run.device, run.options, 0);
     CHECK(report.status == RunStatus::hang);
     REQUIRE(!report.stuck_groups.empty());

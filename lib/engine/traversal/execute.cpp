@@ -5,7 +5,7 @@
 #include "core/files.hpp"
 #include "core/npy.hpp"
 #include "engine/proof.hpp"
-#include "engine/report.hpp"
+#include "engine/report_head.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include "core/duration.hpp"
-#include "engine/report.hpp"
+#include "engine/report_head.hpp"
 #include "engine/traversal/execute.hpp"
 #include <tidegate/core/text.hpp>
 

@@ -3,7 +3,7 @@
 #include "device/kernels.hpp"
 #include "engine/device_memory.hpp"
 #include "engine/kernel_cache.hpp"
-#include "engine/source_errors.hpp"
+#include "engine/plain_programs.hpp"
 #include "opencl_c/preprocessor.hpp"
 #include "opencl_c/rewriting.hpp"
 #include <tidegate/core/text.hpp>

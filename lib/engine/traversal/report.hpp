@@ -1,7 +1,7 @@
 // Results of a traversal, which become its document. Plain data.
 #pragma once
 #include "engine/job.hpp"
-#include "engine/run_report.hpp"
+#include "engine/report_head.hpp"
 #include "engine/traversal/checks.hpp"
 #include "engine/traversal/memory.hpp"
 #include "engine/traversal/waves.hpp"

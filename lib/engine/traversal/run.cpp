@@ -3,7 +3,8 @@
 #include "core/duration.hpp"
 #include "core/files.hpp"
 #include "core/interrupt.hpp"
-#include "engine/report.hpp"
+#include "engine/kept.hpp"
+#include "engine/report_head.hpp"
 #include "engine/traversal/execute.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
@@ -127,8 +128,12 @@ Result<FrontierReport> run_loaded(const AskedTraversal& asked, const graphs::Fro
   TIDEGATE_TRY(const TraversalPlan plan, plan_traversal(asked, program, own, options));
   FrontierReport report = report_of_plan(plan);
   report.queue_plan_ns = elapsed_ns(planned_from);
-  TIDEGATE_CHECK(engine::write_kernel(
-      options, fmt::format("// {}\n{}", plan.source.options, plan.source.source), report.files_written));
+  if (!options.emit_kernel.empty()) {
+    TIDEGATE_TRY(report.files_written.emplace_back(),
+                 engine::write_file(options.emit_kernel,
+                                    fmt::format("// {}\n{}", plan.source.options, plan.source.source),
+                                    "generated kernel"));
+  }
   if (options.compile.dry_run) {
     report.status = RunStatus::planned;
     report.wall_time_ns = elapsed_ns(start);

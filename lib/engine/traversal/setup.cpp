@@ -150,7 +150,8 @@ Result<engine::Residency> find_groups(const device::Session& session, const devi
 engine::DispatchLimits limits_of(const device::DeviceInfo& device, const engine::RunOptions& options,
                                  const engine::Residency& groups, Strategy strategy) {
   constexpr std::uint32_t gpu_polls = std::uint32_t{1} << 26U; // groups wait long while one works alone
-  engine::DispatchLimits limits = engine::dispatch_limits(device, options, groups, gpu_polls);
+  engine::DispatchLimits limits =
+      engine::dispatch_limits(device, groups, gpu_polls, options.slice_ns, options.max_wall_time_ns);
   if (strategy == Strategy::launch) { // nothing waits inside
     limits.arrivals_per_barrier = 0;
   }

@@ -1,79 +1,13 @@
-#include "engine/run_report.hpp"
+#include "engine/report_head.hpp"
 
 #include "core/duration.hpp"
-#include "core/files.hpp"
-#include "engine/compile.hpp"
-#include "engine/report.hpp"
-#include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
 
-#include <cstddef>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 namespace tidegate::engine {
-namespace {
-
-WaveSummary wave_summary(const engine::Job& program, std::size_t index) {
-  const engine::ProgramWave& wave = program.waves[index];
-  const std::string& op = program.ops[wave.op].name;
-  return {.name = wave.name.empty() ? fmt::format("{} {}", op, index) : wave.name,
-          .text = program.wave_text(static_cast<std::uint32_t>(index)),
-          .op = op,
-          .section = wave.section,
-          .tiles = wave.range.tiles()};
-}
-
-BufferSummary buffer_summary(const engine::ProgramBuffer& buffer, const engine::MemoryLayout& memory,
-                             std::size_t index) {
-  return {.name = buffer.name,
-          .bytes = buffer.bytes,
-          .memory = buffer.is_object()    ? MemoryKind::image
-                    : buffer.in_registers ? MemoryKind::registers
-                                          : MemoryKind::arena,
-          .offset = memory.offsets[index],
-          .alive = memory.lifetimes[index]};
-}
-
-} // namespace
-
-std::string place_text(const BoundsViolation& violation) {
-  const std::string changed = plural(violation.changed_bytes, "byte");
-  return violation.side == Side::after
-             ? fmt::format("past the end of {} (first byte at offset {}, {} changed)",
-                           in_quotes(violation.buffer), violation.buffer_bytes + violation.distance_bytes,
-                           changed)
-             : fmt::format("before the start of {} (last byte at offset -{}, {} changed)",
-                           in_quotes(violation.buffer), violation.distance_bytes, changed);
-}
-
-ProgramSummary summary_of(const engine::CompiledProgram& compiled) {
-  const engine::Job& program = compiled.written;
-  ProgramSummary summary{.dag = wave_dag(program, compiled.budget_bytes),
-                         .derived = program.derived,
-                         .most_iterations = program.iterations,
-                         .budget_bytes = compiled.budget_bytes,
-                         .budget_given = program.budget_bytes != 0,
-                         .reasons = compiled.recommendation.reasons};
-  for (std::size_t i = 0; i < program.waves.size(); ++i) {
-    summary.waves.push_back(wave_summary(program, i));
-  }
-  for (std::uint32_t i = 0; i < compiled.program.waves.size(); ++i) {
-    if (compiled.program.waves[i].joined_waves != 1) {
-      summary.windows.push_back({.text = compiled.program.wave_text(i), .waves = compiled.parts[i]});
-    }
-  }
-  for (std::size_t i = 0; i < compiled.program.buffers.size(); ++i) {
-    summary.buffers.push_back(buffer_summary(compiled.program.buffers[i], compiled.memory, i));
-  }
-  return summary;
-}
-
-// The parts that runs of both kinds of programs have: see report.hpp.
 
 DeviceReport device_report(const device::DeviceInfo& device) {
   return {.name = device.name, .platform = device.platform, .driver_version = device.driver_version};
@@ -174,24 +108,6 @@ void report_timeline(ReportHead& report, const RunOptions& options) {
         .spans = kept,
         .left_out_spans = report.timeline->left_out};
   }
-}
-
-Result<void> write_kernel(const RunOptions& options, std::string_view source,
-                          std::vector<WrittenFile>& written) {
-  if (options.emit_kernel.empty()) {
-    return {};
-  }
-  TIDEGATE_TRY(Output file, Output::open(options.emit_kernel));
-  TIDEGATE_CHECK(file.write(source));
-  TIDEGATE_CHECK(file.commit());
-  written.push_back(written_file(options.emit_kernel, "generated kernel"));
-  return {};
-}
-
-WrittenFile written_file(const std::string& file, std::string what) {
-  std::error_code unknown; // devices and pipes have no size
-  const std::uintmax_t bytes = std::filesystem::file_size(file, unknown);
-  return {.file = file, .what = std::move(what), .bytes = unknown ? 0 : bytes};
 }
 
 } // namespace tidegate::engine

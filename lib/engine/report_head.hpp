@@ -1,0 +1,143 @@
+// The part of a report that runs of both kinds of programs have.
+#pragma once
+#include "device/monitor.hpp"
+#include "engine/outcome.hpp"
+#include "engine/proof.hpp"
+#include "engine/rank_clock.hpp"
+#include "engine/run_options.hpp"
+#include "engine/timeline.hpp"
+#include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
+#include <tidegate/policy/launch_policy.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tidegate::engine {
+
+// This run's times next to those of an earlier report; nothing pairs the rounds.
+struct BaselineReport {
+  std::string file;
+  std::uint64_t rounds = 0;
+  double run_ns = 0;  // median of the earlier run
+  double speedup = 1; // the earlier time divided by this run's, with its interval
+  double speedup_low = 1, speedup_high = 1;
+  SpeedVerdict verdict = SpeedVerdict::too_few_rounds;
+};
+
+// The file of --trace.
+struct TraceReport {
+  std::string file;
+  std::string clock; // clock of the device; "none" if only launches are known
+  std::uint64_t spans = 0;
+  std::uint64_t left_out_spans = 0; // spans that did not fit
+};
+
+struct Geometry { // of the launches
+  std::uint32_t workgroup_size = 0;
+  std::uint32_t worker_groups = 0;
+};
+
+// Counts of a run: by the session of the device, by the device, and from the place that the run came to. The
+// last six are the policy's and the program's.
+struct Telemetry {
+  std::uint64_t bytes_uploaded = 0;
+  std::uint64_t bytes_read_back = 0;
+  std::uint64_t bytes_moved = 0;
+  std::uint64_t resident_allocations = 0;
+  std::uint64_t kernel_launches = 0;   // of the dispatch
+  std::uint64_t filling_launches = 0;  // outside of it, to fill device memory or to check results there
+  std::uint64_t recorded_launches = 0; // part of these, enqueued as a command buffer
+  std::uint64_t sync_points = 0;
+  std::uint64_t occupancy_proxy_bps = 0;
+  std::uint64_t frontier_density_bps = 0;
+  std::uint64_t readback_buffers = 0;
+  bool compiled_pipeline_cache_hit = false;
+  bool resident_input_cache_hit = false; // of a stream
+  policy::Topology topology = policy::Topology::empty;
+  policy::QueuePressure pressure = policy::QueuePressure::empty;
+  policy::ExecutionMode execution_mode = policy::ExecutionMode::interpreter;
+  std::uint64_t hit_capacity = 0;
+  std::uint64_t estimated_peak_device_bytes = 0;
+  std::uint64_t device_memory_budget_bytes = 0;
+};
+
+struct DeviceReport {
+  std::string name;
+  std::string platform;
+  std::string driver_version;
+};
+
+// The part of a report that wave programs and traversals have in common.
+struct ReportHead {
+  std::optional<Identifier> id; // of the request, in a stream
+  RunStatus status = RunStatus::done;
+  std::optional<Error> error; // if it is not done
+  std::optional<DeviceReport> device;
+  Strategy strategy = Strategy::launch;
+  std::string strategy_reason;
+  std::optional<device::MemoryOrdering> ordering; // persistent launches only
+  // The choice of a wave program's open launch plan, or the check of a traversal's first result.
+  std::optional<FirstRun> first_run;
+  std::optional<bool> converged; // `until` or PageRank's tolerance was reached
+  std::vector<Warning> warnings;
+  std::uint64_t wall_time_ns = 0; // total
+  std::uint64_t upload_ns = 0;    // of a wave program: part of queue_publish_ns
+  std::uint64_t build_ns = 0;
+  std::uint64_t dispatch_ns = 0; // from the first launch to the end of the last
+  std::vector<std::uint64_t> slices_ns;
+  // Items: work-items of waves and items of queues, or vertices of frontiers.
+  std::uint64_t items_processed = 0;
+  std::uint64_t items_remaining = 0;
+  std::uint64_t published_items = 0;
+  std::uint64_t deduped_items = 0;
+  std::uint64_t queue_plan_ns = 0;
+  std::uint64_t queue_publish_ns = 0;
+  std::uint64_t read_back_ns = 0;
+  std::uint64_t lineage_ns = 0;
+  std::uint64_t lineage_items = 0;            // that derive from a source rule
+  std::uint64_t lineage_iterations = 0;       // that are listed
+  std::vector<std::uint32_t> region_lineage;  // by executed group; bit n stands for source rule n
+  Geometry geometry;                          // of the launches
+  std::optional<std::string> geometry_reason; // if there were any
+  Telemetry telemetry;
+  std::string mode_reason;
+  std::vector<WrittenFile> files_written;
+  std::vector<StuckGroup> stuck_groups;
+  std::optional<Comparison> comparison; // with --compare
+  std::optional<BaselineReport> baseline;
+  std::optional<std::string> profile_file; // the profile that was used
+  std::optional<std::string> policy_file;  // replaces the program's policy
+  std::optional<Timeline> timeline;        // of a traced run
+  std::optional<TraceReport> trace;        // of its file
+  std::optional<RanksReport> ranks;        // of a run on several
+};
+
+DeviceReport device_report(const device::DeviceInfo& device);
+
+// Reports the calls of a run, and those of its dispatch among them.
+void report_calls(Telemetry& telemetry, const device::CallCounts& run, const device::CallCounts& dispatch);
+
+// Reports the dispatch.
+void report_dispatch(ReportHead& report, const DispatchOutcome& outcome);
+
+// Reports the file that the timeline goes to, if the options name one, and warns if spans had no room.
+void report_timeline(ReportHead& report, const RunOptions& options);
+
+// Sets the error of a run that ended at its deadline, by an interrupt or by a hang. `left` describes its progress
+// ("3 waves done"), `fix` what gives it the time, `where` the step of the first stuck work-group.
+struct Ending {
+  std::string left;
+  std::string fix;
+  std::string where;
+};
+void report_ending(ReportHead& report, const Ending& ending, const RunOptions& options, bool waited);
+
+// Reports that the device did not respond after the run should have ended. `own_kernels`: the kernels are the
+// user's.
+void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted, const RunOptions& options,
+                    bool own_kernels);
+
+} // namespace tidegate::engine
