@@ -137,43 +137,5 @@ TEST_CASE("words that bash took apart at = : without the part that bash keeps") 
   CHECK(offered(root, {"=", "r"}).empty());
 }
 
-TEST_CASE("lines of tidegate") {
-  const std::vector<std::pair<std::string, std::string>> cases{
-      {"rec", "recommend"},
-      {"c", "check compare completion"},
-      {"priority ", "drain diffuse"},
-      {"tune st", "step"},
-      {"--errors json prio", "priority"},
-      {"--errors ", "text json"},
-      {"--errors=json tune ch", "choose"},
-      {"recommend --format ", "json table"},
-      {"recommend --stream --errors t", "text"},
-      {"recommend --evidence p", "promotion"},
-      {"recommend request.json --ex", "--explain"},
-      {"recommend --explain --exp", ""},
-      {"recommend --errors json --err", ""},
-      {"recommend --policy ", ":files"},
-      {"recommend -o out.json ", ":files"},
-      {"priority drain --st", "--stream"},
-      {"arena --format ", "json table svg"},
-      {"check launch_re", "launch_request launch_recommendation :files"},
-      {"check launch_request launch_re", ":files"},
-      {"run --report ", ":files html htm"},
-      {"run --strategy p", "plain"},
-      {"schema natural_gradient_", "natural_gradient_step"},
-      {"completion ", "bash zsh fish"},
-      {"completion zsh f", ""},
-      {"recommend --", "--policy --previous-topology --evidence --explain --device --stream --format "
-                       "--output --help --version --errors"},
-  };
-  app::fill_catalogue();
-  const CommandModel root = app::command_line();
-  for (const auto& [given, expected] : cases) {
-    const auto& line = given;
-    INFO(line);
-    CHECK(offered(root, words_of(line)) == expected);
-  }
-}
-
 } // namespace
 } // namespace tidegate::app

@@ -18,32 +18,6 @@
 using namespace tidegate;
 using namespace tidegate::documents;
 
-TEST_CASE("compact is one line, pretty is indented") {
-  const MeasuredCosts costs{.candidates = {1, 2}, .costs = {0.5, 3}, .current = 2};
-  CHECK(encode(costs, Style::compact) ==
-        R"({"kind":"measured_costs","schema_version":1,"candidates":[1,2],"costs":[0.5,3.0],"current":2})");
-  CHECK(encode(costs) == "{\n"
-                         "  \"kind\": \"measured_costs\",\n"
-                         "  \"schema_version\": 1,\n"
-                         "  \"candidates\": [1, 2],\n"
-                         "  \"costs\": [0.5, 3.0],\n"
-                         "  \"current\": 2\n"
-                         "}");
-}
-
-TEST_CASE("a choice that was not made has a word") {
-  device::DeviceProfile profile;
-  CHECK(encode(profile, Style::compact).find(R"("tuning":{"strategy":"auto","order":"auto",)") !=
-        std::string::npos);
-  for (const std::optional<device::Strategy> strategy :
-       {std::optional<device::Strategy>(), {device::Strategy::plain}}) {
-    profile.tuning.strategy = strategy;
-    const auto read = decode<device::DeviceProfile>(encode(profile));
-    REQUIRE(read);
-    CHECK(read->tuning == profile.tuning);
-  }
-}
-
 TEST_CASE("optional members are left out, empty lists are not") {
   CHECK(encode(CheckReport{}, Style::compact) ==
         R"({"kind":"check_report","schema_version":1,"checked":0,"valid":0,"failed":0,"documents":[]})");

@@ -192,11 +192,9 @@ class Crash(unittest.TestCase):
             while not list(Path(cache).glob("pocl/*/*")) and time.monotonic() < deadline and process.poll() is None:
                 time.sleep(0.01)
             self.assertIsNone(process.poll())
-            start = time.monotonic()
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=PATIENCE)
             self.assertEqual(process.returncode, 130)
-            self.assertLess(time.monotonic() - start, 1.5)
 
     def test_an_ignored_child_is_waited_for_all_the_same(self) -> None:
         done = subprocess.run(["/bin/sh", "-c", 'trap "" CHLD; exec "$0" devices --device abacus', binary()],

@@ -536,8 +536,6 @@ class Report(Small):
         self.assertEqual([float(row[1]) for row in rows[1:]], report["comparison"]["run_rounds_ns"])
         self.assertEqual([float(row[2]) for row in rows[1:]], report["comparison"]["plain_rounds_ns"])
 
-LAUNCHES = ("launch", "plain")
-
 
 class DryRun(Small):
     @property

@@ -105,14 +105,6 @@ class Found(Hits):
                 self.assertEqual(report["telemetry"]["hit_capacity"], sum(row["capacity"] for row in report["hits"]))
                 self.sound(report)
 
-    def test_repeated(self) -> None:
-        """Hits of all waves and iterations are in the list, which is empty when the program starts."""
-        for way in WAYS[1:3]:
-            document = self.multiples(512, sorted=True)
-            document.update(repeat=3, waves=[*document["waves"], wave("multiples", "in", 1024, {"hits": "found"}, size=4096, local=64, phase="after")])
-            report = self.report_of(document, "--verify", "--compare", "2", *way)
-            self.assertEqual(self.output("found.npy"), sorted([*range(0, 4096, 512)] * 3 + [*range(0, 4096, 1024)]))
-
     def test_queues(self) -> None:
         """An op of a queue appends to its output."""
         n = 300
@@ -187,12 +179,5 @@ class Overflow(Hits):
                 self.assertEqual(found["hits"], report["items_processed"])
             self.assertEqual(run("check", "-", input=result.stdout).rc, 1)
             self.assertFalse((self.folder / "found.npy").exists())
-
-    def test_a_kernel_that_writes_over_the_list(self) -> None:
-        self.file("ops.cl", "kernel void over(global uint* list) { list[get_global_id(0)] = 7; }")
-        document = program({}, wave("over", {"hits": "found"}, size=16, local=16), hits={"found": hits(capacity=64)})
-        result = self.run_document(document, "--strategy", "launch")
-        self.assertEqual(result.rc, 3)
-        self.assertIn('a kernel has written over the first 64 bytes of the list "found" [invalid_program]', result.stderr)
 
 del Programs

@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 
 from support import EXAMPLES, Document, parse, run
-from test_run import STRATEGIES, Programs, device, environment
+from test_run import STRATEGIES, Programs, environment
 
 KERNELS = """constant sampler_t exact = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
 kernel void mirror(read_only image2d_t from, write_only image2d_t to) {
@@ -136,28 +136,6 @@ class Images(Programs):
                 self.assertEqual(report["telemetry"]["kernel_launches"], launches)
                 self.assertEqual(self.output("sum.npy", "i32"), [7 * value for value in red])
                 self.assertEqual(rows_of(self.folder / "c.png", 6), self.rows)
-
-    def test_read_and_written_at_once(self) -> None:
-        """Inverted three times, and the last time seen by a wave behind it."""
-        document = mirror({"a": image(init={"file": "in.png"}, output="a.png"), "b": image(output="b.png")}, repeat=3)
-        document["ops"]["invert"] = {"source": "k.cl"}
-        document["waves"] = [{"name": "invert", "op": "invert", "global_size": [6, 2], "local_size": [3, 1],
-                              "args": [{"image": "a"}]}, document["waves"][0]]
-        if device()["max_read_write_images"] == 0:
-            result = self.run_document(document, "--strategy", "barrier")
-            self.assertEqual(result.rc, 3)
-            self.assertIn(f'"invert" takes a read_write image, and {device()["name"]} has none [unsupported_kernel]\n',
-                          result.stderr)
-            self.skipTest("the device has no read_write images, and the run says so")
-        inverted = [bytes(255 - value for value in row) for row in self.rows]
-        mirrored = [b"".join(row[i:i + 4] for i in range(20, -4, -4)) for row in inverted]
-        report = self.report_of(document, "--strategy", "barrier", "--set", "tuning.mode=interpreter", "--verify")
-        self.assertEqual((report["output_parity"]["checked"], report["output_parity"]["equal"]), (2, True))
-        self.assertEqual(rows_of(self.folder / "a.png", 6), inverted)
-        self.assertEqual(rows_of(self.folder / "b.png", 6), mirrored)
-        self.assertEqual([left["reason"] for left in report["new_launches"]], [
-            'the image "a" is written in every iteration: ' + ARRIVAL,
-            'it reads the image "a", which "invert" writes: ' + ARRIVAL])
 
     def test_example(self) -> None:
         folder = self.folder / "blur"

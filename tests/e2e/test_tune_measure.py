@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 
 from support import REPOSITORY, Document, parse, run
-from test_run import Programs, buffer, cache_home, device, environment, no_ordering, program, wave, wrong_reads
+from test_run import Programs, buffer, cache_home, device, environment, no_ordering, program, wave
 
 OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
 kernel void sizes(global const int* in, global int* out) { out[get_global_id(0)] = in[0] + (int)get_local_size(0); }
@@ -132,16 +132,6 @@ class TuneMeasure(Programs):
         self.assertNotIn("overall", report)
         self.assertEqual(report["profile"]["tuning"]["strategy"], "auto")
 
-    def test_budget(self) -> None:
-        """Time that is over ends the search; the table says so."""
-        result = run("tune", "measure", str(self.two_waves(local=32)), "--budget", "1ms", "--no-keep", "--format", "table",
-                     env=environment())
-        self.assertEqual(result.rc, 0, result.stderr)
-        self.assertIn(", and nothing was faster\n", result.stdout)
-        before = "launch" if device()["type"] == "cpu" else "(launch|barrier|counters)"
-        self.assertRegex(result.stdout, rf"\n  strategy +{before} +- +no time left +- +-\n")
-        self.assertEqual(result.stderr, "")
-
     def graph(self) -> Path:
         return self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 6, "height": 4}}}, "algorithm": "bfs",
                                                    "sources": [0], "outputs": {"levels": "levels.npy", "parents": "parents.npy"}}))
@@ -181,14 +171,3 @@ class TuneMeasure(Programs):
         profile.write_text(json.dumps({**written, "traversal": {"strategy": "barrier", "workers": 1}}))
         unsafe = run("run", str(path), "--set", f"profile={profile}", env=environment(**no_ordering()))
         self.assertEqual(parse(unsafe.stdout)["strategy"], "launch")
-
-    def test_wrong_traversals_are_thrown_out(self) -> None:
-        """Levels that differ from those of the program as it is, which were verified."""
-        report = self.tune(self.graph(), "--no-keep", knobs=FRONTIER_KNOBS, **wrong_reads(96, first=3))
-        for knob in report["knobs"]:
-            self.assertEqual((knob["candidates"], knob["best"]), (0, ""))
-            for out in knob["thrown_out"]:
-                self.assertEqual(out["reason"], "result_differs: the levels differ at vertex 23: 9 instead of 8")
-        self.assertGreater(len(report["knobs"][1]["thrown_out"]), 1)
-        self.assertEqual(report["knobs"][1]["verdict"], "kept")
-        self.assertNotIn("traversal", report["profile"])

@@ -72,15 +72,4 @@ TEST_CASE("contents stay what they are, and go to the device and back") {
   }
 }
 
-TEST_CASE("what is too large, and nothing, is not pinned") {
-  const auto opened = session_on_cpu(false);
-  const device::Session& session = *opened;
-  const BufferContents contents{std::vector<std::byte>(1000), std::vector<std::byte>(1)};
-  CHECK(HostContents(session, contents, 2048).pinned());
-  CHECK(!HostContents(session, contents, 1000).pinned());
-  CHECK(!HostContents(session, std::vector<std::uint64_t>{0, 0}, plenty).pinned());
-  const HostContents moved = HostContents(session, contents, 2048); // its span stays in place
-  CHECK(moved == HostContents(contents));
-}
-
 } // namespace tidegate::engine

@@ -88,32 +88,6 @@ std::string because(std::string_view text) {
 
 } // namespace
 
-TEST_CASE("images that are only read are read in any launch") {
-  const Job program = images(1, {{in(0)}, {in(0)}, {in(0)}});
-  CHECK(reasons(schedule(program, {{0, 1}, {2}})).empty());
-}
-
-TEST_CASE("a launch ends before a wave that uses what another wave of it writes") {
-  const Job chain = images(4, {{in(0), out(1)}, {in(1), out(2)}, {in(3)}, {in(2), out(3)}});
-  const Schedule made = schedule(chain, {{0}, {1}, {2}, {3}});
-  CHECK(reasons(made).empty());
-  CHECK(launches(made) == "0 | 1 2 | 3");
-  CHECK(reasons(made.new_launches) ==
-        Reasons{because("1: it reads the image \"b1\", which wave 0 (op0) writes"),
-                because("3: it reads the image \"b2\", which wave 1 (op0) writes")});
-  CHECK_FALSE(made.is_one_launch());
-  // With one launch per stage nothing conflicts.
-  CHECK(schedule(chain, {{0}, {1}, {2}, {3}}, Strategy::launch).new_launches.empty());
-  const Job later = images(2, {{in(0)}, {out(0)}});
-  CHECK(reasons(schedule(later, {{0}, {1}}).new_launches) ==
-        Reasons{because("1: it writes the image \"b0\", which wave 0 (op0) reads")});
-  const Job twice = images(2, {{out(0)}, {out(0)}});
-  CHECK(launches(schedule(twice, {{0, 1}})) == "0 | 1");
-  CHECK(launches(schedule(twice, {{0, 1}}, Strategy::launch)) == "0 1");
-  const Job itself = images(2, {{in(0), out(1)}, {image(0, Access::read)}});
-  CHECK(schedule(itself, {{0}, {1}}).is_one_launch());
-}
-
 TEST_CASE("a launch of all iterations writes no images") {
   Job program = images(2, {{in(0), out(1)}, {in(0)}});
   CHECK(schedule(program, {{0}, {1}}).is_one_launch());
@@ -218,16 +192,6 @@ TEST_CASE("limits on images and samplers of a kernel") {
   CHECK(reasons(schedule(program, {{0}, {1}, {2}}, Strategy::launch, limits)).empty()); // separate kernels
 }
 
-TEST_CASE("compilers for CPUs keep one call of a function with barriers apart") {
-  const Job program = images(3, {{in(0)}, {in(1)}, {in(0)}});
-  const KernelLimits limits{.group_size = 64, .one_call_with_barriers = true};
-  CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits)).empty());
-  CHECK(reasons(schedule(program, {{0, 1, 2}}, Strategy::barrier, limits, true)) ==
-        Reasons{
-            "1: its kernel has barriers or local memory and is called with several images or samplers, which "
-            "compilers for CPUs do not keep apart"});
-}
-
 TEST_CASE("kernels with sub-groups run as they are") {
   const Job program = images(1, {{}, {}});
   OutlinedOps ops = one_op(true);
@@ -240,17 +204,4 @@ TEST_CASE("kernels with sub-groups run as they are") {
           "0: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every kernel",
           "1: its kernel calls sub_group_reduce_add: a compiler chooses the sub-groups again for every "
           "kernel"});
-}
-
-TEST_CASE("each image and sampler is a parameter of the kernel") {
-  Job program = images(
-      3, {{in(0), out(1), sampler(FilterMode::nearest)}, {in(0), out(2), sampler(FilterMode::nearest)}});
-  program.buffers[2].image = ImageShape{.kind = ImageKind::image3d};
-  const Schedule made = schedule(program, {{0, 1}});
-  const auto objects = kernel_objects(program, made);
-  CHECK(object_parameters(program, objects) ==
-        ", read_only image2d_t tg_object0, write_only image2d_t tg_object1, sampler_t tg_object2, write_only "
-        "image3d_t tg_object3");
-  CHECK(object_arguments(objects) == ", tg_object0, tg_object1, tg_object2, tg_object3");
-  CHECK(object_parameters(program, {}).empty());
 }

@@ -37,52 +37,6 @@ Lineage trace(const Job& program, const planning::BarrierGroups& groups, std::ui
 
 } // namespace
 
-TEST_CASE("without rules nothing descends from any") {
-  const Lineage lineage = trace(with_rules({0, 0}), groups_of({{0}, {1}}));
-  CHECK(lineage.regions.empty());
-  CHECK(lineage.items == 0);
-  CHECK(trace(with_rules({}), groups_of({})).regions.empty());
-}
-
-TEST_CASE("a group is of the rules of its waves and of all their ancestors") {
-  Job program = with_rules({1, 2, 0, 4, 0});
-  program.dependencies = {{.before = 0, .after = 2}, {.before = 2, .after = 3}, {.before = 1, .after = 3}};
-  const Lineage lineage = trace(program, groups_of({{0, 1, 4}, {2}, {3}}));
-  CHECK(lineage.regions == Regions{1 | 2, 1, 1 | 2 | 4});
-  CHECK(lineage.items == 4 * 10); // all but wave 4
-}
-
-TEST_CASE("rules flow along dependencies and nowhere else") {
-  Job program = with_rules({1U << 31U, 0, 0});
-  program.dependencies = {{.before = 1, .after = 2}};
-  const Lineage lineage = trace(program, groups_of({{0, 1}, {2}}));
-  CHECK(lineage.regions == Regions{1U << 31U, 0});
-  CHECK(lineage.items == 10);
-}
-
-TEST_CASE("rules flow from iteration to iteration with the memory that waves read") {
-  Job program =
-      with_rules({0, 2, 0}); // the first reads what the second writes, the third what the first writes
-  program.buffers.resize(2);
-  const auto argument = [](std::uint32_t buffer, Access access) {
-    ProgramArgument made;
-    made.kind = ProgramArgument::Kind::buffer;
-    made.buffer = buffer;
-    made.access = access;
-    return made;
-  };
-  program.waves[0].arguments = {argument(0, Access::read), argument(1, Access::write)};
-  program.waves[1].arguments = {argument(0, Access::write)};
-  program.waves[2].arguments = {argument(1, Access::read)};
-  program.dependencies = {{.before = 0, .after = 2}};
-  const auto groups = groups_of({{0, 1}, {2}});
-  CHECK(trace(program, groups).regions == Regions{2, 0});
-  const Lineage lineage = trace(program, groups, 1000);
-  CHECK(lineage.regions == Regions{2, 0, 2, 2, 2, 2});
-  CHECK(lineage.iterations == 3); // the third is like all that follow
-  CHECK(lineage.items == 10 * (1000 + 999 + 999));
-}
-
 TEST_CASE("random programs in several iterations, against every pair of accesses") {
   const std::uint64_t start = seed();
   MESSAGE("TIDEGATE_SEED=" << start);

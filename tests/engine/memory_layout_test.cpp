@@ -152,14 +152,6 @@ TEST_CASE("what somebody gives or keeps lives throughout") {
   CHECK(arena_with([](Job& program) { program.waves[0].arguments.clear(); }) == 200);
 }
 
-TEST_CASE("a buffer that no wave touches still has its place") {
-  Job program = program_of(1, {100, 50});
-  program.waves = {wave_of(0, {writes(0)})};
-  const MemoryLayout layout = plan(program, {{0}});
-  CHECK(layout.arena_bytes == 150);
-  CHECK_FALSE(overlap(program, layout, 0, 1));
-}
-
 TEST_CASE("in a loop, what is read before it is written keeps its contents") {
   Job program = chain();
   program.iterations = 3;
@@ -176,27 +168,6 @@ TEST_CASE("in a loop, what is read before it is written keeps its contents") {
   CHECK_FALSE(overlap(program, layout, 1, 2));
   program.iterations = 1;
   CHECK(plan(program, {{0}, {1}, {2}}).arena_bytes == 300);
-}
-
-TEST_CASE("offsets keep the alignment") {
-  Job program = program_of(1, {1, 100, 3});
-  program.waves = {wave_of(0, {writes(0), writes(1), writes(2)})};
-  const MemoryLayout layout = plan(program, {{0}}, 64);
-  for (const std::uint64_t offset : layout.offsets) {
-    CHECK(offset % 64 == 0);
-  }
-  CHECK(layout.sum_bytes == 64 + 128 + 64);
-  CHECK(layout.arena_bytes <= layout.sum_bytes);
-}
-
-TEST_CASE("no waves, no buffers") {
-  const auto none = plan_memory(program_of(0, {}), groups_of({}), 128, 0);
-  REQUIRE(none);
-  CHECK(none->offsets.empty());
-  CHECK(none->arena_bytes == 0);
-  const auto unused = plan_memory(program_of(0, {10}), groups_of({}), 128, 0);
-  REQUIRE(unused);
-  CHECK(unused->arena_bytes == 10);
 }
 
 TEST_CASE("an arena that does not fit") {

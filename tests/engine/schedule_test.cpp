@@ -71,15 +71,6 @@ TEST_CASE("a group is a stage") {
   CHECK(made.storage == Storage{{}});
 }
 
-TEST_CASE("one launch per stage: a wave alone is the user's own kernel") {
-  Job program = program_of(1, {});
-  program.waves = {wave_of(0, {}), wave_of(0, {}), wave_of(0, {})};
-  const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1}, {2}}), Strategy::launch);
-  CHECK(stages(made) == "0,1:2 2:1!");
-  CHECK_FALSE(made.is_one_launch());
-  CHECK(made.fallbacks.empty()); // not a fallback
-}
-
 TEST_CASE("the group size is that of most work-items, and first of tiles with barriers") {
   Job program = program_of(2, {});
   program.waves = {wave_of(0, {}, range_of(6400, 64)), wave_of(0, {}, range_of(6400, 32))};
@@ -190,27 +181,6 @@ TEST_CASE("a stage counts its tiles in 31 bits") {
                    wave_of(0, {}, range_of(most - 1, 1)), wave_of(0, {}, range_of(1, 1))};
   const Schedule made = schedule(program, ops_of({false}), groups_of({{0, 1, 2, 3}}));
   CHECK(stages(made) == "0:2147483647 1,2:2147483647 3:1");
-}
-
-TEST_CASE("a stage that was cut off is the user's own kernel too when its wave is alone") {
-  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max();
-  Job program = program_of(1, {});
-  program.waves = {wave_of(0, {}, range_of(most, 1)), wave_of(0, {}, range_of(1, 1))};
-  CHECK(stages(schedule(program, ops_of({false}), groups_of({{0, 1}}), Strategy::launch)) ==
-        "0:2147483647! 1:1!");
-}
-
-TEST_CASE("storage comes round") {
-  const auto storage = [](const Job& program) {
-    return schedule(program, ops_of({false}), groups_of({{0}})).storage;
-  };
-  CHECK(storage(swapping(2, {})) == Storage{{0, 1}});
-  CHECK(storage(swapping(3, {{0, 2}})) == Storage{{0, 1, 2}, {2, 1, 0}});
-  CHECK(storage(swapping(4, {{0, 1}, {2, 3}})) == Storage{{0, 1, 2, 3}, {1, 0, 3, 2}});
-  CHECK(storage(swapping(2, {{0, 1}, {0, 1}})) == Storage{{0, 1}});
-  // One swap after the other: three buffers rotate.
-  CHECK(storage(swapping(3, {{0, 1}, {1, 2}})) == Storage{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}});
-  CHECK(schedule(swapping(2, {{0, 1}}), ops_of({false}), groups_of({{0}})).phases() == 2);
 }
 
 TEST_CASE("storage is that of contents that are swapped one after the other") {

@@ -195,14 +195,6 @@ TEST_CASE("a listed dependency that is not tile-local may be for what no argumen
   CHECK(text(windows_of(program, false, false).windows) == "0+1 [1]");
 }
 
-TEST_CASE("long chains are cut") {
-  const Made made = windows_of(chain(std::vector<Op>(70, whole)));
-  REQUIRE(made.windows.size() == 3);
-  CHECK(made.windows[0].waves.size() == most_waves_per_window);
-  CHECK(count_pairs(made.program, made.windows) == 67);
-  CHECK(made.fused.program.waves.size() == 3);
-}
-
 TEST_CASE("the fused program") {
   Job program = chain({whole, guarded, whole, beside});
   program.waves[1].rules = 2;
@@ -237,22 +229,6 @@ TEST_CASE("the fused program") {
   const auto layout = plan_memory(fused, layers_of(fused), 256, 0);
   REQUIRE(layout);
   CHECK(layout->sum_bytes == 3 * 1024);
-}
-
-TEST_CASE("windows of equal ops share their code") {
-  Job program = program_with(7);
-  program.waves = {from_to(whole, 0, 1),  from_to(guarded, 1, 2), from_to(beside, 2, 3),
-                   from_to(beside, 3, 4), from_to(whole, 4, 5),   from_to(guarded, 5, 6)};
-  const Made made = windows_of(std::move(program));
-  CHECK(text(made.windows) == "0+1 [1] 3+4+5 [4,5]");
-  program = program_with(5);
-  program.waves = {from_to(whole, 0, 1), from_to(guarded, 1, 2), from_to(whole, 0, 3),
-                   from_to(guarded, 3, 4)};
-  program.buffers[2].output = "out";
-  const Made twice = windows_of(std::move(program));
-  CHECK(text(twice.windows) == "0+1 [1] 2+3 [3]");
-  CHECK(twice.fused.program.ops.size() == 6);
-  CHECK(twice.fused.program.waves[0].op == twice.fused.program.waves[1].op);
 }
 
 TEST_CASE("the checker names what is wrong") {

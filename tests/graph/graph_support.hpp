@@ -66,6 +66,21 @@ inline std::string refusal(const std::string& name, const std::string& text,
   return loaded ? "it is loaded" : describe(loaded.error());
 }
 
+// Returns place and message of the error of a file that is refused, such as "2:5: expected …"; app/transcripts have fixes.
+inline std::string fault(const std::string& name, const std::string& text, const LoadOptions& options = {}) {
+  const auto loaded = load_text(name, text, options);
+  if (loaded) {
+    return "it is loaded";
+  }
+  CHECK(loaded.error().code == ErrorCode::bad_graph);
+  CHECK(!loaded.error().fix.empty());
+  std::string place;
+  for (const auto& number : {loaded.error().line, loaded.error().column}) {
+    place += number ? std::to_string(*number) + ":" : "";
+  }
+  return place + (place.empty() ? "" : " ") + loaded.error().message;
+}
+
 // Returns a gzip member with a name and a comment in its header.
 inline std::string gzip_member(const std::string& text, int level = 6, int strategy = Z_DEFAULT_STRATEGY) {
   std::string packed(text.size() + text.size() / 100 + 4096, '\0');

@@ -11,7 +11,7 @@ std::string matrix(const std::string& banner, const std::string& rest) {
 }
 
 std::string refused(const std::string& text, const LoadOptions& options = {}) {
-  return refusal("a.mtx", text, options);
+  return fault("a.mtx", text, options);
 }
 
 } // namespace
@@ -47,9 +47,9 @@ TEST_CASE("every field and symmetry of a coordinate matrix") {
 }
 
 TEST_CASE("comments, blank lines, carriage returns and blanks may be anywhere") {
-  const auto loaded =
-      load_text("a.mtx", "%%MatrixMarket  matrix\tcoordinate integer general \r\n% a comment\r\n\r\n"
-                         "  3 3 2  \r\n\r\n%and one\n 1\t3   7 \r\n  3 1 8");
+  const auto loaded = load_text(
+      "a.mtx",
+      "%%MatrixMarket  matrix\tcoordinate integer general \r\n% a comment\r\n\r\n  3 3 2  \r\n\r\n%and one\n 1\t3   7 \r\n  3 1 8");
   REQUIRE(loaded);
   CHECK(pairs(loaded->graph.out) == Pairs{{0, 2}, {2, 0}});
   CHECK(loaded->facts->lines == 8);
@@ -97,93 +97,48 @@ TEST_CASE("weights must be valid if they are used") {
   const auto of = [](const std::string& banner, const std::string& entry, WeightUse use) {
     return refused(matrix("coordinate " + banner, "3 3 2\n2 1 0\n" + entry + "\n"), {.weights = use});
   };
-  constexpr const char* shift = "\n  fix: shift the weights, or choose an algorithm that does not use them";
-  CHECK(
-      of("integer general", "3 1 -12", WeightUse::u32) ==
-      std::string("tidegate: a.mtx:4:5: error: the edge from 3 to 1 has the weight -12; weights must not be "
-                  "negative [bad_graph]") +
-          shift);
+  CHECK(of("integer general", "3 1 -12", WeightUse::u32) ==
+        "4:5: the edge from 3 to 1 has the weight -12; weights must not be negative");
   CHECK(of("real symmetric", "3 1 -0.5", WeightUse::f32) ==
-        std::string("tidegate: a.mtx:4:5: error: the edge from 3 to 1 has the weight -0.5; weights must not "
-                    "be negative [bad_graph]") +
-            shift);
-  CHECK(of("integer skew-symmetric", "3 1 12", WeightUse::u32) ==
-        std::string(
-            "tidegate: a.mtx:4:5: error: the edge from 1 to 3, opposite in a skew-symmetric matrix, has the "
-            "weight -12; weights must not be negative [bad_graph]") +
-            shift);
-  CHECK(of("real general", "3 1 1.5", WeightUse::u32) ==
-        "tidegate: a.mtx:4:5: error: the weight 1.5 is not a whole number [bad_graph]\n"
-        "  fix: take the weights as f32");
+        "4:5: the edge from 3 to 1 has the weight -0.5; weights must not be negative");
+  CHECK(
+      of("integer skew-symmetric", "3 1 12", WeightUse::u32) ==
+      "4:5: the edge from 1 to 3, opposite in a skew-symmetric matrix, has the weight -12; weights must not be negative");
+  CHECK(of("real general", "3 1 1.5", WeightUse::u32) == "4:5: the weight 1.5 is not a whole number");
   CHECK(of("integer general", "3 1 4294967296", WeightUse::u32) ==
-        "tidegate: a.mtx:4:5: error: the weight 4294967296 is above 4294967295 [bad_graph]\n"
-        "  fix: scale the weights down, or take them as f32");
-  CHECK(of("real general", "3 1 1e39", WeightUse::f32) ==
-        "tidegate: a.mtx:4:5: error: the weight 1e39 does not fit 32 bits [bad_graph]\n"
-        "  fix: scale the weights down");
+        "4:5: the weight 4294967296 is above 4294967295");
+  CHECK(of("real general", "3 1 1e39", WeightUse::f32) == "4:5: the weight 1e39 does not fit 32 bits");
   CHECK(of("integer general", "3 1 -12", WeightUse::ignored) == "it is loaded");
 }
 
 TEST_CASE("banners of matrices that are not graphs") {
-  constexpr const char* begin = "\n  fix: begin with \"%%MatrixMarket matrix coordinate pattern|integer|real "
-                                "general|symmetric|skew-symmetric\"";
   const auto banner = [](const std::string& words) {
     return refused("%%MatrixMarket " + words + "\n1 1 0\n");
   };
-  CHECK(banner("mangled coordinate pattern symmetric") ==
-        std::string("tidegate: a.mtx:1:16: error: unknown object \"mangled\" [bad_graph]") + begin);
-  CHECK(banner("matrix coordinate real mangled") ==
-        std::string("tidegate: a.mtx:1:39: error: unknown symmetry \"mangled\" [bad_graph]") + begin);
-  CHECK(banner("matrix coordinate") ==
-        std::string("tidegate: a.mtx:1:33: error: the banner ends before its field [bad_graph]") + begin);
-  CHECK(banner("matrix coordinate real general again") ==
-        std::string("tidegate: a.mtx:1:47: error: unexpected \"again\" after the banner [bad_graph]") +
-            begin);
-  CHECK(banner("matrix array real general") ==
-        "tidegate: a.mtx:1:23: error: the format \"array\" is not supported [bad_graph]\n"
-        "  fix: write it with format coordinate");
-  CHECK(banner("matrix coordinate complex general") ==
-        "tidegate: a.mtx:1:34: error: the field \"complex\" is not supported [bad_graph]\n"
-        "  fix: write it with field pattern, integer, real or double");
-  CHECK(banner("matrix coordinate pattern hermitian") ==
-        "tidegate: a.mtx:1:42: error: the symmetry \"hermitian\" is not supported [bad_graph]\n"
-        "  fix: write it with symmetry general, symmetric or skew-symmetric");
+  CHECK(banner("mangled coordinate pattern symmetric") == "1:16: unknown object \"mangled\"");
+  CHECK(banner("matrix coordinate real mangled") == "1:39: unknown symmetry \"mangled\"");
+  CHECK(banner("matrix coordinate") == "1:33: the banner ends before its field");
+  CHECK(banner("matrix coordinate real general again") == "1:47: unexpected \"again\" after the banner");
+  CHECK(banner("matrix array real general") == "1:23: the format \"array\" is not supported");
+  CHECK(banner("matrix coordinate complex general") == "1:34: the field \"complex\" is not supported");
+  CHECK(banner("matrix coordinate pattern hermitian") == "1:42: the symmetry \"hermitian\" is not supported");
   CHECK(banner("matrix coordinate pattern skew-symmetric") ==
-        "tidegate: a.mtx:1: error: a pattern matrix has no values, so it cannot be skew-symmetric "
-        "[bad_graph]\n"
-        "  fix: make it symmetric, or give values");
-  CHECK(refused("3 3\n.646\n") ==
-        std::string("tidegate: a.mtx:1: error: expected the banner %%MatrixMarket, got \"3 3\" [bad_graph]") +
-            begin);
+        "1: a pattern matrix has no values, so it cannot be skew-symmetric");
+  CHECK(refused("3 3\n.646\n") == "1: expected the banner %%MatrixMarket, got \"3 3\"");
 }
 
 TEST_CASE("invalid sizes") {
   const auto size = [](const std::string& line) {
     return refused(matrix("coordinate pattern general", line));
   };
-  constexpr const char* fix = "\n  fix: write ROWS COLUMNS ENTRIES after the comments";
-  CHECK(size("% only this\n") ==
-        std::string("tidegate: a.mtx:2: error: the file ends before the size line [bad_graph]") + fix);
-  CHECK(size("3\n1 1\n") ==
-        std::string("tidegate: a.mtx:2:2: error: the size line has 1 of 3 numbers [bad_graph]") + fix);
-  CHECK(size("3 x 3\n") ==
-        std::string("tidegate: a.mtx:2:3: error: expected a whole number of 64 bits, got \"x\" [bad_graph]") +
-            fix);
+  CHECK(size("% only this\n") == "2: the file ends before the size line");
+  CHECK(size("3\n1 1\n") == "2:2: the size line has 1 of 3 numbers");
+  CHECK(size("3 x 3\n") == "2:3: expected a whole number of 64 bits, got \"x\"");
   CHECK(size("3 3 18446744073709551616\n") ==
-        std::string(
-            "tidegate: a.mtx:2:5: error: expected a whole number of 64 bits, got \"18446744073709551616\" "
-            "[bad_graph]") +
-            fix);
-  CHECK(size("3 3 1 1\n") ==
-        std::string("tidegate: a.mtx:2:7: error: unexpected \"1\" after the size line [bad_graph]") + fix);
-  CHECK(
-      size("3 4 0\n") ==
-      "tidegate: a.mtx:2: error: the matrix has 3 rows and 4 columns; an adjacency matrix "
-      "is square [bad_graph]\n"
-      "  fix: pad it with empty rows or columns; in a bipartite graph, number the second side after the first");
-  CHECK(size("4294967296 4294967296 0\n") ==
-        "tidegate: a.mtx:2: error: the graph has 4294967296 vertices, more than 2147483648 [bad_graph]\n"
-        "  fix: vertices are numbers of 32 bits");
+        "2:5: expected a whole number of 64 bits, got \"18446744073709551616\"");
+  CHECK(size("3 3 1 1\n") == "2:7: unexpected \"1\" after the size line");
+  CHECK(size("3 4 0\n") == "2: the matrix has 3 rows and 4 columns; an adjacency matrix is square");
+  CHECK(size("4294967296 4294967296 0\n") == "2: the graph has 4294967296 vertices, more than 2147483648");
 }
 
 TEST_CASE("invalid entries") {
@@ -191,10 +146,8 @@ TEST_CASE("invalid entries") {
     return refused(matrix("coordinate " + field + " general", "3 3 2\n1 1 1\n" + lines));
   };
   const auto integer = [&](const std::string& line) { return entries("integer", line); };
-  constexpr const char* fix = "\n  fix: give an edge on each line, as the header says";
-  constexpr const char* size = "\n  fix: correct it, or the size that the file states";
   const auto expected = [](const std::string& place, const std::string& what) {
-    return "tidegate: a.mtx:" + place + ": error: expected " + what + " [bad_graph]" + fix;
+    return place + ": expected " + what;
   };
   CHECK(integer("x 1 1\n") == expected("4:1", "the row, a whole number, got \"x\""));
   CHECK(integer("-1 1 1\n") == expected("4:1", "the row, a whole number, got \"-1\""));
@@ -209,36 +162,22 @@ TEST_CASE("invalid entries") {
   CHECK(entries("real", "1 2 +-1\n") == expected("4:5", "a number, got \"+-1\""));
   CHECK(refused(matrix("coordinate pattern general", "3 3 1\n1 2 1\n")) ==
         expected("3:5", "the end of the line, got \"1\""));
-  CHECK(integer("4 1 1\n") ==
-        std::string("tidegate: a.mtx:4:1: error: the row is 4, and vertices are 1 to 3 [bad_graph]") + size);
-  CHECK(integer("1 0 1\n") ==
-        std::string("tidegate: a.mtx:4:3: error: the column is 0, and vertices are 1 to 3 [bad_graph]") +
-            size);
+  CHECK(integer("4 1 1\n") == "4:1: the row is 4, and vertices are 1 to 3");
+  CHECK(integer("1 0 1\n") == "4:3: the column is 0, and vertices are 1 to 3");
   CHECK(integer("1 18446744073709551617 1\n") ==
-        std::string("tidegate: a.mtx:4:3: error: the column is 18446744073709551617, and vertices are 1 to 3 "
-                    "[bad_graph]") +
-            size);
-  CHECK(entries("real", "1 2 inf\n") == "tidegate: a.mtx:4:5: error: the value inf is not a finite number of "
-                                        "64 bits [bad_graph]\n  fix: correct it");
-  CHECK(
-      integer("1 2 9223372036854775808\n") ==
-      "tidegate: a.mtx:4:5: error: the value 9223372036854775808 is not an integer: -9223372036854775808 to "
-      "9223372036854775807 [bad_graph]\n"
-      "  fix: correct it, or the type that the file states");
+        "4:3: the column is 18446744073709551617, and vertices are 1 to 3");
+  CHECK(entries("real", "1 2 inf\n") == "4:5: the value inf is not a finite number of 64 bits");
+  CHECK(integer("1 2 9223372036854775808\n") ==
+        "4:5: the value 9223372036854775808 is not an integer: -9223372036854775808 to 9223372036854775807");
   CHECK(integer("1 2 -9223372036854775808\n") == "it is loaded");
   CHECK(refused(matrix("coordinate integer skew-symmetric", "3 3 1\n2 2 1\n")) ==
-        "tidegate: a.mtx:3:4: error: a skew-symmetric matrix has no entries on its diagonal [bad_graph]\n"
-        "  fix: leave it out");
+        "3:4: a skew-symmetric matrix has no entries on its diagonal");
 }
 
 TEST_CASE("the number of entries matches the size line") {
   const auto of = [](const std::string& rest) { return refused(matrix("coordinate pattern general", rest)); };
-  CHECK(of("3 3 3\n1 1\n2 2\n") ==
-        "tidegate: a.mtx:4: error: line 2 states 3 entries, and the file has 2 [bad_graph]\n"
-        "  fix: the file may be cut off: download it again, or correct the number");
-  CHECK(of("3 3 1\n1 1\n2 2\n") ==
-        "tidegate: a.mtx:2: error: line 2 states 1 entry, and the file has 2 [bad_graph]\n"
-        "  fix: correct the number, or remove the surplus entries");
+  CHECK(of("3 3 3\n1 1\n2 2\n") == "4: line 2 states 3 entries, and the file has 2");
+  CHECK(of("3 3 1\n1 1\n2 2\n") == "2: line 2 states 1 entry, and the file has 2");
 }
 
 TEST_CASE("the type line of GraphBLAS narrows the values") {
@@ -248,14 +187,8 @@ TEST_CASE("the type line of GraphBLAS narrows the values") {
   };
   CHECK(of("int32_t", "-2147483648") == "it is loaded");
   CHECK(of("int32_t", "-2147483649") ==
-        "tidegate: a.mtx:4:5: error: the value -2147483649 is not an int32_t: -2147483648 to 2147483647 "
-        "[bad_graph]\n"
-        "  fix: correct it, or the type that the file states");
-  CHECK(of("uint8_t", "256") ==
-        "tidegate: a.mtx:4:5: error: the value 256 is not a uint8_t: 0 to 255 [bad_graph]\n"
-        "  fix: correct it, or the type that the file states");
+        "4:5: the value -2147483649 is not an int32_t: -2147483648 to 2147483647");
+  CHECK(of("uint8_t", "256") == "4:5: the value 256 is not a uint8_t: 0 to 255");
   CHECK(of("double", "1") == "it is loaded");
-  CHECK(of("gunk", "1") == "tidegate: a.mtx:2:18: error: unknown value type \"gunk\" [bad_graph]\n"
-                           "  fix: give one of bool, int8_t to int64_t, uint8_t to uint64_t, float and "
-                           "double, or leave the line out");
+  CHECK(of("gunk", "1") == "2:18: unknown value type \"gunk\"");
 }
