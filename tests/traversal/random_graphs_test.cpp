@@ -92,7 +92,7 @@ TEST_CASE("launch by launch") {
     if (test::scale != 1 && algorithm != Algorithm::bfs) {
       continue; // each has a kernel of its own, and no sanitizer sees the driver that compiles it
     }
-    for (int i = 0; i < 36; ++i) {
+    for (int i = 0; i < 18; ++i) {
       engine::RunOptions options{.compile = {.strategy = engine::Strategy::launch}};
       if (i % 6 != 0) {
         options.traversal.force_topology = static_cast<Topology>(i % 6);

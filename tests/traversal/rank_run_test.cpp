@@ -217,43 +217,6 @@ TEST_CASE("algorithms of a program's own on several ranks") {
   }
 }
 
-// Ranks without vertices, and vertices without edges.
-TEST_CASE("empty graphs on several ranks") {
-  Runs runs;
-  runs.folder.write("core.cl", "int initial(uint v, uint degree) { return (int)degree; }\n"
-                               "bool fires(int left) { return left < 5; }\n"
-                               "int along(uint weight) { return -1; }\n");
-  for (const std::uint32_t vertices : {0U, 1U, 5U}) {
-    runs.folder.write("graph.mtx",
-                      fmt::format("%%MatrixMarket matrix coordinate integer general\n{0} {0} 0\n", vertices));
-    for (const Algorithm algorithm : {Algorithm::bfs, Algorithm::reach, Algorithm::sssp, Algorithm::cc,
-                                      Algorithm::pagerank, Algorithm::own}) {
-      const bool anywhere =
-          algorithm == Algorithm::cc || algorithm == Algorithm::pagerank || algorithm == Algorithm::own;
-      if ((vertices == 0 && !anywhere) || (test::scale != 1 && algorithm != Algorithm::cc)) {
-        continue; // no vertex can be a source
-      }
-      graphs::FrontierProgram program{.algorithm = algorithm};
-      program.graph.file = "graph.mtx";
-      if (algorithm == Algorithm::own) {
-        program.own = graphs::OwnAlgorithm{.source = "core.cl",
-                                           .options = {},
-                                           .value = graphs::OwnValue::i32,
-                                           .merge = graphs::OwnMerge::add,
-                                           .initial = {}};
-      } else if (!anywhere) {
-        program.sources = {0};
-      }
-      for (const int size : {2, 3}) {
-        CAPTURE(vertices);
-        CAPTURE(static_cast<int>(algorithm));
-        CAPTURE(size);
-        CHECK(runs.check(program, size).graph.vertices == vertices);
-      }
-    }
-  }
-}
-
 TEST_CASE("a part of half of the edges takes half of the memory for rows, and an error advises more ranks") {
   const TraversalShape shape{.vertices = 1000, .edges = 8000, .sources = 1};
   const auto memory = plan_rank_memory(shape, {.vertices = 500, .edges = 4000}, 0, 1U << 30U);
