@@ -466,20 +466,6 @@ class Report(Small):
             self.assertEqual(parse(result.stdout)["kind"], "run_report")
             self.assertIn("here\n", result.stderr, options)
 
-    def test_files_written(self) -> None:
-        kernel = self.folder / "kernel.cl"
-        result = self.run_document(CHAIN, "--strategy", "barrier", "--emit-kernel", str(kernel), "--format", "table")
-        report = self.report_of(CHAIN, "--strategy", "barrier", "--emit-kernel", str(kernel))
-        written = report["files_written"]
-        self.assertEqual(written[0], {"file": str(kernel), "what": "generated kernel", "bytes": kernel.stat().st_size})
-        outputs = {name: spec["output"] for name, spec in CHAIN["buffers"].items() if "output" in spec}
-        self.assertEqual({file["what"]: (file["file"], file["bytes"]) for file in written[1:]},
-                         {f'buffer "{name}"': (str(self.folder / path), (self.folder / path).stat().st_size)
-                          for name, path in outputs.items()})
-        for file in written:
-            self.assertIn(file["file"], result.stdout)
-        self.assertEqual(self.report_of(CHAIN, "--dry-run")["files_written"], [])
-
     def test_device_of_the_environment(self) -> None:
         nowhere = {"TIDEGATE_DEVICE": "nowhere"}
         result = self.run_document(CHAIN, "--strategy", "launch", env=nowhere)

@@ -18,7 +18,6 @@ from typing import Any
 
 from support import EXAMPLES, PATIENCE, Document, binary, catches_interrupts, run
 
-TOPOLOGIES = ["sparse_frontier", "hybrid_frontier", "dense_frontier", "fused_dense", "memory_constrained"]
 RMAT: Document = {"rmat": {"scale": 9, "edge_factor": 8, "seed": 3}}
 
 
@@ -72,18 +71,6 @@ class Runs(Graphs):
                     {"file": str(self.folder / output), "what": name, "bytes": (self.folder / output).stat().st_size}
                     for name, output in program["outputs"].items()])
 
-    def test_topologies_are_alike(self) -> None:
-        levels = set()
-        for topology in [None, *TOPOLOGIES]:
-            report = self.traverse(bfs(), *(["--set", f"tuning.force-topology={topology}"] if topology else []), "--verify")
-            if topology:
-                self.assertEqual({wave["topology"] for wave in report["waves"]}, {topology})
-                self.assertEqual({wave["rule"] for wave in report["waves"]}, {"forced"})
-            levels.add(self.words("levels.bin"))
-            self.assertEqual(report["verification"]["checks"],
-                             ["levels_by_serial", "parents_by_property"])
-        self.assertEqual(len(levels), 1)
-
     def test_far_vertices_outlast_refills_that_find_nothing(self) -> None:
         """Of 1, 2 and 3, put off at 100, 110 and 200, the first is worked on before its turn: the first refill finds nothing, the
         second finds 2 and puts 3 off for a third. Many short edges elsewhere keep the bound of the near narrow."""
@@ -94,13 +81,6 @@ class Runs(Graphs):
         self.traverse({"graph": {"file": "far.mtx"}, "algorithm": "sssp", "sources": [0],
                        "outputs": {"distances": "distances.bin"}}, "--set", "tuning.force-topology=sparse_frontier", "--verify")
         self.assertEqual(self.words("distances.bin")[:6], (0, 0, 110, 200, 0, 201))
-
-    def test_one_launch_makes_the_same_choices(self) -> None:
-        launches = self.traverse(bfs())["waves"]
-        persistent = self.traverse(bfs(), "--strategy", "barrier", "--workers", "1", "--verify")
-        self.assertEqual(persistent["strategy"], "barrier")
-        self.assertEqual(persistent["telemetry"]["kernel_launches"], 1)
-        self.assertEqual(persistent["waves"], launches)
 
     def test_all_groups_work_waves_in_a_row(self) -> None:
         """Groups of several work-items that meet between waves of few edges, in one launch: bfs as launch by launch. The waves of sssp

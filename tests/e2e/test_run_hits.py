@@ -151,18 +151,6 @@ class Overflow(Hits):
             self.assertEqual(report["hits"][0]["grown_from"], 1)
             self.sound(report)
 
-    def test_candidates_have_the_room_that_a_list_grows_to(self) -> None:
-        """Plain launches have memory of their own, so a hit that is an address differs from theirs. Without room for the hits no one sees it."""
-        document = self.multiples(1, n=64, capacity=1, on_overflow="grow")
-        for name, hit, equal in (("an element", "in[i]", True), ("an address", "(uint)((ulong)in >> 3)", False)):
-            with self.subTest(name):
-                self.file("ops.cl", "kernel void multiples(global const uint* in, uint of, global uint* found) {\n"
-                          f"  const size_t i = get_global_id(0);\n  TIDEGATE_HIT(found, {hit});\n}}\n")
-                report = self.report_of(document, warnings=0 if equal else 1)
-                first = report["first_run"]
-                self.assertEqual((first["compared"], first["equal"], self.row(report)), (True, equal, (64, 64, 0, 64)), first)
-                self.sound(report)
-
     def test_deadline(self) -> None:
         """The list of a run that is stopped has the hits until then: one of each work-item. A slice may end after the last look."""
         self.file("each.cl", "kernel void each(global uint* list) { TIDEGATE_HIT(list, 1); }")

@@ -14,7 +14,7 @@ from typing import Any
 
 from support import EXAMPLES, Document, parse, run, unplaced
 from test_run import Programs, buffer, environment, wave
-from test_run_queues import objects, queue_op, queue_program
+from test_run_queues import queue_op, queue_program
 
 # A random tree: what an item makes is a function of its param.
 OPS = """
@@ -288,30 +288,6 @@ class Ends(Publishing):
         self.assertIn('element 0 of "seen" is 1, plain launches make it 2', result.stderr)
         self.assertIn("look for ops whose result depends on which item runs first", result.stderr)
         self.assertEqual(parse(result.stdout)["output_parity"]["likely_cause"], "item_order")
-
-    def test_fault_and_stall(self) -> None:
-        queue = self.failed(self.program("again", 5),
-                            'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 5, failed with code 42 [queue_fault]',
-                            "--strategy", "launch", "--verify")
-        self.assertEqual((queue["publishing"]["executed_items"], queue["items_remaining"]), (1, 1))
-        queue = self.failed(self.program("again", 9, most_stalled_rounds=3),
-                            'an item of wave 0 (again), op "again" from buffer 0 to 1 with param 9, waits for what does not come: '
-                            "no item was done in 3 rounds [queue_stalled]", "--strategy", "launch")
-        self.assertEqual((queue["requeue_count"], queue["items_remaining"]), (3, 1))
-
-    def test_hits(self) -> None:
-        """Published items append to a list of hits."""
-        self.file("hits.cl", "uint grow(global const uint* limit, global uint* seen, uint i, tidegate_publisher publisher) {\n"
-                  "  for (uint c = 2 * i + 1; c < 2 * i + 3 && c < limit[0]; ++c) TIDEGATE_PUBLISH(grow, limit, seen, c);\n"
-                  "  if (i % 3 == 0) TIDEGATE_PUBLISH(found, limit, list, i);\n  return TIDEGATE_DONE;\n}\n"
-                  "uint found(global const uint* limit, global uint* list, uint i) { TIDEGATE_HIT(list, i); return TIDEGATE_DONE; }\n")
-        document = {"buffers": {"limit": buffer(count=1, init={"fill": 1000}), "seen": buffer(count=1)},
-                    "hits": {"list": {"type": "u32", "capacity": 1000, "sorted": True, "output": "seen.npy"}},
-                    "ops": {"grow": queue_op("hits.cl"), "found": queue_op("hits.cl")},
-                    "waves": [{"queue": {"ops": ["grow", "found"], "buffers": ["limit", "seen", "list"], "items": objects([(0, 0, 1, 0)])}}]}
-        for strategy in ("launch", "barrier"):
-            self.report_of(document, "--strategy", strategy, "--verify")
-            self.assertEqual(self.output("seen.npy"), list(range(0, 1000, 3)))
 
 class Examples(Programs):
     """Their results, computed in another way."""

@@ -194,12 +194,6 @@ class Page(Programs):
         self.assertEqual(report["files_written"], [{"file": str(page), "what": "page", "bytes": page.stat().st_size}])
         self.assertFalse((self.folder / "no.json").exists())
 
-    def test_to_standard_output(self) -> None:
-        path = self.file("program.json", json.dumps(chain(1)))
-        result = run("run", str(path), "--dry-run", "--report", "-", "-o", str(self.folder / "report.json"))
-        self.assertEqual(result.rc, 0, result.stderr)
-        self.assertTrue(result.stdout.startswith("<!doctype html>"))
-
     def test_a_run(self) -> None:
         """Wide and light: numbers, and the timeline by keyboard."""
         self.require_chromium()

@@ -199,21 +199,6 @@ class Trace(Programs):
                                 for s in lanes["launches"] if "spread" in s["name"]))
             self.assertIn(round(end["ts"] * 1000), [s["begin"] for s in lanes["launches"] if "total" in s["name"]])
 
-    def test_until(self) -> None:
-        document = program({"n": buffer("i32", 1, init={"fill": 5}, output="n.npy")},
-                           wave("count_down", "n", size=4), until={"buffer": "n", "equals": 0})
-        for strategy in ("launch", "barrier"):
-            with self.subTest(strategy=strategy):
-                _, trace = self.traced(document, "--strategy", strategy, "--workers", "1")
-                met = [e for e in trace["traceEvents"] if e["ph"] == "i"]
-                self.assertEqual([e["name"] for e in met], ["until is met"])
-                lanes = self.lanes(trace)
-                self.assertEqual(round(met[0]["ts"] * 1000), lanes["iterations"][-1]["end"])
-                self.assertEqual(len(lanes["iterations"]), 5)
-                if strategy == "barrier":
-                    looks = [s for s in lanes["work-group 0"] if s["cat"] == "until"]
-                    self.assertEqual(len(looks), 5)
-
     def test_traversal(self) -> None:
         """A graph program: a span and two points of curves for each wave, in order, and its time in the report."""
         document = {"graph": {"generate": {"grid": {"width": 60, "height": 50}}}, "algorithm": "bfs", "sources": [0]}

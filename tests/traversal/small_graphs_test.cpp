@@ -113,7 +113,8 @@ TEST_CASE("graphs without vertices, with one, and without edges") {
         check(run(program, options), file, has_source);
       }
       if (algorithm == Algorithm::bfs || algorithm == Algorithm::cc) { // each launch has a kernel of its own
-        check(run(program, {.compile = {.strategy = engine::Strategy::barrier, .workers = 1}}), file, has_source);
+        check(run(program, {.compile = {.strategy = engine::Strategy::barrier, .workers = 1}}), file,
+              has_source);
       }
 
       std::optional<Result<FrontierReport>> together;
