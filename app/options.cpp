@@ -102,6 +102,11 @@ OptionModel switch_option(std::string name, bool& on, std::string meaning) {
       std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
 }
 
+OptionModel switch_option(std::string name, std::optional<bool>& on, std::string meaning) {
+  return index_option(
+      std::move(name), [&on](std::size_t index) { on = index == 0; }, yes_no_names, std::move(meaning));
+}
+
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning) {
   OptionModel option = flag(std::move(name), given, std::move(meaning));
   option.names.insert(option.names.begin(), std::move(letter));

@@ -79,6 +79,7 @@ OptionModel device_option(Target& target, std::string meaning) {
   return device;
 }
 OptionModel switch_option(std::string name, bool& on, std::string meaning); // yes|no
+OptionModel switch_option(std::string name, std::optional<bool>& on, std::string meaning);
 OptionModel flag(std::string name, bool& given, std::string meaning);
 OptionModel short_flag(std::string letter, std::string name, bool& given, std::string meaning);
 

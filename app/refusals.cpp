@@ -65,7 +65,7 @@ std::vector<Rule> rules(const RunSettings& settings) {
       {"--set tuning.promote", compile.promote.has_value(), 0, "they have one op"},
       {"--set tuning.side-by-side", settings.side_by_side != 0, 0, no_tiles},
       {"--set tuning.order", compile.mapping.has_value(), 0, no_tiles},
-      {"--set measure", !settings.measure, 0, "they have no candidates to time"},
+      {"--set measure", settings.measure.has_value(), 0, "they have no candidates to time"},
       {"--set tuning.force-topology",
        options.traversal.force_topology.has_value(),
        one_process,

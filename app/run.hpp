@@ -50,7 +50,7 @@ struct RunSettings {
   std::uint64_t group_size = 0;
   std::optional<std::uint64_t> alone_up_to;
   bool cache = true; // use and store built kernels, tunings and first runs
-  bool measure = true;
+  std::optional<bool> measure; // time candidates; empty: where the choice can be kept and there is one
   std::uint32_t crashes = 0; // of the driver while an earlier process of this run tried candidates
   bool quiet = false;
   bool verbose = false;

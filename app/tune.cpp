@@ -225,7 +225,7 @@ static engine::FirstRun of_earlier_run(engine::FirstRun first) {
 }
 
 static engine::Warning not_kept_warning(const std::filesystem::path& file) {
-  return {.message = fmt::format("cannot write in {}, so each run measures again",
+  return {.message = fmt::format("cannot write in {}, so nothing is kept for later runs",
                                  in_quotes(file.parent_path().string())),
           .fix = "make it writable, or name another folder by XDG_CACHE_HOME",
           .pointer = ""};
@@ -260,6 +260,14 @@ static ChosenWay look_at_stated(RunSettings& settings, const engine::WaveProgram
           .warning = unequal ? std::optional(
                                    difference_warning(*found, "", of_stated, options.compile.fp_contract_off))
                              : std::nullopt};
+}
+
+// Returns true if the folder of kept files can be written.
+static bool can_keep(const TunedFiles& files) {
+  std::error_code unknown;
+  const std::filesystem::path folder = files.first_run.parent_path();
+  std::filesystem::create_directories(folder, unknown);
+  return !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 ChosenWay note_stated(const RunSettings& settings, const device::DeviceInfo& device, const std::string& key,
@@ -313,6 +321,16 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
     chosen.report = std::move(report);
     return chosen;
   }
+  const bool asked = settings.measure == true || options.first_run_budget_ns != 0;
+  TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning));
+  if (job->waves.size() == 1 && job->iterations == 1 && !job->waves.front().in_rounds() && !asked &&
+      !settings.profile && !settings.policy) {
+    options.compile.tuning.strategy = engine::Strategy::plain;
+    options.compile.why = "plain launches: the program is a single launch";
+    chosen.report =
+        engine::FirstRun{.settled = true, .reason = options.compile.why, .next = "takes the same way"};
+    return chosen;
+  }
   device::DeviceInfo tried = *device;
   if (settings.crashes != 0) {
     chosen.warning =
@@ -334,7 +352,9 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
                                               .traversal = {},
                                               .policy = taken.policy.value_or(lowering.program().policy)}};
   earlier.report = taken.first_run.value_or(engine::FirstRun());
-  const bool measures = settings.measure && !settings.profile && !settings.policy;
+  const bool keeps = can_keep(files);
+  const bool measures = settings.measure.value_or(asked || keeps || options.kept != nullptr) &&
+                        !settings.profile && !settings.policy;
   auto found = measures ? tuning::first_run(lowering, tried, options, std::move(earlier), monitor)
                         : tuning::compare_choice(lowering, tried, options, monitor);
   device::work_notes().trying = false;
@@ -360,9 +380,9 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
     profile.tuned_for = display_name(settings.program);
     found->report.kept = keep_tuned(files, profile, found->settings.policy) &&
                          keep_file(files.first_run, documents::encode(found->report) + '\n');
-    if (!found->report.kept && !files.profile.empty() && !chosen.warning) {
-      chosen.warning = not_kept_warning(files.profile);
-    }
+  }
+  if (!found->report.kept && settings.cache && !keeps && !files.profile.empty() && !chosen.warning) {
+    chosen.warning = not_kept_warning(files.profile);
   }
   if (!found->report.kept && measures) {
     found->report.next = "begins again";

@@ -74,7 +74,8 @@ struct StandInRun : Run {
   std::uint32_t wrong_bit = 1U << 24U; // of the element
   int calls = 0;
   std::vector<device::test::StandIn::Failure> failures;
-  std::function<void()> while_building; // a generated kernel
+  std::function<void()> while_building;   // a generated kernel
+  std::function<void()> while_persistent; // launches run
   std::shared_ptr<std::map<std::string, int>> calls_of_sessions =
       std::make_shared<std::map<std::string, int>>();
 
@@ -140,6 +141,9 @@ struct StandInRun : Run {
     arena[63] ^= wrong_persistent && ++persistent_runs <= last_wrong ? wrong_bit : 0U;
     std::ranges::copy(arena.first(64), arena.begin() + 64);
     const auto head = launch.buffer<std::uint32_t>(progress);
+    if (while_persistent) {
+      while_persistent();
+    }
     head[0] = repeat;
     head[1] = launch.value<std::uint32_t>(stage_end);
   }

@@ -133,13 +133,13 @@ constexpr Field candidate_fields[] = {
 };
 TIDEGATE_RECORD(CandidateReport, candidate_fields);
 
-constexpr Field tried_fields[] = {
-    required<&TriedWay::value>("candidate: strategy and mode"),
-    optional<&TriedWay::ratio>("its time divided by that of plain launches; left out if it was not timed"),
-    required<&TriedWay::taken>("whether it is the fastest of those that are faster than plain launches"),
-    required<&TriedWay::thrown_out>("why it was rejected, or empty"),
+constexpr Field first_candidate_fields[] = {
+    required<&FirstCandidate::value>("candidate: strategy and mode"),
+    optional<&FirstCandidate::ratio>("its time divided by that of plain launches; left out if it was not timed"),
+    required<&FirstCandidate::taken>("whether it is the fastest of those that are faster than plain launches"),
+    required<&FirstCandidate::thrown_out>("why it was rejected, or empty"),
 };
-TIDEGATE_RECORD(TriedWay, tried_fields);
+TIDEGATE_RECORD(FirstCandidate, first_candidate_fields);
 
 constexpr Field first_run_fields[] = {
     required<&FirstRun::compared>("whether the chosen way was compared with plain launches, or the "
@@ -151,7 +151,6 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::reason>(
         "reason of the choice; for a frontier program, what was compared or why it was not"),
     required<&FirstRun::next>("what the next run does about it"),
-    required<&FirstRun::candidates>("candidates in all; 0 if they are not known"),
     required<&FirstRun::repeat>("iterations of the program when candidates were timed; 0 if none were"),
     required<&FirstRun::iterations>(
         "iterations (waves of a frontier program) that each candidate ran; 0 if nothing was compared"),
@@ -160,7 +159,8 @@ constexpr Field first_run_fields[] = {
     required<&FirstRun::runs>("total dispatches of the program"),
     optional<&FirstRun::plain_ns>("median of a dispatch as plain launches"),
     optional<&FirstRun::taken_ns>("time of the adopted way, from the measured ratios"),
-    required<&FirstRun::tried>("candidates that this run or earlier ones have tried"),
+    required<&FirstRun::candidates>(
+        "all candidates; those with a ratio or a reason were tried, by this run or an earlier one"),
     optional<&FirstRun::difference>("how a candidate's outputs differed from those of plain launches"),
     optional<&FirstRun::difference_file>(
         "file with program, sources, kernel and difference, for a bug report"),

@@ -107,12 +107,14 @@ struct Comparison {
   std::optional<bool> traced; // the kernel also reads the device's clock, as --trace needs it
 };
 
-// A candidate that a first run of the program has begun with. One with neither a ratio nor a reason is tried again.
-struct TriedWay {
+// A candidate of a program's first runs, in the order in which they try them.
+struct FirstCandidate {
   std::string value;
   std::optional<double> ratio; // its time divided by that of plain launches; empty if it was not timed
   bool taken = false;
   std::string thrown_out; // why it was rejected; or empty
+
+  [[nodiscard]] bool tried() const { return ratio.has_value() || !thrown_out.empty(); }
 };
 
 // The choice of a launch plan by the first runs of a program on a device: candidates are compared with plain launches
@@ -125,7 +127,6 @@ struct FirstRun {
   bool settled = false;         // no later run tries candidates
   std::string reason;           // for people
   std::string next;             // what the next run does, for people
-  std::uint64_t candidates = 0; // of them `tried` has those that were tried, by all runs
   std::uint64_t repeat = 0;     // of the program when candidates were timed; 0: unknown
   std::uint64_t iterations = 0; // compared iterations; 0 if nothing was compared
   std::uint64_t budget_ns = 0;
@@ -133,7 +134,7 @@ struct FirstRun {
   std::uint64_t runs = 0;
   std::optional<double> plain_ns; // medians of a dispatch of those iterations
   std::optional<double> taken_ns;
-  std::vector<TriedWay> tried;
+  std::vector<FirstCandidate> candidates; // as the first of the runs has listed them
   std::optional<OutputParity> difference;     // of a candidate that differed from plain launches
   std::optional<std::string> difference_file; // file with all data for a bug report
 };

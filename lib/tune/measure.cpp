@@ -15,9 +15,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tidegate::tuning {
 namespace {
@@ -243,7 +245,8 @@ std::string last_writer(const engine::Job& program, const std::string& buffer) {
   return "/buffers";
 }
 
-// The candidates of a program, of which a first run tries as many as its time allows.
+// The candidates of a program. Each run tries as many as its time allows; once all are tried, the fastest are timed in turns.
+// Nothing is timed while a build runs: a driver that compiles holds locks that launches take.
 class FirstSearch {
 public:
   FirstSearch(Workbench& bench, const device::DeviceInfo& device, const engine::RunOptions& options,
@@ -253,7 +256,7 @@ public:
 
   // Runs plain launches, compares them with themselves in the memory that they share, and tries candidates.
   Result<void> run(const Settings& open) {
-    const std::vector<engine::TriedWay> earlier = std::exchange(first_.tried, {});
+    const std::vector<engine::FirstCandidate> earlier = std::exchange(first_.candidates, {});
     bench_.plain_has_run([&](const engine::PlainRun& plain) { return plan(plain, earlier); });
     monitor_.say("first run: plain launches", Clock::time_point::max());
     const auto added = bench_.add_first(plain_launches(open));
@@ -265,142 +268,286 @@ public:
       result_.settings = plain_launches(open);
     }
     if (!too_long_ && bench_.outputs() != 0) {
-      const auto begin = Clock::now();
-      (void)timed(0);
-      run_ns_ = static_cast<double>(elapsed_ns(begin));
       bool goes_on = true;
-      while (goes_on && next_ < untried_.size()) {
-        goes_on = try_next();
+      while (goes_on && untried() != first_.candidates.end()) {
+        goes_on = try_next(static_cast<std::size_t>(untried() - first_.candidates.begin()));
+      }
+      if (goes_on) {
+        first_.settled = time_leaders() || only_leaders_;
       }
     }
-    first_.settled = too_long_ || next_ == untried_.size();
+    first_.settled |= too_long_ || first_.candidates.empty();
     first_.measured = !too_long_;
     conclude();
     return {};
   }
 
 private:
-  // Sets when the first run ends, lists the candidates, and begins to build the first. Returns false if there is no time
-  // for another run of plain launches.
-  bool plan(const engine::PlainRun& plain, const std::vector<engine::TriedWay>& earlier) {
+  using Candidates = std::vector<engine::FirstCandidate>;
+
+  // Sets when the first run ends, lists the candidates, and begins to build the first that is needed. Returns false if there
+  // is no time for another run of plain launches.
+  bool plan(const engine::PlainRun& plain, const Candidates& earlier) {
     constexpr double least_ns = 2e9;
     constexpr double runs = 5; // to compare a candidate, and to see that it is clearly faster
     const auto elapsed = static_cast<double>(elapsed_ns(start_));
     const auto plain_ns = static_cast<double>(plain.dispatch_ns);
-    const double whole_ns = elapsed + plain_ns * bench_.repeat() / std::max(bench_.iterations(), 1U);
+    const double all_ns = plain_ns * bench_.repeat() / std::max(bench_.iterations(), 1U);
     const bool cpu = device_.type == device::DeviceType::cpu;
     const double budget = options_.first_run_budget_ns != 0
                               ? static_cast<double>(options_.first_run_budget_ns)
-                              : least_ns + (cpu ? 2 * whole_ns : elapsed);
+                              : least_ns + (cpu ? 2 * (elapsed + all_ns) : elapsed);
     first_.budget_ns =
         std::min(static_cast<std::uint64_t>(budget), std::max(options_.max_wall_time_ns, std::uint64_t{1}));
     end_ = start_ + nanoseconds(first_.budget_ns);
     first_.repeat = bench_.repeat();
     run_ns_ = plain_ns;
-    first_.tried.clear();
-    untried_.clear();
-    next_ = 0;
-    const std::vector<Alternative> all =
-        bench_.outputs() == 0 ? std::vector<Alternative>() : bench_.candidates(plain_ns);
-    first_.candidates = all.size();
-    for (const Alternative& candidate : all) {
-      const auto known = std::ranges::find(earlier, candidate.value, &engine::TriedWay::value);
-      if (known != earlier.end() && (known->ratio || !known->thrown_out.empty())) {
-        first_.tried.push_back(*known);
-      } else {
-        untried_.push_back({candidate, known != earlier.end()});
-      }
-    }
+    list(earlier, all_ns);
     too_long_ = runs * plain_ns > static_cast<double>(first_.budget_ns);
-    if (!too_long_ && !untried_.empty()) {
-      begin();
+    const std::vector<std::size_t> needed =
+        only_leaders_ ? leaders()
+                      : std::vector{static_cast<std::size_t>(untried() - first_.candidates.begin())};
+    if (!too_long_ && !needed.empty()) {
+      begin(needed.front());
     }
     return Clock::now() + nanoseconds(plain.dispatch_ns) < end_;
   }
 
+  // The first run decides by what plain launches take which candidates there are; later ones go on with its list.
+  void list(const Candidates& earlier, double plain_ns) {
+    const std::vector<Alternative> all =
+        bench_.outputs() == 0 ? std::vector<Alternative>() : bench_.candidates(earlier.empty() ? plain_ns : 0);
+    first_.candidates = earlier;
+    settings_.clear();
+    for (const Alternative& each : all) {
+      if (earlier.empty()) {
+        first_.candidates.push_back({.value = each.value, .ratio = {}, .taken = false, .thrown_out = ""});
+      }
+    }
+    for (engine::FirstCandidate& listed : first_.candidates) {
+      const auto found = std::ranges::find(all, listed.value, &Alternative::value);
+      settings_.push_back(found == all.end() ? plain_launches({}) : found->settings);
+      if (found == all.end() && !listed.tried()) {
+        listed.thrown_out = "cannot be launched here any more";
+      }
+    }
+    goes_on_ = !earlier.empty();
+    only_leaders_ = untried() == first_.candidates.end();
+    configurations_.assign(first_.candidates.size(), std::nullopt);
+    begun_.reset();
+  }
+
+  [[nodiscard]] Candidates::iterator untried() const {
+    return std::ranges::find(first_.candidates, false, &engine::FirstCandidate::tried);
+  }
+
+  // A run that has not ended when the first run has is ended.
+  [[nodiscard]] std::uint64_t most_run_ns() const {
+    const auto left = std::chrono::duration_cast<nanoseconds>(end_ - Clock::now()).count();
+    return std::min(most_ns(run_ns_, options_.max_wall_time_ns),
+                    static_cast<std::uint64_t>(std::max<std::int64_t>(left, 1)));
+  }
+
   std::optional<double> timed(std::size_t configuration) {
-    const auto ns = bench_.time(configuration, most_ns(run_ns_, options_.max_wall_time_ns));
+    const auto ns = bench_.time(configuration, most_run_ns());
     if (ns && configuration == 0) {
       plain_times_.push_back(*ns);
     }
     return ns;
   }
 
-  void begin() {
-    bench_.begin_candidates();
-    begun_ = bench_.begin(untried_[next_].candidate.settings);
+  // Runs plain launches without timing them, which finds them as warm as what was compared just now.
+  void warm_up() {
+    const auto begin = Clock::now();
+    (void)bench_.time(0, most_run_ns());
+    run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
   }
 
-  // Returns false if time is up.
-  bool try_next() {
-    const auto [candidate, again] = untried_[next_];
-    const auto few_runs = nanoseconds(static_cast<std::int64_t>(4 * run_ns_));
-    const TimeIsUp too_late = up_at(end_ - few_runs);
+  [[nodiscard]] bool too_late() const {
+    return up_at(end_ - nanoseconds(static_cast<std::int64_t>(4 * run_ns_)))();
+  }
+
+  void begin(std::size_t which) {
+    bench_.begin_candidates();
+    begun_ = bench_.begin(settings_[which]);
+  }
+
+  // Builds and compares a candidate, which is thrown out if that fails. Returns false if time is up.
+  bool build(std::size_t which) {
+    engine::FirstCandidate& candidate = first_.candidates[which];
+    if (configurations_[which] || !candidate.thrown_out.empty()) {
+      return true;
+    }
     if (too_late()) {
       return false;
     }
-    monitor_.say(fmt::format("first run: timing {}, {} of {}", candidate.value, first_.tried.size() + 1,
-                             first_.candidates),
-                 end_);
+    const bool had_all_time = begun_.has_value();
     if (!begun_) {
-      begin();
+      begin(which);
     }
     const Result<bool> begun = *std::exchange(begun_, std::nullopt);
     if (!begun || !*begun) {
-      return note(candidate, {}, begun ? "runs as another candidate" : begun.error().message);
+      candidate.thrown_out = begun ? "runs as another candidate" : begun.error().message;
+      return true;
     }
     if (!bench_.built_by(end_)) {
-      if (again) {
-        return note(candidate, {},
-                    fmt::format("not built in {} of a first run", seconds_text(first_.budget_ns)));
+      if (had_all_time && goes_on_) { // twice now
+        candidate.thrown_out = fmt::format("not built in {} of a first run", seconds_text(first_.budget_ns));
       }
-      first_.tried.push_back({.value = candidate.value, .ratio = {}, .thrown_out = ""});
       return false;
     }
     if (too_late()) { // but it is in the cache
       return false;
     }
-    const auto added = bench_.finish(most_ns(run_ns_, options_.max_wall_time_ns));
-    if (InterruptWatch::interrupted()) {
+    const auto added = bench_.finish(most_run_ns());
+    if (up_at(end_)()) {
       return false;
     }
     if (!added || !*added) {
-      return note(candidate, {}, added ? "runs as another candidate" : added.error().message);
+      candidate.thrown_out = added ? "runs as another candidate" : added.error().message;
+    } else {
+      configurations_[which] = **added;
     }
-    if (device_.type != device::DeviceType::cpu &&
-        next_ + 1 < untried_.size()) { // its compiler has cores of its own
-      ++next_;
-      begin();
-      --next_;
-    }
-    const Timer timer = [this](std::size_t configuration) { return timed(configuration); };
-    Duel found = duel(**added, 0, clear_rounds, timer, up_at(end_));
-    if (!found.clearly_faster() && !found.clearly_slower() && !up_at(end_)()) {
-      found = duel(**added, 0, duel_rounds, timer, up_at(end_));
-    }
-    if (found.rounds == 0) {
-      return up_at(end_)() ? false : note(candidate, {}, "takes many times as long as plain launches");
-    }
-    if ((found.won() || found.clearly_faster()) && found.ratio < best_ratio()) {
-      for (engine::TriedWay& way : first_.tried) {
-        way.taken = false;
-      }
-      result_.settings = bench_.settings(**added);
-      return note(candidate, found.ratio, "", true);
-    }
-    return note(candidate, found.ratio, "");
-  }
-
-  bool note(const Alternative& candidate, std::optional<double> ratio, std::string why, bool taken = false) {
-    first_.tried.push_back(
-        {.value = candidate.value, .ratio = ratio, .taken = taken, .thrown_out = std::move(why)});
-    ++next_;
     return true;
   }
 
-  [[nodiscard]] const engine::TriedWay* taken() const {
-    const auto found = std::ranges::find(first_.tried, true, &engine::TriedWay::taken);
-    return found == first_.tried.end() ? nullptr : &*found;
+  // Times a candidate against plain launches. Returns false if time is up.
+  bool try_next(std::size_t which) {
+    engine::FirstCandidate& candidate = first_.candidates[which];
+    monitor_.say(
+        fmt::format("first run: timing {}, {} of {}", candidate.value, which + 1, first_.candidates.size()),
+        end_);
+    if (!build(which)) {
+      return false;
+    }
+    if (candidate.tried()) {
+      return true;
+    }
+    warm_up();
+    const Timer timer = [this](std::size_t configuration) { return timed(configuration); };
+    const auto begin = Clock::now();
+    Duel found = duel(*configurations_[which], 0, clear_rounds, timer, up_at(end_));
+    const bool clear = found.clearly_faster() || found.clearly_slower();
+    if (found.rounds == clear_rounds && (!clear || elapsed_ns(begin) < short_ns) && !up_at(end_)()) {
+      found = duel(*configurations_[which], 0, duel_rounds, timer, up_at(end_));
+    }
+    if (found.rounds == 0) {
+      if (up_at(end_)()) {
+        return false;
+      }
+      candidate.thrown_out = "takes many times as long as plain launches";
+      return true;
+    }
+    candidate.ratio = found.ratio;
+    if ((found.won() || found.clearly_faster()) && found.ratio < best_ratio()) {
+      take(which);
+    }
+    return true;
+  }
+
+  void take(std::size_t which) {
+    for (engine::FirstCandidate& each : first_.candidates) {
+      each.taken = false;
+    }
+    first_.candidates[which].taken = true;
+    result_.settings = settings_[which];
+  }
+
+  // The candidates that may be the fastest, the fastest so far first: each was timed at another moment, in few rounds.
+  [[nodiscard]] std::vector<std::size_t> leaders() const {
+    constexpr double wrong_by = 1.2;
+    constexpr std::size_t most = 3;
+    std::vector<std::size_t> found;
+    double best = 1;
+    for (std::size_t i = 0; i < first_.candidates.size(); ++i) {
+      if (first_.candidates[i].ratio && first_.candidates[i].thrown_out.empty()) {
+        found.push_back(i);
+        best = std::min(best, *first_.candidates[i].ratio);
+      }
+    }
+    std::erase_if(found, [&](std::size_t i) { return *first_.candidates[i].ratio > wrong_by * best; });
+    std::ranges::sort(found, {}, [&](std::size_t i) { return *first_.candidates[i].ratio; });
+    found.resize(std::min(found.size(), most));
+    return found.size() == 1 && best < 1 / wrong_by ? std::vector<std::size_t>() : found; // plain launches are far behind
+  }
+
+  // Runs plain launches and the leaders in turns until the fastest is known, and takes it. Returns false if time is up
+  // before.
+  bool time_leaders() {
+    constexpr std::uint64_t most_rounds = 31;
+    std::vector<std::size_t> all = leaders();
+    for (const std::size_t leader : all) {
+      monitor_.say(fmt::format("first run: timing {} again", first_.candidates[leader].value), end_);
+      if (!build(leader)) {
+        return false;
+      }
+    }
+    std::erase_if(all, [this](std::size_t leader) { return !configurations_[leader]; });
+    if (all.empty()) {
+      return true;
+    }
+    warm_up();
+    std::vector<std::vector<double>> times(all.size() + 1); // the first are those of plain launches
+    bool decided = false;
+    for (std::size_t round = 0; round < most_rounds && !decided; ++round) {
+      if (too_late()) {
+        break;
+      }
+      std::vector<double> of_round(times.size());
+      for (std::size_t turn = 0; turn < times.size(); ++turn) {
+        const std::size_t way = (turn + round) % times.size(); // each comes after each
+        const auto ns = timed(way == 0 ? 0 : *configurations_[all[way - 1]]);
+        if (!ns) {
+          return false;
+        }
+        of_round[way] = *ns;
+      }
+      for (std::size_t way = 0; way < times.size(); ++way) {
+        times[way].push_back(of_round[way]);
+      }
+      decided = round + 1 >= duel_rounds && fastest_is_known(times);
+    }
+    if (times.front().size() < fewest_rounds) {
+      return false;
+    }
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Duel found = judge(ratios(times[i + 1], times.front()));
+      first_.candidates[all[i]].ratio = found.ratio;
+      if (found.won() && (!best || found.ratio < *first_.candidates[*best].ratio)) {
+        best = all[i];
+      }
+    }
+    if (best) {
+      take(*best);
+    } else {
+      for (engine::FirstCandidate& each : first_.candidates) {
+        each.taken = false;
+      }
+      result_.settings = plain_launches(result_.settings);
+    }
+    return true;
+  }
+
+  static std::vector<double> ratios(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> found(a.size());
+    std::ranges::transform(a, b, found.begin(), std::divides());
+    return found;
+  }
+
+  // Returns true if the interval of every other way's time divided by that of the fastest is above 1, or below 1.02.
+  static bool fastest_is_known(const std::vector<std::vector<double>>& times) {
+    constexpr double same = 1.02;
+    const auto fastest = std::ranges::min_element(times, {}, median);
+    return std::ranges::all_of(times, [&](const std::vector<double>& other) {
+      const RatioEstimate found = paired_ratio(ratios(other, *fastest));
+      return &other == &*fastest || found.low > 1 || found.high < same;
+    });
+  }
+
+  [[nodiscard]] const engine::FirstCandidate* taken() const {
+    const auto found = std::ranges::find(first_.candidates, true, &engine::FirstCandidate::taken);
+    return found == first_.candidates.end() ? nullptr : &*found;
   }
   [[nodiscard]] double best_ratio() const { return taken() != nullptr ? *taken()->ratio : 1; }
 
@@ -414,7 +561,7 @@ private:
       }
     }
     const bool timed =
-        std::ranges::any_of(first_.tried, [](const auto& way) { return way.ratio.has_value(); });
+        std::ranges::any_of(first_.candidates, [](const auto& way) { return way.ratio.has_value(); });
     first_.reason =
         taken() != nullptr ? fmt::format("{} took {:.2f} of the time of plain launches on a first run here",
                                          taken()->value, best_ratio())
@@ -423,14 +570,12 @@ private:
             ? "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it"
         : first_.settled ? "plain launches: there is no candidate that runs here"
                          : "plain launches: the time of the first run was up before a candidate was built";
-    first_.next =
-        first_.settled ? "takes the same way" : fmt::format("tries {}", untried_[next_].candidate.value);
+    first_.next = first_.settled                            ? "takes the same way"
+                  : untried() != first_.candidates.end() ? fmt::format("tries {}", untried()->value)
+                                                            : "times the fastest ways again, in turns";
   }
 
-  struct Untried {
-    Alternative candidate;
-    bool begun_before = false; // by an earlier run, which did not wait for it
-  };
+  static constexpr std::uint64_t short_ns = 20'000'000; // what few rounds took: more cost nothing
 
   Workbench& bench_;
   const device::DeviceInfo& device_;
@@ -440,9 +585,11 @@ private:
   const Clock::time_point start_;
   engine::Monitor& monitor_;
   Clock::time_point end_ = Clock::time_point::max();
-  std::vector<Untried> untried_;
-  std::size_t next_ = 0;              // of them
-  std::optional<Result<bool>> begun_; // its build; false: it would run as another candidate
+  std::vector<Settings> settings_;                         // of first_.candidates
+  std::vector<std::optional<std::size_t>> configurations_; // likewise, of those that this run has built
+  std::optional<Result<bool>> begun_; // the build that began with plain launches; false: it would run as another candidate
+  bool goes_on_ = false;              // an earlier run made the list
+  bool only_leaders_ = false;         // earlier runs have tried all
   bool too_long_ = false;             // no candidate can be timed in any first run
   double run_ns_ = 0;                 // of a run of plain launches, including the time to fill memory
   std::vector<double> plain_times_;

@@ -17,6 +17,10 @@ kernel void sum(global const int* a, global const int* b, global int* out) { siz
 """
 
 
+def was_tried(candidate: Document) -> bool:
+    return candidate["thrown_out"] != "" or "ratio" in candidate
+
+
 class FirstRun(Programs):
     def setUp(self) -> None:
         super().setUp()
@@ -54,15 +58,15 @@ class FirstRun(Programs):
         path = self.two_side_by_side()
         first = self.settled(path)["first_run"]
         self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept", "iterations")], [True, True, True, True, 1])
-        self.assertIn("launch", [tried["value"] for tried in first["tried"]])
-        self.assertEqual(len(first["tried"]), first["candidates"])
-        self.assertGreater(first["runs"], len(first["tried"]))
+        self.assertIn("launch", [candidate["value"] for candidate in first["candidates"]])
+        self.assertTrue(all(was_tried(candidate) for candidate in first["candidates"]))
+        self.assertGreater(first["runs"], len(first["candidates"]))
         self.assertGreater(first["plain_ns"], 0)
         self.assertLessEqual(first["taken_ns"], first["plain_ns"])
         again = self.report(path)
         self.assertEqual([again["first_run"][key] for key in ("compared", "equal", "measured", "kept", "settled", "runs")],
                          [True, True, False, True, True, 0])
-        self.assertEqual(again["first_run"]["tried"], first["tried"])
+        self.assertEqual(again["first_run"]["candidates"], first["candidates"])
         self.assertEqual(again["profile_file"], str(self.kept("profile")[0]))
         # A comment and another value are no new first run; another fixed choice and another kernel are.
         path.write_text(path.read_text() + "\n")
@@ -76,18 +80,24 @@ class FirstRun(Programs):
 
     def test_goes_on_until_it_is_settled(self) -> None:
         path = self.two_side_by_side()
-        tried: list[str] = []
+        listed: list[str] = []
+        tried = 0
         for _ in range(20):
             report = self.report(path, "--set", "measure-budget=1s")
             first = report["first_run"]
-            self.assertEqual([way["value"] for way in first["tried"]][:len(tried)], tried)  # none is tried twice
-            tried = [way["value"] for way in first["tried"] if way["thrown_out"] or "ratio" in way]
+            names = [candidate["value"] for candidate in first["candidates"]]
+            self.assertEqual(names, listed or names)  # the first run has listed them
+            listed = names
+            self.assertEqual([was_tried(candidate) for candidate in first["candidates"]],
+                             sorted((was_tried(candidate) for candidate in first["candidates"]), reverse=True))  # none is tried twice
+            tried, before = sum(map(was_tried, first["candidates"])), tried
+            self.assertGreaterEqual(tried, before)
             if first["settled"]:
                 break
-            self.assertTrue(first["next"].startswith("tries "), first)
+            self.assertRegex(first["next"], "^(tries |times the fastest ways again, in turns$)")
         self.assertTrue(first["settled"])
         table = run("run", str(path), "--format", "table", env=environment())
-        self.assertRegex(table.stdout, rf"first run +none now; settled: yes, {first['candidates']} of {first['candidates']} tried; the next run takes")
+        self.assertRegex(table.stdout, rf"first run +none now; settled: yes, {len(listed)} of {len(listed)} tried; the next run takes")
 
     def test_repetition_far_from_the_measured_one(self) -> None:
         path = self.two_side_by_side(repeat=100)
@@ -105,18 +115,33 @@ class FirstRun(Programs):
             for args in ((), ("--strategy", "launch")):
                 result = run("run", str(path), *args, env=environment(XDG_CACHE_HOME=str(read_only), POCL_CACHE_DIR=pocl_cache()))
                 self.assertEqual(result.rc, 0, result.stderr)
-                self.assertIn(f'warning: cannot write in "{read_only}/tidegate", so each run measures again', result.stderr)
+                self.assertIn(f'warning: cannot write in "{read_only}/tidegate", so nothing is kept for later runs', result.stderr)
 
     def test_nothing_kept_without_a_cache(self) -> None:
-        first = self.report(self.two_side_by_side(), "--set", "cache=no")["first_run"]
-        self.assertEqual((first["measured"], first["kept"]), (True, False))
-        self.assertEqual(self.kept("profile"), [])
+        """Then each run would time candidates for itself alone: it compares one, unless it is asked to time them."""
+        for args, measured in ((), False), (("--set", "measure=yes"), True), (("--set", "measure-budget=20s"), True):
+            first = self.report(self.two_side_by_side(), "--set", "cache=no", *args)["first_run"]
+            self.assertEqual((first["compared"], first["measured"], first["kept"]), (True, measured, False), args)
+            self.assertEqual(self.kept("profile"), [])
+
+    def test_single_launch(self) -> None:
+        """Nothing shares it, so it takes plain launches, unless it repeats or candidates are asked for."""
+        for repeat, args, measured in ((1, (), False), (2, (), True), (1, ("--set", "measure=yes"), True)):
+            path = self.file("program.json", json.dumps(program(
+                {"a": buffer("i32", count=64, init={"iota": {}}), "b": buffer("i32", count=64, output="b.npy")},
+                wave("twice", "a", "b", size=64, local=32), repeat=repeat)))
+            report = self.report(path, *args)
+            self.assertEqual(report["first_run"]["measured"], measured, report["first_run"])
+            if not measured:
+                self.assertEqual((report["strategy"], report["strategy_reason"], report["first_run"]["settled"]),
+                                 ("plain", "plain launches: the program is a single launch", True))
+                self.assertLess(report["wall_time_ns"], 2_000_000_000)
 
     def test_compared_and_not_timed(self) -> None:
         report = self.report(self.two_side_by_side(), "--set", "measure=no")
         first = report["first_run"]
         self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept")], [True, True, False, False])
-        self.assertEqual(first["tried"], [])
+        self.assertEqual(first["candidates"], [])
         self.assertEqual(report["strategy_reason"], "by the cost model")
 
     @unittest.skipIf(SANITIZED, "by line coverage, the other tests reach what it does; Release runs it")
@@ -135,8 +160,8 @@ class FirstRun(Programs):
                 report = self.report(self.folder / "program.json", *args)
             self.assertTrue(report["first_run"]["equal"])
             if "measure-budget=60s" in args:
-                self.assertIn("barrier", [way["value"] for way in report["first_run"]["tried"]])
-            one = [way for way in report["first_run"]["tried"] if way["value"] == "barrier, 1 work-group"]
+                self.assertIn("barrier", [way["value"] for way in report["first_run"]["candidates"]])
+            one = [way for way in report["first_run"]["candidates"] if way["value"] == "barrier, 1 work-group"]
             self.assertLessEqual(len(one), 1)
             if one and one[0]["taken"]:
                 self.assertEqual((report["strategy"], report["effective_geometry"]["worker_groups"]), ("barrier", 1))
@@ -253,7 +278,7 @@ class FirstRun(Programs):
         first = report["first_run"]
         self.assertEqual((report["status"], report["strategy"], first["compared"], first["equal"]), ("done", "plain", True, False))
         self.assertEqual((first["difference"]["first_difference"]["buffer"], first["difference"]["first_difference"]["element"]), ("d", 63))
-        out, = (tried for tried in first["tried"] if tried["value"] == "launch")
+        out, = (candidate for candidate in first["candidates"] if candidate["value"] == "launch")
         self.assertEqual(out["thrown_out"], f'element 63 of "d" is {252 ^ 1}, plain launches make it 252')
         warning, = report["warnings"]
         self.assertEqual(warning["pointer"], "/waves/2")  # writes it last

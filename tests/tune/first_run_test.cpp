@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -57,6 +58,15 @@ void take_2_ms(int) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
 }
 
+std::ptrdiff_t tried(const FirstRunResult& found) {
+  return std::ranges::count(found.report.candidates, true, &engine::FirstCandidate::tried);
+}
+
+const engine::FirstCandidate* candidate(const FirstRunResult& found, std::string_view value) {
+  const auto at = std::ranges::find(found.report.candidates, value, &engine::FirstCandidate::value);
+  return at == found.report.candidates.end() ? nullptr : &*at;
+}
+
 const KnobReport& knob(const TuningReport& report, Knob which) {
   return *std::ranges::find(report.knobs, which, &KnobReport::knob);
 }
@@ -73,15 +83,15 @@ TEST_CASE("the fastest candidate is taken, and its outputs are compared with pla
   CHECK(found->report.equal);
   CHECK(found->report.measured);
   CHECK(found->report.settled);
-  CHECK(found->report.candidates == found->report.tried.size());
+  CHECK(std::ranges::all_of(found->report.candidates, &engine::FirstCandidate::tried));
   CHECK(found->report.plain_ns > 2e6); // of as many iterations as fit
   CHECK(found->report.taken_ns < found->report.plain_ns);
   CHECK(found->report.next == "takes the same way");
   CHECK(found->settings.tuning.strategy != engine::Strategy::plain);
   CHECK(!found->different);
-  REQUIRE(!found->report.tried.empty());
-  CHECK(found->report.tried.front().value == "counters"); // the lowest estimate is built first
-  CHECK(std::ranges::count(found->report.tried, true, &engine::TriedWay::taken) == 1);
+  REQUIRE(!found->report.candidates.empty());
+  CHECK(found->report.candidates.front().value == "counters"); // the lowest estimate is built first
+  CHECK(std::ranges::count(found->report.candidates, true, &engine::FirstCandidate::taken) == 1);
 }
 
 TEST_CASE("a later run goes on where the time was up, and nothing is tried twice") {
@@ -93,7 +103,7 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
   for (int runs = 0; runs < 50 && !state.report.settled; ++runs) {
     const auto found = run.first(state);
     REQUIRE(found);
-    CHECK(found->report.tried.size() >= state.report.tried.size());
+    CHECK(tried(*found) >= tried(state));
     if (runs == 0) {
       CHECK_FALSE(found->report.settled);
       CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
@@ -112,7 +122,89 @@ TEST_CASE("a later run goes on where the time was up, and nothing is tried twice
   const auto again = run.first(state);
   REQUIRE(again);
   CHECK(again->settings == state.settings);
-  CHECK(again->report.tried.size() == state.report.tried.size());
+  CHECK(again->report.candidates.size() == state.report.candidates.size());
+}
+
+TEST_CASE("the first run lists the candidates, and what was tried stays, whatever later runs measure") {
+  for (const bool first_is_slow : {false, true}) {
+    CAPTURE(first_is_slow);
+    Measured run;
+    run.device.type = device::DeviceType::cpu;
+    run.device.platform = "Portable Computing Language";
+    run.device.extensions = "cl_khr_int64_base_atomics";
+    run.device.profile->launch_ns = 100'000;
+    run.options.first_run_budget_ns = budget_ns;
+    const auto wait = [&run](bool slow) {
+      run.then = slow ? [](int) { std::this_thread::sleep_for(std::chrono::milliseconds(4)); }
+                      : std::function<void(int)>();
+    };
+    constexpr std::string_view one = "barrier, 1 work-group"; // only where launches are what takes time
+    wait(first_is_slow);
+    const auto found = run.first({}, 300);
+    REQUIRE(found);
+    REQUIRE(candidate(*found, "barrier") != nullptr);
+    REQUIRE((candidate(*found, one) == nullptr) == first_is_slow);
+    FirstRunResult earlier = *found;
+    earlier.report.settled = false;
+    earlier.report.candidates.back().ratio.reset(); // is still to be tried
+    earlier.report.candidates.back().thrown_out.clear();
+    wait(!first_is_slow);
+    const auto again = run.first(earlier, 300);
+    REQUIRE(again);
+    REQUIRE(again->report.candidates.size() == found->report.candidates.size());
+    for (std::size_t i = 0; i < found->report.candidates.size(); ++i) {
+      CHECK(again->report.candidates[i].value == found->report.candidates[i].value);
+      CHECK(again->report.candidates[i].tried());
+    }
+    CHECK(again->report.settled);
+  }
+}
+
+TEST_CASE("plain launches that another run found slow are timed again, in turns with the fastest candidates") {
+  Measured run;
+  run.options.first_run_budget_ns = budget_ns;
+  FirstRunResult earlier;
+  earlier.report.candidates = {{.value = "counters", .ratio = 0.9, .taken = true, .thrown_out = ""},
+                               {.value = "barrier", .ratio = 0.7, .taken = false, .thrown_out = "other outputs"},
+                               {.value = "launch", .ratio = 2, .taken = false, .thrown_out = ""}};
+  run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
+  const auto found = run.first(earlier, 1);
+  REQUIRE(found);
+  CHECK(found->report.settled);
+  CHECK(*candidate(*found, "counters")->ratio > 1);
+  CHECK(candidate(*found, "launch")->ratio == 2);
+  CHECK_FALSE(candidate(*found, "counters")->taken);
+  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found->report.reason == "no candidate that first runs here have timed is faster than plain launches");
+}
+
+TEST_CASE("nothing is timed while a candidate is built") {
+  Measured run;
+  run.options.first_run_budget_ns = budget_ns;
+  std::atomic<bool> building = false;
+  std::atomic<bool> timed_meanwhile = false;
+  run.while_building = [&] {
+    building = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    building = false;
+  };
+  run.while_persistent = [&] { timed_meanwhile = timed_meanwhile || building; };
+  const auto found = run.first({}, 100);
+  REQUIRE(found);
+  CHECK(tried(*found) > 2);
+  CHECK_FALSE(timed_meanwhile);
+}
+
+TEST_CASE("candidates whose runs are long do not keep a first run beyond its time") {
+  Measured run;
+  run.options.first_run_budget_ns = 400'000'000;
+  run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  const auto found = run.first({}, 1);
+  REQUIRE(found);
+  CHECK_FALSE(found->report.settled);
+  CHECK(found->report.elapsed_ns < 1'500'000'000);
+  CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
+  CHECK(found->report.next.starts_with("tries "));
 }
 
 TEST_CASE("a build that is not finished in time is not waited for, and is left out the second time") {
@@ -123,13 +215,15 @@ TEST_CASE("a build that is not finished in time is not waited for, and is left o
     run.while_building = [] { std::this_thread::sleep_for(std::chrono::milliseconds(900)); };
     FirstRunResult earlier;
     if (begun_before) {
-      earlier.report.tried = {{.value = "counters", .ratio = {}, .thrown_out = ""}};
+      earlier.report.candidates = {{.value = "counters", .ratio = {}, .thrown_out = ""},
+                                   {.value = "barrier", .ratio = {}, .thrown_out = ""}};
     }
     const auto found = run.first(earlier);
     REQUIRE(found);
     CHECK_FALSE(found->report.settled);
-    REQUIRE(found->report.tried.size() == 1);
-    CHECK(found->report.tried.front().thrown_out ==
+    REQUIRE(found->report.candidates.size() > 1);
+    CHECK(tried(*found) == (begun_before ? 1 : 0));
+    CHECK(found->report.candidates.front().thrown_out ==
           (begun_before ? "not built in 0.4 s of a first run" : ""));
     CHECK(found->report.reason ==
           "plain launches: the time of the first run was up before a candidate was built");
@@ -146,7 +240,7 @@ TEST_CASE("a program whose plain launches take longer than candidates may is set
   const auto found = run.first({}, 1);
   REQUIRE(found);
   CHECK(found->report.settled);
-  CHECK(found->report.tried.empty());
+  CHECK(tried(*found) == 0);
   CHECK(found->settings.tuning.strategy == engine::Strategy::plain);
   CHECK(found->report.reason ==
         "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it");
