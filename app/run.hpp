@@ -49,9 +49,9 @@ struct RunSettings {
   std::uint64_t side_by_side = 0;
   std::uint64_t group_size = 0;
   std::optional<std::uint64_t> alone_up_to;
-  bool cache = true; // use and store built kernels, tunings and first runs
+  bool cache = true;           // use and store built kernels, tunings and first runs
   std::optional<bool> measure; // time candidates; empty: where the choice can be kept and there is one
-  std::uint32_t crashes = 0; // of the driver while an earlier process of this run tried candidates
+  std::uint32_t crashes = 0;   // of the driver while an earlier process of this run tried candidates
   bool quiet = false;
   bool verbose = false;
   std::string_view format{};             // empty: a table on a terminal, else JSON

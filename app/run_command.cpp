@@ -62,10 +62,11 @@ std::vector<OptionModel> run_settings(RunSettings& settings) {
       file_option("policy", settings.policy, "Launch policy in place of the program's own"),
       file_option("profile", settings.profile,
                   "Use this device_profile in place of the one kept by tune; none: use none"),
-      switch_option("measure", settings.measure,
-                    "Without --strategy, time candidates on the first run; no: take what the cost model "
-                    "estimates to be fastest, compared with plain launches but not timed; left out: no for what "
-                    "cannot be kept, and for a program of a single launch"),
+      switch_option(
+          "measure", settings.measure,
+          "Without --strategy, time candidates on the first run; no: take what the cost model "
+          "estimates to be fastest, compared with plain launches but not timed; left out: no for what "
+          "cannot be kept, and for a program of a single launch"),
       switch_option(
           "verify-first", options.verify_first,
           "no: neither compare nor time anything on the first run, and leave the result of a frontier "

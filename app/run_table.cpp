@@ -97,14 +97,15 @@ std::string verdict(const engine::RunReport& report) {
 
 std::string first_run_text(const engine::FirstRun& first) {
   const std::string took =
-      first.runs == 0        ? "none now"
-      : first.budget_ns == 0 ? seconds_text(first.elapsed_ns)
-                             : fmt::format("{} of at most {}", seconds_text(first.elapsed_ns),
-                                           seconds_text(first.budget_ns));
+      first.runs == 0 ? "none now"
+      : first.budget_ns == 0
+          ? seconds_text(first.elapsed_ns)
+          : fmt::format("{} of at most {}", seconds_text(first.elapsed_ns), seconds_text(first.budget_ns));
   const auto tried = std::ranges::count(first.candidates, true, &engine::FirstCandidate::tried);
-  return fmt::format("{}; settled: {}{}{}", took, first.settled ? "yes" : "no",
-                     first.candidates.empty() ? "" : fmt::format(", {} of {} tried", tried, first.candidates.size()),
-                     first.next.empty() ? "" : "; the next run " + first.next);
+  return fmt::format(
+      "{}; settled: {}{}{}", took, first.settled ? "yes" : "no",
+      first.candidates.empty() ? "" : fmt::format(", {} of {} tried", tried, first.candidates.size()),
+      first.next.empty() ? "" : "; the next run " + first.next);
 }
 
 std::string expected_text(const engine::ExpectedReport& of) {

@@ -135,8 +135,10 @@ TIDEGATE_RECORD(CandidateReport, candidate_fields);
 
 constexpr Field first_candidate_fields[] = {
     required<&FirstCandidate::value>("candidate: strategy and mode"),
-    optional<&FirstCandidate::ratio>("its time divided by that of plain launches; left out if it was not timed"),
-    required<&FirstCandidate::taken>("whether it is the fastest of those that are faster than plain launches"),
+    optional<&FirstCandidate::ratio>(
+        "its time divided by that of plain launches; left out if it was not timed"),
+    required<&FirstCandidate::taken>(
+        "whether it is the fastest of those that are faster than plain launches"),
     required<&FirstCandidate::thrown_out>("why it was rejected, or empty"),
 };
 TIDEGATE_RECORD(FirstCandidate, first_candidate_fields);

@@ -134,7 +134,7 @@ struct FirstRun {
   std::uint64_t runs = 0;
   std::optional<double> plain_ns; // medians of a dispatch of those iterations
   std::optional<double> taken_ns;
-  std::vector<FirstCandidate> candidates; // as the first of the runs has listed them
+  std::vector<FirstCandidate> candidates;     // as the first of the runs has listed them
   std::optional<OutputParity> difference;     // of a candidate that differed from plain launches
   std::optional<std::string> difference_file; // file with all data for a bug report
 };

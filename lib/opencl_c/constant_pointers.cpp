@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ const Type& element_of(const Type& type) {
 bool points_to_constant(const Type& type) {
   const Type& element = element_of(type);
   return element.is(Type::Kind::pointer) && in_constant(*element.inner);
+}
+
+// True for an address in constant memory.
+bool is_address(const Type& type) {
+  return (type.is(Type::Kind::pointer) || type.is(Type::Kind::array)) && in_constant(type);
 }
 
 // Queries about tokens of declarations.
@@ -122,6 +128,13 @@ public:
           targets_[name->specifiers.begin].global = true;
         }
       }
+      for (std::size_t i = parameter.tokens.begin;
+           i < parameter.tokens.end && is_constant_pointer(parameter) && !moves(function, p, moved); ++i) {
+        const Name* const name = unit.meaning(i);
+        if (name != nullptr && name->token == i) {
+          targets_[name->specifiers.begin].constant = true;
+        }
+      }
     }
     if (const Stmt* const body = unit.tree->body(function)) {
       each_statement(*body, [this](const Stmt& stmt) { find_assignments(stmt); });
@@ -176,14 +189,12 @@ public:
             "use a separate pointer for each"));
       }
     }
-    for (const Expr* const value : member_values_) {
-      if (target_of(*value).global) {
-        return tl::unexpected(
-            error_at(unit_, value->tokens.begin, ErrorCode::unsupported_kernel,
-                     "this member points into constant memory and gets an address from a constant argument, "
-                     "which is in global memory in a persistent kernel",
-                     "keep such pointers in variables"));
-      }
+    if (const auto lost = find_lost()) {
+      return tl::unexpected(error_at(
+          unit_, *lost, ErrorCode::unsupported_kernel,
+          "an address from a constant argument, which is in global memory in a persistent kernel, meets "
+          "here what may be a pointer into constant memory",
+          "keep such addresses in variables of their own, which get no other address"));
     }
     std::vector<TokenRange> changed;
     for (const Name* const name : names_) {
@@ -244,13 +255,20 @@ private:
 
   // Notes what the statement assigns to pointers into constant memory, its casts and its calls.
   void find_assignments(const Stmt& stmt) {
+    unknown_ = stmt.kind == Stmt::Kind::opaque ? stmt.tokens.begin : unknown_;
     for (const Decl* const decl : stmt.declared) {
       if (decl->value != nullptr && decl->name != no_name && points_to_constant(*decl->type)) {
         add(unit_.names[decl->name], *decl->value);
+      } else if (decl->value != nullptr) {
+        elsewhere_.push_back(decl->value);
       }
     }
-    if (stmt.kind == Stmt::Kind::return_value && !stmt.values.empty() && types_.returns_constant(function_)) {
-      assignments_.push_back({.declaration = function_.begin, .value = stmt.values[0]});
+    if (stmt.kind == Stmt::Kind::return_value && !stmt.values.empty()) {
+      if (types_.returns_constant(function_)) {
+        assignments_.push_back({.declaration = function_.begin, .value = stmt.values[0]});
+      } else {
+        elsewhere_.push_back(stmt.values[0]);
+      }
     }
     each_value(stmt, [this](const Expr& value) {
       each_expression(value, [this](const Expr& expr) { find_assignments(expr); });
@@ -258,10 +276,17 @@ private:
   }
 
   void find_assignments(const Expr& expr) {
+    expressions_.push_back(&expr);
     if (expr.kind == Expr::Kind::call) {
       calls_.push_back(&expr);
-    } else if (expr.kind == Expr::Kind::cast && points_to_constant(*expr.type)) {
-      casts_.push_back(&expr);
+    } else if (expr.kind == Expr::Kind::cast) {
+      if (points_to_constant(*expr.type)) {
+        casts_.push_back(&expr);
+      } else {
+        elsewhere_.push_back(expr.operands[0]);
+      }
+    } else if (expr.kind == Expr::Kind::compound) {
+      elsewhere_.push_back(&expr);
     } else if (expr.kind == Expr::Kind::assignment && unit_.is(expr.token, "=") &&
                points_to_constant(*expr.type)) {
       const Expr* target = expr.operands[0];
@@ -269,12 +294,83 @@ private:
         target = target->operands[0]; // an array of pointers
       }
       const Name* const name = target->kind == Expr::Kind::name ? unit_.meaning(target->token) : nullptr;
-      if (target->kind == Expr::Kind::member) {
-        member_values_.push_back(expr.operands[1]);
-      } else if (name != nullptr) {
+      if (name != nullptr) {
         add(*name, *expr.operands[1]);
+      } else {
+        elsewhere_.push_back(expr.operands[1]);
+      }
+    } else if (expr.kind == Expr::Kind::assignment && unit_.is(expr.token, "=")) {
+      elsewhere_.push_back(expr.operands[1]);
+    }
+  }
+
+  // True for an address, or a list with one, from a constant argument.
+  [[nodiscard]] bool is_global(const Expr& value) const {
+    if (value.kind == Expr::Kind::list || value.kind == Expr::Kind::designated ||
+        value.kind == Expr::Kind::compound) {
+      return std::ranges::any_of(value.operands, [this](const Expr* part) { return is_global(*part); });
+    }
+    return is_address(*value.type) && target_of(value).global;
+  }
+
+  // Returns false if one is an address from a constant argument, and the other one that may not be.
+  [[nodiscard]] bool meet(const Expr& a, const Expr& b) const {
+    return !is_address(*a.type) || !is_address(*b.type) || target_of(a) == target_of(b) ||
+           !(target_of(a).global || target_of(b).global);
+  }
+
+  // Returns where the address space of an argument would be lost, or what the parser does not know. Such an address may only
+  // go to variables and parameters that point into constant memory here and get no other address, and be read, compared and
+  // chosen from among its like.
+  [[nodiscard]] std::optional<std::size_t> find_lost() const {
+    for (const Assignment& assignment : assignments_) {
+      const bool is_list = assignment.value->kind == Expr::Kind::list;
+      if (targets_.at(assignment.declaration).global &&
+          !(is_list ? all_global(*assignment.value) : is_global_or_null(*assignment.value))) {
+        return assignment.value->tokens.begin;
       }
     }
+    const auto lost =
+        std::ranges::find_if(elsewhere_, [this](const Expr* value) { return is_global(*value); });
+    if (lost != elsewhere_.end()) {
+      return (*lost)->tokens.begin;
+    }
+    for (const Expr* const expr : expressions_) {
+      if (expr->kind == Expr::Kind::opaque ||
+          (expr->kind == Expr::Kind::conditional && !meet(*expr->operands[1], *expr->operands[2])) ||
+          (expr->kind == Expr::Kind::binary && !meet(*expr->operands[0], *expr->operands[1]))) {
+        return expr->tokens.begin;
+      }
+      for (std::size_t i = 1; expr->kind == Expr::Kind::call && i < expr->operands.size(); ++i) {
+        if (is_global(*expr->operands[i]) && !may_take(*expr, i - 1)) {
+          return expr->operands[i]->tokens.begin;
+        }
+      }
+    }
+    return unknown_;
+  }
+
+  // Returns true if the function that is called keeps the address space of this argument.
+  [[nodiscard]] bool may_take(const Expr& call, std::size_t argument) const {
+    const Expr& callee = *call.operands[0];
+    if (callee.kind == Expr::Kind::name && unit_.meaning(callee.token) == nullptr) { // OpenCL's own
+      return !call.operands[argument + 1]->type->inner->is(Type::Kind::pointer);
+    }
+    const Function* const called = with_constants(call);
+    return called != nullptr && argument < called->parameters.size() &&
+           is_constant_pointer(called->parameters[argument]);
+  }
+
+  // A number is a null pointer.
+  [[nodiscard]] bool is_global_or_null(const Expr& value) const {
+    return !is_address(*value.type) || target_of(value).global;
+  }
+  [[nodiscard]] bool all_global(const Expr& list) const {
+    return std::ranges::all_of(list.operands, [this](const Expr* part) {
+      return part->kind == Expr::Kind::list || part->kind == Expr::Kind::designated
+                 ? all_global(*part)
+                 : is_global_or_null(*part);
+    });
   }
 
   void add(const Name& name, const Expr& value) {
@@ -379,11 +475,13 @@ private:
   const ConstantTypes types_;
   const Function& function_;
   const ParameterSet moved_;
-  const int depth_;                        // of calls that are looked into
-  std::vector<const Name*> names_;         // declared by the function
-  std::vector<Assignment> assignments_;    // to pointers into constant memory, and returned ones
-  std::vector<const Expr*> member_values_; // values assigned to members that are such pointers
-  std::vector<const Expr*> casts_;         // to such pointers
+  const int depth_;                      // of calls that are looked into
+  std::vector<const Name*> names_;       // declared by the function
+  std::vector<Assignment> assignments_;  // to pointers into constant memory, and returned ones
+  std::vector<const Expr*> elsewhere_;   // values that go elsewhere: to members, numbers, other pointers
+  std::vector<const Expr*> expressions_; // all
+  std::optional<std::size_t> unknown_;   // the first token of a statement that the parser does not know
+  std::vector<const Expr*> casts_;       // to such pointers
   std::vector<const Expr*> calls_;
   std::map<std::size_t, Target> targets_; // by first token of the specifiers
 };

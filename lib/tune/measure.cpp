@@ -315,8 +315,9 @@ private:
 
   // The first run decides by what plain launches take which candidates there are; later ones go on with its list.
   void list(const Candidates& earlier, double plain_ns) {
-    const std::vector<Alternative> all =
-        bench_.outputs() == 0 ? std::vector<Alternative>() : bench_.candidates(earlier.empty() ? plain_ns : 0);
+    const std::vector<Alternative> all = bench_.outputs() == 0
+                                             ? std::vector<Alternative>()
+                                             : bench_.candidates(earlier.empty() ? plain_ns : 0);
     first_.candidates = earlier;
     settings_.clear();
     for (const Alternative& each : all) {
@@ -468,7 +469,8 @@ private:
     std::erase_if(found, [&](std::size_t i) { return *first_.candidates[i].ratio > wrong_by * best; });
     std::ranges::sort(found, {}, [&](std::size_t i) { return *first_.candidates[i].ratio; });
     found.resize(std::min(found.size(), most));
-    return found.size() == 1 && best < 1 / wrong_by ? std::vector<std::size_t>() : found; // plain launches are far behind
+    return found.size() == 1 && best < 1 / wrong_by ? std::vector<std::size_t>()
+                                                    : found; // plain launches are far behind
   }
 
   // Runs plain launches and the leaders in turns until the fastest is known, and takes it. Returns false if time is up
@@ -570,9 +572,9 @@ private:
             ? "plain launches: a first run has no time for candidates; `tidegate tune measure` takes it"
         : first_.settled ? "plain launches: there is no candidate that runs here"
                          : "plain launches: the time of the first run was up before a candidate was built";
-    first_.next = first_.settled                            ? "takes the same way"
+    first_.next = first_.settled                         ? "takes the same way"
                   : untried() != first_.candidates.end() ? fmt::format("tries {}", untried()->value)
-                                                            : "times the fastest ways again, in turns";
+                                                         : "times the fastest ways again, in turns";
   }
 
   static constexpr std::uint64_t short_ns = 20'000'000; // what few rounds took: more cost nothing
@@ -587,11 +589,12 @@ private:
   Clock::time_point end_ = Clock::time_point::max();
   std::vector<Settings> settings_;                         // of first_.candidates
   std::vector<std::optional<std::size_t>> configurations_; // likewise, of those that this run has built
-  std::optional<Result<bool>> begun_; // the build that began with plain launches; false: it would run as another candidate
-  bool goes_on_ = false;              // an earlier run made the list
-  bool only_leaders_ = false;         // earlier runs have tried all
-  bool too_long_ = false;             // no candidate can be timed in any first run
-  double run_ns_ = 0;                 // of a run of plain launches, including the time to fill memory
+  std::optional<Result<bool>>
+      begun_;            // the build that began with plain launches; false: it would run as another candidate
+  bool goes_on_ = false; // an earlier run made the list
+  bool only_leaders_ = false; // earlier runs have tried all
+  bool too_long_ = false;     // no candidate can be timed in any first run
+  double run_ns_ = 0;         // of a run of plain launches, including the time to fill memory
   std::vector<double> plain_times_;
 };
 

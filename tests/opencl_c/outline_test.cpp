@@ -523,12 +523,85 @@ TEST_CASE("pointers that would point into both kinds of memory are named with th
   CHECK(
       refused(
           "struct s { constant float* p; }; kernel void k(constant float* t) {\n struct s v; v.p = t; }") ==
-      "2:20 unsupported_kernel: this member points into constant memory and gets an address from a constant "
-      "argument, which is in global memory in a persistent kernel");
+      "2:20 unsupported_kernel: an address from a constant argument, which is in global memory in a persistent "
+      "kernel, meets here what may be a pointer into constant memory");
   CHECK(refused("typedef constant struct { int x; } *points;\nkernel void k(points p) { }") ==
         "2:15 unsupported_kernel: \"points\" points to a structure without a name in constant memory, and "
         "arguments "
         "are in global memory in a persistent kernel");
+}
+
+TEST_CASE("an address of a constant argument may go only where it stays one") {
+  constexpr std::string_view lost =
+      " unsupported_kernel: an address from a constant argument, which is in global memory in a persistent kernel, "
+      "meets here what may be a pointer into constant memory";
+  const auto found = [](std::string_view body) {
+    return refused(fmt::format(
+        "constant int own[4] = {{1}}; typedef constant int* table; struct s {{ constant int* p; int n; }};\n"
+        "union u {{ constant int* p; ulong n; }}; int of(ulong n) {{ return *(constant int*)n; }}\n"
+        "int at(constant int* t, int i) {{ return t[i]; }} int second(ulong n, constant int* t) {{ return *t; }}\n"
+        "kernel void k(constant int* a, constant int* b, global int* out, int i) {{ {} }}",
+        body));
+  };
+  // Products of what gives an address, how it meets another, and where the result goes.
+  const std::vector<std::string> addresses{"a",           "(a + i)",          "&a[i]",
+                                           "(i ? a : b)", "(constant int*)a", "(table)b"};
+  const std::vector<std::string> others{"(constant int*)0", "(table)0", "(constant int*)(ulong)i",
+                                        "(constant int*)i"};
+  const std::vector<std::string> uses{"constant int* p = {};",      "constant int* p; p = {};",
+                                      "table p = {}; out[0] = *p;", "out[0] = *({});",
+                                      "out[0] = sizeof(*({}));",    "out[0] = at({}, 1);",
+                                      "out[0] = ({})[2];",          "table p[2] = {{{}, 0}};"};
+  const std::vector<std::string> losses{
+      "struct s v = {{ {0} }};",
+      "struct s v = {{ .p = {0} }};",
+      "struct s v; v.p = {0};",
+      "struct s v[2]; v[1].p = {0};",
+      "struct s v = (struct s){{ {0}, 1 }};",
+      "union u v; v.p = {0};",
+      "ulong n = (ulong)({0});",
+      "out[0] = of((ulong)({0}));",
+      "out[0] = of({0});",
+      "out[0] = second({0}, own);",
+      "constant int* p = {0}; ulong* n = (ulong*)&p;",
+      "constant int* p = {0}; void* n = &p;",
+      "constant int* p = (constant int*)0; p = {0}; out[0] = p == (constant int*)0;",
+      "constant int* p[2] = {{ {0}, (constant int*)0 }};",
+      "constant int* p = 0; constant int** q = &p; *q = {0};",
+      "table p = own; out[0] = p == {0};"};
+  std::size_t forms = 0;
+  for (const std::string& address : addresses) {
+    for (const std::string& use : uses) {
+      const std::string alone = found(fmt::format(fmt::runtime(use), address));
+      CAPTURE(address);
+      CAPTURE(use);
+      CHECK(alone == "none");
+      for (const std::string& other : others) {
+        for (const bool first : {false, true}) {
+          const std::string value =
+              fmt::format("i < 64 ? {} : {}", first ? other : address, first ? address : other);
+          CAPTURE(value);
+          const std::string with_other = found(fmt::format(fmt::runtime(use), value));
+          CHECK(with_other.ends_with(lost));
+          ++forms;
+        }
+      }
+    }
+    for (const std::string& loss : losses) {
+      CAPTURE(loss);
+      CAPTURE(address);
+      CHECK(found(fmt::format(fmt::runtime(loss), address)).ends_with(lost));
+      ++forms;
+    }
+  }
+  MESSAGE(forms << " forms");
+  for (const std::string_view kept :
+       {"constant int* p = 0; p = a; out[0] = p != 0;", "struct s v = { own, 1 }; out[0] = v.p[1] + a[0];",
+        "table p[2] = { a, b }; out[0] = p[i][1];", "out[0] = a == b; if (a) out[1] = a - b;",
+        "out[0] = vload4(0, a).x;", "constant int* p = i ? own : own + 1; out[0] = *p + *a;"}) {
+    CAPTURE(kept);
+    CHECK(found(kept) == "none");
+  }
 }
 
 TEST_CASE("helpers are there for constant and for global memory") {

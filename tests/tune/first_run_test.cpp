@@ -160,13 +160,15 @@ TEST_CASE("the first run lists the candidates, and what was tried stays, whateve
   }
 }
 
-TEST_CASE("plain launches that another run found slow are timed again, in turns with the fastest candidates") {
+TEST_CASE(
+    "plain launches that another run found slow are timed again, in turns with the fastest candidates") {
   Measured run;
   run.options.first_run_budget_ns = budget_ns;
   FirstRunResult earlier;
-  earlier.report.candidates = {{.value = "counters", .ratio = 0.9, .taken = true, .thrown_out = ""},
-                               {.value = "barrier", .ratio = 0.7, .taken = false, .thrown_out = "other outputs"},
-                               {.value = "launch", .ratio = 2, .taken = false, .thrown_out = ""}};
+  earlier.report.candidates = {
+      {.value = "counters", .ratio = 0.9, .taken = true, .thrown_out = ""},
+      {.value = "barrier", .ratio = 0.7, .taken = false, .thrown_out = "other outputs"},
+      {.value = "launch", .ratio = 2, .taken = false, .thrown_out = ""}};
   run.while_persistent = [] { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
   const auto found = run.first(earlier, 1);
   REQUIRE(found);
