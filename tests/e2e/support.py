@@ -1,8 +1,4 @@
-"""What the end-to-end tests share: where things are, how the binary is run, when answers are equal.
-
-The one idea: two documents are the same only if they agree in type and in every bit, so the
-comparison here is strict (1 is not 1.0, 0.0 is not -0.0) and says where the first difference is.
-"""
+"""What the end-to-end tests share: where things are, and how the binary is run."""
 
 from __future__ import annotations
 
@@ -12,13 +8,11 @@ import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from unittest import TestCase
 
 Document = dict[str, Any]
 
@@ -79,17 +73,6 @@ def parse(text: str) -> Any:
     return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
 
 
-def load_vectors(kind: str, folder: Path) -> list[Document]:
-    """The golden vectors of one kind; a file without any is an error, never an empty success."""
-    path = folder / f"{kind}.jsonl"
-    vectors = [parse(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if not vectors or any(vector["kind"] != kind for vector in vectors):
-        raise ValueError(f"{path} holds no vectors, or vectors of another kind")
-    return vectors
-
-
-# Running the binary.
-
 # Seconds after which a process is taken for one that hangs: a busy machine takes minutes for what takes a second.
 PATIENCE = 1200.0
 
@@ -126,100 +109,3 @@ def run_stream(args: Sequence[str], documents: Iterable[Any]) -> Stream:
     if rest:
         raise AssertionError(f"the last line of the stream does not end: {rest[-200:]!r}")
     return Stream(done.rc, [parse(line) for line in lines], done.stderr)
-
-
-# Comparing.
-
-class Same(NamedTuple):
-    """True when nothing differs; else `pointer` is the JSON pointer of the first difference."""
-    pointer: str | None = None
-    text: str = "the same"
-
-    def __bool__(self) -> bool:
-        return self.pointer is None
-
-    def __str__(self) -> str:
-        return self.text if self else f"at {self.pointer or 'the root'!r}: {self.text}"
-
-
-SAME = Same()
-
-
-def same(expected: Any, actual: Any, extra_ok: bool = False, pointer: str = "") -> Same:
-    """Exact comparison; with `extra_ok` the actual objects may have more keys."""
-    if type(expected) is not type(actual):
-        return Same(pointer, f"expected {show(expected)}, got {show(actual)}")
-    if isinstance(expected, dict):
-        for key, value in expected.items():
-            place = f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
-            if key not in actual:
-                return Same(place, f"expected {show(value)}, got nothing")
-            if not (verdict := same(value, actual[key], extra_ok, place)):
-                return verdict
-        surplus = [key for key in actual if key not in expected]
-        if surplus and not extra_ok:
-            return Same(pointer, f"keys that nobody expects: {', '.join(surplus)}")
-        return SAME
-    if isinstance(expected, list):
-        for index, (left, right) in enumerate(zip(expected, actual)):
-            if not (verdict := same(left, right, extra_ok, f"{pointer}/{index}")):
-                return verdict
-        if len(expected) != len(actual):
-            return Same(pointer, f"expected {len(expected)} elements, got {len(actual)}")
-        return SAME
-    if isinstance(expected, float):
-        equal = struct.pack("<d", expected) == struct.pack("<d", actual)
-    else:
-        equal = expected == actual
-    return SAME if equal else Same(pointer, f"expected {show(expected)}, got {show(actual)}")
-
-
-def show(value: Any, limit: int = 300) -> str:
-    text = json.dumps(value)
-    shown = text if len(text) <= limit else text[:limit] + "…"
-    return f"{type(value).__name__} {shown}"
-
-
-# Checking a whole stream against what a checker or a golden vector expects.
-
-class Case(NamedTuple):
-    """One line sent, with its name and the answer: {"ok": document} or {"error": {...}}."""
-    name: str
-    document: Any
-    expect: Document
-
-
-def line_problem(got: Any, number: int, expect: Document, extra_ok: bool) -> str | None:
-    """What is wrong with one output line, or None."""
-    if not isinstance(got, dict):
-        return f"the line is not an object: {show(got)}"
-    if "ok" in expect:
-        if list(got)[:2] != ["kind", "schema_version"]:
-            return f"the line does not start with kind and schema_version: {show(got)}"
-        verdict = same(expect["ok"], got, extra_ok)
-        return None if verdict else str(verdict)
-    if not (verdict := same({**expect, "line": number}, got, extra_ok=True)):
-        return str(verdict)
-    if set(got) != {"error", "line"}:
-        return f"an error line holds only error and line, not {', '.join(got)}"
-    silent = [key for key in ("message", "fix")
-              if not isinstance(got["error"].get(key), str) or not got["error"][key].strip()]
-    return f"the error has no {' and no '.join(silent)}" if silent else None
-
-
-def check_stream(test: TestCase, args: Sequence[str], cases: Sequence[Case], *,
-                 extra_ok: bool = False) -> Stream:
-    """Send every case through one process and fail with the first wrong lines and their input."""
-    test.assertTrue(cases, "no cases: a test that cannot fail")
-    stream = run_stream(args, [case.document for case in cases])
-    problems = [f"{case.name}: {problem}\n  input {json.dumps(case.document)}"
-                for number, (case, got) in enumerate(zip(cases, stream.lines), start=1)
-                if (problem := line_problem(got, number, case.expect, extra_ok))]
-    command = " ".join(["tidegate", *args, "--stream"])
-    if problems:
-        test.fail(f"{command}: {len(problems)} of {len(cases)} lines are wrong, the first:\n"
-                  + "\n".join(problems[:3]))
-    test.assertEqual(len(stream.lines), len(cases), f"{command}: lines out; {stream.stderr[-500:]}")
-    worst = 1 if any("error" in case.expect for case in cases) else 0
-    test.assertEqual(stream.rc, worst, f"{command}: exit code; {stream.stderr[-500:]}")
-    return stream

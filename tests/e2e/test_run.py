@@ -27,7 +27,6 @@ from typing import Any
 
 import jsonschema
 
-from reference_policy import effective_request, full_policy, full_request, shed_workers
 from support import PATIENCE, SANITIZED, Document, Result, binary, parse, run
 
 CODES = {"i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f",
@@ -550,25 +549,6 @@ class DryRun(Small):
         result = self.run_document(CHAIN, "--errors", "json", env=self.no_device)
         self.assertEqual((result.rc, result.stdout), (4, ""))
         self.assertEqual(json.loads(result.stderr)["code"], "no_device")
-
-class Memory(Small):
-    def test_a_short_budget_leaves_fewer_work_groups(self) -> None:
-        """A persistent launch has as many as the policy leaves of those that it has with room."""
-        count = 2**20
-        document = program({"a": buffer(count=count, init=IOTA), "z": buffer(count=count, output="z.bin")},
-                           wave("plus", "a", "z", 1, size=count, local=64))
-        wide = self.report_of(document, "--strategy", "barrier")
-        resident = wide["evidence"]["topology"]["resident_device_bytes"]
-        for share in (8700, 9500):
-            document["device_memory_budget_bytes"] = resident * 10000 // share + 1
-            tight = self.report_of(document, "--strategy", "barrier")
-            request = effective_request(full_request({
-                "queue_len": 1, "max_workgroup_size_x": 64, "requested_worker_groups": wide["effective_geometry"]["worker_groups"],
-                "resident_device_bytes": resident, "device_memory_budget_bytes": document["device_memory_budget_bytes"]}))
-            left = shed_workers("memory_constrained", request, full_policy(None))
-            self.assertEqual((tight["recommendation"]["topology"], tight["effective_geometry"]["worker_groups"]), ("memory_constrained", left))
-            self.assertEqual("as memory is short" in tight["geometry_reason"], left < wide["effective_geometry"]["worker_groups"])
-            self.assertEqual(self.output("z.bin"), list(range(1, count + 1)))
 
 class Places(Small):
     def test_paths(self) -> None:

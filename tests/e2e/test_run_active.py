@@ -7,8 +7,7 @@ from __future__ import annotations
 import json
 import random
 
-import reference_policy
-from support import Document, run, unplaced
+from support import Document, parse, run, unplaced
 from test_run import Programs, buffer, device, environment, program, raw, wave
 from test_run_hits import WAYS
 
@@ -101,7 +100,7 @@ class Chosen(Active):
 
 class Reported(Active):
     def test_choices(self) -> None:
-        """The topologies of the policy, as the reference in Python has them, with hysteresis; `check` makes the choices again."""
+        """The topologies that `recommend` takes, with hysteresis; `check` makes the choices again."""
         tiles, shares = 2003, [1000, 20, 300, 300, 60, 40, 80, 20, 0, 410, 390, 30, 30, 0, 20]
         self.file("flags.raw", bytes(int((tile * 7919 + 13) % 1000 < share) for share in shares for tile in range(tiles)))
         document = program({"out": buffer(count=tiles * 4, init={"fill": 0}, output="out.npy"), "flags": buffer("u8", tiles),
@@ -109,13 +108,11 @@ class Reported(Active):
                            wave("pick", "all", "flags", {"u32": 0, "iteration": {"add": tiles}}, size=tiles, local=1),
                            wave("add", "out", 1, size=tiles * 4, local=4, active={"buffer": "flags"}), repeat=len(shares))
         counts = [sum((tile * 7919 + 13) % 1000 < share for tile in range(tiles)) for share in shares]
-        policy = reference_policy.full_policy(None)
         expected, previous = [], "empty"
         for count in counts:
             request = {"queue_len": count, "frontier_density_bps": min(max(count * 10000 // tiles, 1 if count else 0), 10000),
-                       "memory_pressure_bps": 0, "graph_node_count": 0, "graph_edge_count": 0, "hot_opcode_count": 0, "hot_window_count": 0}
-            raw = reference_policy.raw_topology(request, policy)
-            topology = reference_policy.held_topology(raw, None if previous == "empty" else previous, request, policy)
+                       "requested_worker_groups": 1, "max_workgroup_size_x": 1, **({} if previous == "empty" else {"previous_topology": previous})}
+            topology = parse(run("recommend", input=json.dumps(request)).stdout)["recommendation"]["topology"]
             lists = previous not in ("dense_frontier", "memory_constrained")
             walk = {"empty": "nothing", "sparse_frontier": "list" if lists else "all", "hybrid_frontier": "blocks" if lists else "all"}
             expected.append((count, topology, walk.get(topology, "all")))

@@ -53,6 +53,11 @@ TEST_CASE("the density rules are the launch policy's, for any numbers") {
   }
 }
 
+TEST_CASE("a queue is never of density 0") {
+  const policy::LaunchRequest one{.queue_len = 1, .graph_node_count = 4'000'000};
+  CHECK(policy::infer_missing_signals(one).frontier_density_bps == 1);
+}
+
 TEST_CASE("the edge rules") {
   const ChoicePolicy policy{
       .forced = {}, .edges = 1'000'000, .vertices = 51'200}; // few: 100, slim: 800, push: 2844
