@@ -131,7 +131,7 @@ class Planning(unittest.TestCase):
 
     def test_plans(self) -> None:
         """Every plan is right and states what follows from its groups; compact has no more groups than layered."""
-        dags = [random_dag(self.rng, 30) for _ in range(60)]
+        dags = [random_dag(self.rng, 25) for _ in range(40)]
         plans = [run_stream(["plan", *options], dags).lines for options in STRATEGIES]
         for number, given in enumerate(dags):
             with self.subTest(seed=SEED, number=number):
