@@ -6,11 +6,10 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-import unittest
 from pathlib import Path
 
 from support import Document, parse, run
-from test_run import FAILING_DRIVER, SANITIZED, Programs, buffer, cache_home, device, environment, pocl_cache, program, wave, wrong_reads
+from test_run import FAILING_DRIVER, Programs, buffer, cache_home, device, environment, pocl_cache, program, wave, wrong_reads
 
 OPS = """kernel void twice(global const int* in, global int* out) { out[get_global_id(0)] = 2 * in[get_global_id(0)]; }
 kernel void sum(global const int* a, global const int* b, global int* out) { size_t i = get_global_id(0); out[i] = a[i] + b[i]; }
@@ -78,35 +77,6 @@ class FirstRun(Programs):
         self.assertTrue(self.report(path)["first_run"]["measured"])
         self.assertEqual(len(self.kept("profile")), 3)
 
-    def test_goes_on_until_it_is_settled(self) -> None:
-        path = self.two_side_by_side()
-        listed: list[str] = []
-        tried = 0
-        for _ in range(20):
-            report = self.report(path, "--set", "measure-budget=1s")
-            first = report["first_run"]
-            names = [candidate["value"] for candidate in first["candidates"]]
-            self.assertEqual(names, listed or names)  # the first run has listed them
-            listed = names
-            self.assertEqual([was_tried(candidate) for candidate in first["candidates"]],
-                             sorted((was_tried(candidate) for candidate in first["candidates"]), reverse=True))  # none is tried twice
-            tried, before = sum(map(was_tried, first["candidates"])), tried
-            self.assertGreaterEqual(tried, before)
-            if first["settled"]:
-                break
-            self.assertRegex(first["next"], "^(tries |times the fastest ways again, in turns$)")
-        self.assertTrue(first["settled"])
-        table = run("run", str(path), "--format", "table", env=environment())
-        self.assertRegex(table.stdout, rf"first run +none now; settled: yes, {len(listed)} of {len(listed)} tried; the next run takes")
-
-    def test_repetition_far_from_the_measured_one(self) -> None:
-        path = self.two_side_by_side(repeat=100)
-        self.settled(path)
-        for repeat, measured in ((101, False), (390, False), (30, False), (500, True)):
-            document = json.loads(path.read_text()) | {"repeat": repeat}
-            path.write_text(json.dumps(document))
-            self.assertEqual(self.report(path)["first_run"]["measured"], measured, repeat)
-
     def test_cache_that_cannot_be_written(self) -> None:
         path = self.two_side_by_side()
         with tempfile.TemporaryDirectory() as folder:
@@ -116,13 +86,6 @@ class FirstRun(Programs):
                 result = run("run", str(path), *args, env=environment(XDG_CACHE_HOME=str(read_only), POCL_CACHE_DIR=pocl_cache()))
                 self.assertEqual(result.rc, 0, result.stderr)
                 self.assertIn(f'warning: cannot write in "{read_only}/tidegate", so nothing is kept for later runs', result.stderr)
-
-    def test_nothing_kept_without_a_cache(self) -> None:
-        """Then each run would time candidates for itself alone: it compares one, unless it is asked to time them."""
-        for args, measured in ((), False), (("--set", "measure=yes"), True), (("--set", "measure-budget=20s"), True):
-            first = self.report(self.two_side_by_side(), "--set", "cache=no", *args)["first_run"]
-            self.assertEqual((first["compared"], first["measured"], first["kept"]), (True, measured, False), args)
-            self.assertEqual(self.kept("profile"), [])
 
     def test_single_launch(self) -> None:
         """Nothing shares it, so it takes plain launches, unless it repeats or candidates are asked for."""
@@ -143,34 +106,6 @@ class FirstRun(Programs):
         self.assertEqual([first[key] for key in ("compared", "equal", "measured", "kept")], [True, True, False, False])
         self.assertEqual(first["candidates"], [])
         self.assertEqual(report["strategy_reason"], "by the cost model")
-
-    @unittest.skipIf(SANITIZED, "by line coverage, the other tests reach what it does; Release runs it")
-    def test_barriers_on_a_cpu(self) -> None:
-        """A launch with barriers is tried, and one of a single work-group where launches are what takes time."""
-        if device()["type"] != "cpu":
-            self.skipTest("GPUs try more work-groups")
-        ops = "kernel void next(global const int* in, global int* out) { out[get_global_id(0)] = in[get_global_id(0)] + 1; }"
-        self.file("ops.cl", ops)
-
-        def tried(size: int, repeat: int, *args: str) -> list[Document]:
-            document = program({"a": buffer("i32", count=size, init={"iota": {}}, output="a.npy"), "b": buffer("i32", count=size)},
-                               wave("next", "a", "b", size=size, local=64), wave("next", "b", "a", size=size, local=64), repeat=repeat)
-            report = self.report(self.file("program.json", json.dumps(document)), *args)
-            while "measure-budget=60s" in args and not report["first_run"]["settled"]:
-                report = self.report(self.folder / "program.json", *args)
-            self.assertTrue(report["first_run"]["equal"])
-            if "measure-budget=60s" in args:
-                self.assertIn("barrier", [way["value"] for way in report["first_run"]["candidates"]])
-            one = [way for way in report["first_run"]["candidates"] if way["value"] == "barrier, 1 work-group"]
-            self.assertLessEqual(len(one), 1)
-            if one and one[0]["taken"]:
-                self.assertEqual((report["strategy"], report["effective_geometry"]["worker_groups"]), ("barrier", 1))
-            return one
-
-        self.assertTrue(tried(256, 100, "--set", "measure-budget=60s"))
-        self.assertFalse(tried(256, 100, "--workers", "2"))
-        if device()["compute_units"] > 1:
-            self.assertFalse(tried(1 << 18, 1))
 
     def test_choice_that_takes_too_long(self) -> None:
         """A persistent launch that takes far longer than plain launches did is ended, they run, and the next run measures again."""
@@ -339,26 +274,11 @@ class FirstTraversal(Programs):
         self.assertFalse(self.first()["checked_now"])
         self.assertEqual(len(list(Path(cache_home(), "tidegate").glob("checked-*"))), 4)
 
-    def test_not_kept_without_a_cache(self) -> None:
-        for _ in range(2):
-            first = self.first("--set", "cache=no")
-            self.assertEqual([first[key] for key in ("compared", "checked_now")], [True, True])
-
     def test_left_out(self) -> None:
         first = self.first("--set", "verify-first=no")
         self.assertEqual([first[key] for key in ("compared", "equal", "reason")], [False, False, "not checked: --set verify-first=no"])
         self.assertEqual(self.first("--set", "verify-first=no", "--verify")["equal"], True)
         self.assertNotIn("first_run", parse(run("run", str(self.path), "--dry-run", env=environment()).stdout))
-
-    def test_too_large(self) -> None:
-        """Ranks with a damping near 1 take a serial algorithm a thousand iterations: more than the budget by estimate."""
-        self.path.write_text(json.dumps({"graph": {"generate": {"rmat": {"scale": 14, "edge_factor": 16, "seed": 1}}}, "algorithm": "pagerank",
-                                         "pagerank": {"damping": 0.999, "max_iterations": 1000, "tolerance": 0.01},
-                                         "outputs": {"ranks": "ranks.bin"}}))
-        first = self.first("--set", "measure-budget=1s")
-        self.assertFalse(first["compared"])
-        self.assertEqual(first["reason"], "not checked: by estimate the serial check of 262144 edges takes 1.12 s, and measure-budget is 1 s")
-        self.assertTrue(self.first()["equal"])
 
     def test_a_wrong_result(self) -> None:
         for _ in range(2):  # it is never kept
