@@ -7,40 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import random
 import shutil
 import signal
-import struct
 import subprocess
 import time
 import unittest
 from pathlib import Path
 
 from support import EXAMPLES, PATIENCE, SEED, Document, Result, binary, catches_interrupts, parse, run
-from test_run import FAILING_DRIVER, Programs, environment, npy
+from test_run import FAILING_DRIVER, Programs, environment
 
-STENCILS = """
-uint value(global const uint* a, uint x, uint y, uint width, uint height, uint reach, uint salt) {
-  uint v = salt + 3 * a[y * width + x];
-  for (uint k = 1; k <= reach; ++k)
-    v += (y >= k ? k * a[(y - k) * width + x] : salt) ^ (y + k < height ? a[(y + k) * width + x] : k);
-  return v;
-}
-#define STENCIL(NAME, X, D, OLD) \\
-  kernel void NAME(global const uint* a, global uint* b, uint nx, uint width, uint height, uint reach, uint salt) { \\
-    const uint x = X, y = get_global_id(D); \\
-    if (x < width && y < height) b[y * width + x] = OLD * b[y * width + x] + value(a, x, y, width, height, reach, salt); \\
-  }
-STENCIL(line, 0, 0, 0)
-STENCIL(plane, get_global_id(0), 1, 0)
-STENCIL(cube, get_global_id(0) + nx * get_global_id(1), 2, 0)
-STENCIL(line_on, 0, 0, 5)
-STENCIL(plane_on, get_global_id(0), 1, 5)
-STENCIL(cube_on, get_global_id(0) + nx * get_global_id(1), 2, 5)
-"""
-COUNT = int(os.environ.get("TIDEGATE_RANDOM_PROGRAMS") or 3)
 MPIRUN = ("mpirun", "--oversubscribe", "--allow-run-as-root")
 
 
@@ -136,97 +114,6 @@ class Ranks(Programs):
                 # A row over each border, in both directions, and over that of the torus, before all iterations but the first.
                 borders, row = ((ranks - 1, 240 * 4) if verified else (ranks, 200))
                 self.assertEqual(report["ranks"]["bytes_sent"], (repeat - 1) * borders * 2 * row)
-
-    def random_stencils(self, chance: random.Random) -> tuple[Document, dict[str, bytes]]:
-        """A program whose buffers are all in parts, and its outputs by a simulation."""
-        dimensions = chance.randint(1, 3)
-        inner = [chance.randint(1, 7) for _ in range(dimensions - 1)]
-        height, width = chance.randint(5, 70), math.prod(inner)
-        count = height * width
-        state = {}
-        document: Document = {"buffers": {}, "ops": {}, "waves": [], "repeat": chance.randint(1, 14)}
-        for number, name in enumerate("pqr"):
-            made = [chance.randrange(2**32) for _ in range(count)]
-            raw = struct.pack(f"<{count}I", *made)
-            kind = chance.choice(("raw", "npy", "fill", "iota", "none"))
-            if kind in ("raw", "npy"):
-                self.file(f"{name}.{kind}", npy("u32", made) if kind == "npy" else raw)
-                init: Document = {"init": {"file": f"{name}.{kind}"}}
-            elif kind == "fill":
-                made, init = [7] * count, {"init": {"fill": 7}}
-            elif kind == "iota":
-                made, init = [3 + 2 * i for i in range(count)], {"init": {"iota": {"start": 3, "step": 2}}}
-            else:
-                made, init = [0] * count, {}
-            state[name] = made
-            document["buffers"][name] = {"type": "u32", "shape": [height, width], "output": f"out_{name}.npy", **init}
-        waves = []
-        rows_of_groups = chance.randint(1, 4)  # of all waves, so that each is cut at the same rows
-        for number in range(chance.randint(1, 4)):
-            a, b = chance.sample("pqr", 2)
-            kept = chance.random() < 0.3
-            kernel = ("line", "plane", "cube")[dimensions - 1] + ("_on" if kept else "")
-            reach, salt = chance.randint(0, 3), chance.randrange(1000)
-            local = [*(chance.randint(1, 4) for _ in inner), rows_of_groups]
-            sizes = [(size + own - 1) // own * own for size, own in zip([*inner, height], local)]
-            sizes[0] = inner[0] if dimensions > 1 else sizes[0]
-            local[0] = chance.choice([size for size in range(1, inner[0] + 1) if inner[0] % size == 0]) if dimensions > 1 else local[0]
-            phase = "each" if number == 0 else chance.choice(("before", "each", "each", "after"))
-            if chance.random() < 0.3:  # each rank fills or copies what it has
-                if chance.random() < 0.5:
-                    document["waves"].append({"phase": phase, "fill": {"buffer": b, "value": salt}})
-                    waves.append((phase, None, b, 0, 0, salt))
-                else:
-                    document["waves"].append({"phase": phase, "copy": {"from": a, "to": b}})
-                    waves.append((phase, a, b, None, 0, 0))
-            document["ops"][kernel] = {"source": "stencils.cl"}
-            document["waves"].append({"op": kernel, "phase": phase, "global_size": sizes, "local_size": local, "args": [
-                {"buffer": a, "rows": reach}, {"buffer": b, "rows": 0},
-                *({"u32": number} for number in (sizes[0], width, height, reach, salt))]})
-            waves.append((phase, a, b, 5 if kept else 0, reach, salt))
-        swap = chance.choice(([], [["p", "q"]], [["p", "q"], ["q", "r"]]))
-        if swap:
-            document["swap"] = swap
-
-        def simulate(phase: str) -> None:
-            for own, a, b, old, reach, salt in waves:
-                if own == phase and (a is None or old is None):
-                    state[b][:] = state[a] if a else [salt] * count
-                elif own == phase:
-                    before, after = state[a], state[b]
-                    for i in range(count):
-                        y = i // width
-                        value = salt + 3 * before[i]
-                        for k in range(1, reach + 1):
-                            above = k * before[i - k * width] if y >= k else salt
-                            value += (above % 2**32) ^ (before[i + k * width] if y + k < height else k)
-                        after[i] = (old * after[i] + value) % 2**32
-
-        simulate("before")
-        for _ in range(document["repeat"]):
-            simulate("each")
-            for one, other in swap:
-                state[one], state[other] = state[other], state[one]
-        simulate("after")
-        return document, {f"out_{name}.npy": struct.pack(f"<{count}I", *state[name]) for name in "pqr"}
-
-    def test_random_stencils_in_parts_have_the_oracles_bytes(self) -> None:
-        self.file("stencils.cl", STENCILS)
-        in_parts = 0
-        for number in range(COUNT):
-            chance = random.Random(SEED + number)
-            ranks = 2 + number % 3
-            with self.subTest(seed=SEED, number=number, ranks=ranks):
-                document, outputs = self.random_stencils(chance)
-                self.file("program.json", json.dumps(document))
-                result = self.mpirun(ranks, "run", "program.json", *(("--verify",) if number == 0 else ()))
-                self.check(result, 0)
-                for name, data in outputs.items():
-                    self.assertEqual((self.folder / name).read_bytes()[-len(data):], data, name)
-                for buffer in parse(result.stdout).get("ranks", {}).get("buffers", []):
-                    self.assertEqual(buffer["in_parts"], buffer["split"], buffer)
-                    in_parts += buffer["in_parts"]
-        self.assertGreater(in_parts, 0)
 
     def test_queues_make_the_same_bytes_and_counts(self) -> None:
         counted = ("items_processed", "items_remaining", "deduped_items", "published_items", "lineage_items", "region_lineage", "queues")

@@ -82,83 +82,6 @@ TEST_CASE("a sparse frontier, step by step") {
         "yes by oldest_item: the oldest item waited 40 ticks, at or above the threshold 32"}});
 }
 
-TEST_CASE("a fused dense frontier with hot windows and a requested hit capacity") {
-  LaunchRequest request = LaunchRequest::direct(4'000, 256, 256);
-  request.requested_hit_capacity = 77;
-  request.hot_window_count = 4;
-  request.requeue_count = 1;
-  request.graph_node_count = 32'768;
-  request.graph_edge_count = 500'000;
-  request.frontier_density_bps = 7'525;
-  request.resident_device_bytes = 1;
-  check_lines(
-      explained(request),
-      {{"frontier_density_bps", "7525 by given: given in the request: 75.25%"},
-       {"promotion",
-        "windows by hot_thresholds: 0 hot opcodes stay below the threshold 8; 4 hot windows reach "
-        "the threshold 4"},
-       {"topology", "fused_dense by dense_density_fused: density 75.25% is at or above the dense threshold "
-                    "40%, 500000 edges reach the fusion threshold 65536, and windows are hot"},
-       {"worker_groups", "256 by requested: 256 requested"},
-       {"pressure", "saturated by requeues_seen: 1 requeue seen: any requeue counts as saturated"},
-       {"hit_capacity", "77 by requested: 77 requested"},
-       {"estimated_peak_device_bytes", "1233 by resident_plus_scratch: 1 byte resident and 77 hits of 16 "
-                                       "bytes each: 1.2 KiB; no budget is set"},
-       {"execution_mode", "jit by promotion: hot windows are promoted"},
-       {"age_priority_work", "yes by requeues_seen: 1 requeue seen"}});
-}
-
-TEST_CASE("memory pressure sheds workers and lowers the multiplier") {
-  LaunchRequest request = LaunchRequest::direct(20'000, 200, 256);
-  request.max_compute_workgroups_per_dimension = 100;
-  request.graph_node_count = 50'000;
-  request.resident_device_bytes = 900'000'000;
-  request.device_memory_budget_bytes = 1'000'000'000;
-  check_lines(
-      explained(request),
-      {{"memory_pressure_bps", "9000 by inferred: 858.3 MiB resident of a budget of 953.6 MiB: 90%"},
-       {"topology",
-        "memory_constrained by memory_pressure: memory pressure 90% is at or above the threshold 85%"},
-       {"worker_groups", "100 by shed_under_memory_pressure: 200 requested; memory pressure sheds 33.33% of "
-                         "them and leaves 133; the adapter allows 100 per dimension"},
-       {"pressure", "balanced by queue_over_lanes: 20000 items over 10000 lanes; balanced from 10000 items, "
-                    "saturated from 40000"},
-       {"hit_capacity", "20000 by derived: 20000 items times 1 expected hit times 1 (memory pressure "
-                        "switches the multiplier off) is 20000; the minimum is 1024"},
-       {"estimated_peak_device_bytes", "900320000 by resident_plus_scratch: 858.3 MiB resident and 20000 "
-                                       "hits of 16 bytes each: 858.6 MiB; the budget is 953.6 MiB"},
-       {"execution_mode", "jit by long_queue: 20000 items reach the JIT threshold 4096"}});
-}
-
-TEST_CASE("worker groups derived from the adapter's limits") {
-  LaunchRequest request = LaunchRequest::direct(2, 0, 1'024);
-  request.max_compute_workgroups_per_dimension = 65'535;
-  request.max_compute_invocations_per_workgroup = 4'096;
-  check_lines(
-      explained(request),
-      {{"frontier_density_bps", "0 by unknown: not given, and without both a queue and a graph it cannot be "
-                                "inferred; it counts as 0%"},
-       {"worker_groups", "255 by derived_from_limits: none requested; 65535 work-groups per dimension over "
-                         "256, at most 1024 and at least 64 on a powerful adapter: 255"}});
-  request.max_compute_workgroups_per_dimension = 8;
-  check_lines(explained(request),
-              {{"worker_groups",
-                "8 by derived_from_limits: none requested; 8 work-groups per dimension over 256, at most "
-                "1024 and at least 64 on a powerful adapter: 64; the adapter allows 8 per dimension"}});
-  request = LaunchRequest::direct(2, 8, 1'024);
-  request.requested_worker_groups = 9;
-  check_lines(explained(request),
-              {{"worker_groups", "8 by requested: 9 requested; the adapter allows 8 per dimension"}});
-}
-
-TEST_CASE("an empty queue") {
-  const Explained launch = explained(LaunchRequest::direct(0, 64, 64), Topology::dense_frontier);
-  check_lines(launch,
-              {{"topology",
-                "empty by queue_empty: the queue is empty; the previous topology dense_frontier is not kept"},
-               {"pressure", "empty by queue_over_lanes: the queue is empty"}});
-}
-
 TEST_CASE("every topology rule has its name and its sentence") {
   struct Case {
     std::uint16_t density, pressure;
@@ -167,21 +90,12 @@ TEST_CASE("every topology rule has its name and its sentence") {
     std::string_view line;
   };
   using enum Topology;
+  constexpr std::optional<Topology> first{}; // no wave before
   for (const Case& c : {
            Case{
-               600,
-               8'500,
-               9,
-               0,
-               0,
-               {},
+               600, 8'500, 9, 0, 0, first,
                "memory_constrained by memory_pressure: memory pressure 85% is at or above the threshold 85%"},
-           Case{600,
-                0,
-                9,
-                0,
-                0,
-                {},
+           Case{600, 0, 9, 0, 0, first,
                 "hybrid_frontier by between_densities: density 6% is between the sparse threshold 5% and "
                 "the dense threshold 40%"},
            Case{600, 0, 9, 0, 0, hybrid_frontier,
@@ -191,20 +105,10 @@ TEST_CASE("every topology rule has its name and its sentence") {
                 "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
                 "fused, because 0 edges stay below the fusion threshold 65536; the previous topology "
                 "hybrid_frontier is not kept"},
-           Case{9'000,
-                0,
-                9,
-                65'536,
-                3,
-                {},
+           Case{9'000, 0, 9, 65'536, 3, first,
                 "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
                 "fused, because no opcodes or windows are hot"},
-           Case{9'000,
-                0,
-                0,
-                65'536,
-                4,
-                {},
+           Case{9'000, 0, 0, 65'536, 4, first,
                 "dense_frontier by dense_density: density 90% is at or above the dense threshold 40%; not "
                 "fused, because there is no graph"},
            Case{600, 8'250, 9, 0, 0, memory_constrained,
