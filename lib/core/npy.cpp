@@ -1,6 +1,7 @@
 // Converts half floats, and parses and writes NumPy's array files.
 #include "core/npy.hpp"
 
+#include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -112,6 +113,22 @@ std::string element_text(ElementType type, const std::byte* at) {
   return number_text<double>(at);
 }
 
+// A header's dictionary.
+struct NpyHeader {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> shape;
+};
+
+namespace documents {
+
+constexpr Field npy_header_fields[] = {required<&NpyHeader::descr>(""),
+                                       required<&NpyHeader::fortran_order>(""),
+                                       required<&NpyHeader::shape>("")};
+TIDEGATE_RECORD(NpyHeader, npy_header_fields);
+
+} // namespace documents
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little);
@@ -124,140 +141,51 @@ Error bad_array(std::string message, std::string fix = "write the file again wit
   return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
 }
 
-struct NpyHeader {
-  std::string_view descr;
-  bool fortran_order = false;
-  std::vector<std::uint64_t> shape;
-};
+// Turns a header's Python into JSON: strings without escapes, True and False, and tuples of integers, which Python 2 wrote
+// with an L.
+std::string json_of(std::string_view python) {
+  std::string json;
+  char quote = '\0'; // of the string that is open
+  for (const char c : python) {
+    if (quote == '\0' ? c == '\'' || c == '"' : c == quote) {
+      quote = quote == '\0' ? c : '\0';
+      json += '"';
+    } else if (quote != '\0') {
+      json += c;
+    } else if (c == ')' || c == '}') {
+      const std::size_t last = json.find_last_not_of(' ');
+      json.erase(last != std::string::npos && json[last] == ',' ? last : json.size());
+      json += c == ')' ? ']' : c;
+    } else if (c != 'L') {
+      json += c == '('                                                         ? '['
+              : c == 'T'                                                       ? 't'
+              : c == 'F'                                                       ? 'f'
+              : std::string_view("\t\n\r\f").find(c) != std::string_view::npos ? ' '
+                                                                               : c;
+    }
+  }
+  return json;
+}
 
-// Parses the header's dictionary. Accepts the subset of Python's syntax that NumPy writes: strings without
-// escapes, True and False, and tuples of integers, which Python 2 wrote with an L.
-class NpyHeaderReader {
-public:
-  explicit NpyHeaderReader(std::string_view text) : rest_(text) {}
-
-  Result<NpyHeader> read() {
-    NpyHeader header;
-    bool sound = expect('{');
-    while (sound && !accept('}')) {
-      sound = read_entry(header) && (accept(',') || next_is('}') || fail("',' or '}'"));
-    }
-    skip_space();
-    sound = sound && (rest_.empty() || fail("the end of the header"));
-    for (std::size_t i = 0; sound && i < keys.size(); ++i) {
-      sound = seen_[i] || fail_with(fmt::format("the header of the array lacks '{}'", keys[i]));
-    }
-    if (!sound) {
-      return tl::unexpected(std::move(error_));
-    }
+Result<NpyHeader> read_header(std::string_view text) {
+  static constexpr documents::Document document{
+      .kind = "npy_header", .record = &documents::Description<NpyHeader>::record, .has_kind = false};
+  NpyHeader header;
+  const auto read = documents::Decoder().decode(document, json_of(text), &header);
+  if (read) {
     return header;
   }
-
-private:
-  static constexpr std::array<std::string_view, 3> keys{"descr", "fortran_order", "shape"};
-
-  bool read_entry(NpyHeader& header) {
-    std::string_view key;
-    if (!read_string(key) || !expect(':')) {
-      return false;
-    }
-    const auto index = static_cast<std::size_t>(std::ranges::find(keys, key) - keys.begin());
-    if (index == keys.size()) {
-      return fail_with(fmt::format("the header of the array has an unknown key {}", in_quotes(key)));
-    }
-    if (std::exchange(seen_[index], true)) {
-      return fail_with(fmt::format("the header of the array has '{}' twice", key));
-    }
-    return index == 0   ? read_descr(header.descr)
-           : index == 1 ? read_bool(header.fortran_order)
-                        : read_shape(header.shape);
+  const Error& error = read.error();
+  if (error.code == ErrorCode::wrong_type && error.pointer == "/descr") {
+    return tl::unexpected(
+        bad_array("an array of structures cannot be read", "save each of its fields as an array"));
   }
-
-  bool read_descr(std::string_view& descr) {
-    if (next_is('[') || next_is('(')) {
-      return fail_with("an array of structures cannot be read", "save each of its fields as an array");
-    }
-    return read_string(descr);
-  }
-
-  bool read_bool(bool& value) {
-    skip_space();
-    for (const std::string_view word : {"False", "True"}) {
-      if (rest_.starts_with(word)) {
-        rest_.remove_prefix(word.size());
-        value = word == "True";
-        return true;
-      }
-    }
-    return fail("True or False");
-  }
-
-  bool read_string(std::string_view& value) {
-    skip_space();
-    const char quote = rest_.empty() ? '\0' : rest_[0];
-    const std::size_t end = quote == '\'' || quote == '"' ? rest_.find(quote, 1) : rest_.npos;
-    if (end == rest_.npos) {
-      return fail("a string");
-    }
-    value = rest_.substr(1, end - 1);
-    rest_.remove_prefix(end + 1);
-    return true;
-  }
-
-  bool read_shape(std::vector<std::uint64_t>& shape) {
-    if (!expect('(')) {
-      return false;
-    }
-    while (!accept(')')) {
-      skip_space();
-      std::uint64_t size = 0;
-      const auto [end, code] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-      if (code != std::errc()) {
-        return fail(shape.empty() ? "the size of a dimension, below 2^64, or ')'"
-                                  : "the size of a dimension, below 2^64");
-      }
-      rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-      shape.push_back(size);
-      (void)accept('L');
-      // A tuple of one element requires the comma.
-      if (!accept(',') && (shape.size() == 1 || !next_is(')'))) {
-        return fail("','");
-      }
-    }
-    return true;
-  }
-
-  void skip_space() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t\r\n\f"), rest_.size())); }
-
-  bool next_is(char wanted) {
-    skip_space();
-    return rest_.starts_with(wanted);
-  }
-
-  bool accept(char wanted) {
-    const bool there = next_is(wanted);
-    rest_.remove_prefix(there ? 1 : 0);
-    return there;
-  }
-
-  bool expect(char wanted) { return accept(wanted) || fail(fmt::format("'{}'", wanted)); }
-
-  bool fail(std::string_view expected) {
-    skip_space();
-    constexpr std::size_t shown = 20;
-    return fail_with(fmt::format("the header of the array is damaged: expected {}, got {}", expected,
-                                 rest_.empty() ? "its end" : in_quotes(rest_.substr(0, shown))));
-  }
-
-  bool fail_with(std::string message, std::string fix = "write the file again with numpy.save") {
-    error_ = bad_array(std::move(message), std::move(fix));
-    return false;
-  }
-
-  std::string_view rest_;
-  std::array<bool, keys.size()> seen_{};
-  Error error_;
-};
+  const bool is_syntax = error.code == ErrorCode::syntax_error || error.code == ErrorCode::empty_input;
+  const std::string place = error.pointer.value_or("");
+  return tl::unexpected(
+      bad_array(fmt::format("the header of the array is damaged{}{}{}", is_syntax ? "" : ": ",
+                            is_syntax ? "" : error.message, place.empty() ? "" : " at " + place)));
+}
 
 std::string_view npy_kind(char code) {
   switch (code) {
@@ -372,7 +300,7 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 Result<NpyHead> parse_npy_head(std::string_view file_begin) {
   std::string_view data = file_begin;
   TIDEGATE_TRY(const auto text, take_header(data));
-  TIDEGATE_TRY(auto header, NpyHeaderReader(text).read());
+  TIDEGATE_TRY(auto header, read_header(text));
   TIDEGATE_TRY(const auto type, parse_npy_type(header.descr));
   const auto bytes = data_bytes(header.shape, type.type);
   if (!bytes) {

@@ -200,7 +200,6 @@ TEST_CASE("arrays of other types are refused by name") {
   CHECK(kind("'<i3'") == "an array of an unknown type (\"<i3\") cannot be read");
   CHECK(kind("''") == "an array of an unknown type (\"\") cannot be read");
   CHECK(kind("'<'") == "an array of an unknown type (\"<\") cannot be read");
-  CHECK(kind("'\x1b[31m'") == "an array of an unknown type (\"\x1b[31m\") cannot be read");
   CHECK(kind("[('x', '<f4'), ('y', '<i4')]") == "an array of structures cannot be read");
   CHECK(kind("('<f4', (2,))") == "an array of structures cannot be read");
 }
@@ -214,40 +213,30 @@ TEST_CASE("the shape is checked before it is used") {
   CHECK(refused_array(with_shape("(4611686018427387903,)")) ==
         "the file holds 0 bytes of data, and f32 of shape (4611686018427387903,) are 18446744073709551612");
   check_array(with_shape("(4294967296, 4294967296, 0)"), ElementType::f32, {4294967296, 4294967296, 0}, "");
-  const std::string bad_size = "expected the size of a dimension, below 2^64, ";
   const auto shape_damage = [](const std::string& shape) {
     return damage("{'descr': '<f4', 'fortran_order': False, 'shape': " + shape + "}");
   };
-  CHECK(shape_damage("(18446744073709551616,)") == bad_size + "or ')', got \"18446744073709551616\"");
-  CHECK(shape_damage("(-1,)") == bad_size + "or ')', got \"-1,)}\"");
-  CHECK(shape_damage("(2, -3)") == bad_size + "got \"-3)}\"");
-  CHECK(shape_damage("(,)") == bad_size + "or ')', got \",)}\"");
-  CHECK(shape_damage("((((((((1,),") == bad_size + "or ')', got \"(((((((1,),}\"");
-  CHECK(shape_damage("(0x10,)") == "expected ',', got \"x10,)}\"");
-  CHECK(shape_damage("(3)") == "expected ',', got \")}\""); // in Python, a number
-  CHECK(shape_damage("(3 3)") == "expected ',', got \"3)}\"");
-  CHECK(shape_damage("3") == "expected '(', got \"3}\"");
-  CHECK(shape_damage("[3]") == "expected '(', got \"[3]}\"");
-  CHECK(shape_damage("(3.0,)") == "expected ',', got \".0,)}\"");
+  const std::string range = " is outside the range 0 to 18446744073709551615 at /shape/";
+  CHECK(shape_damage("(18446744073709551616,)") == "18446744073709551616" + range + "0");
+  CHECK(shape_damage("(2, -3)") == "-3" + range + "1");
+  CHECK(shape_damage("(3.0,)") == "3.0 is not written as an integer at /shape/0");
+  CHECK(shape_damage("3") == "expected an array, got a number at /shape");
+  for (const std::string shape : {"((((((((1,),", "(0x10,)", "(3 3)"}) {
+    CHECK(shape_damage(shape) == "the header of the array is damaged");
+  }
 }
 
 TEST_CASE("the error of a damaged header states what was expected and found") {
-  CHECK(damage("") == "expected '{', got its end");
-  CHECK(damage("[]") == "expected '{', got \"[]\"");
-  CHECK(damage("{") == "expected a string, got its end");
-  CHECK(damage("{'descr") == "expected a string, got \"'descr\"");
-  CHECK(damage("{'descr' '<f4'}") == "expected ':', got \"'<f4'}\"");
-  CHECK(damage("{'descr': <f4}") == "expected a string, got \"<f4}\"");
-  CHECK(damage("{'descr': '<f4' 'shape': ()}") == "expected ',' or '}', got \"'shape': ()}\"");
-  CHECK(damage("{'fortran_order': 0}") == "expected True or False, got \"0}\"");
-  CHECK(damage("{'fortran_order': Falsehood}") == "expected ',' or '}', got \"hood}\"");
-  CHECK(damage("{'descr': '<f4', 'fortran_order': False, 'shape': ()} x") ==
-        "expected the end of the header, got \"x\"");
-  CHECK(damage("{'descr': '<f4', 'fortran_order': False, 'shape': (),, }") ==
-        "expected a string, got \", }\"");
-  CHECK(damage("{'descr': '<f4', 'shape': ()}") == "the header of the array lacks 'fortran_order'");
-  CHECK(damage("{}") == "the header of the array lacks 'descr'");
-  CHECK(damage("{'descr': '<f4', 'descr': '<f4'}") == "the header of the array has 'descr' twice");
-  CHECK(damage("{'shapes': ()}") == "the header of the array has an unknown key \"shapes\"");
-  CHECK(damage(std::string(60000, '{')) == "expected a string, got \"{{{{{{{{{{{{{{{{{{{{\"");
+  for (const std::string header :
+       {"", "{", "{'descr", "{'descr' '<f4'}", "{'descr': <f4}", "{'descr': '<f4' 'shape': ()}",
+        "{'fortran_order': Falsehood}", "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
+        "{'descr': '\x1b[31m', 'fortran_order': False, 'shape': ()}"}) {
+    CHECK(damage(header) == "the header of the array is damaged");
+  }
+  CHECK(damage("{'descr': '<f4', 'fortran_order': 0, 'shape': ()}") ==
+        "expected true or false, got a number at /fortran_order");
+  CHECK(damage("{'descr': '<f4', 'shape': ()}") == "missing key \"fortran_order\"");
+  CHECK(damage("{'descr': '<f4', 'descr': '<f4'}") == "duplicate key \"descr\" at /descr");
+  CHECK(damage("{'shapes': ()}") == "unknown key \"shapes\" at /shapes");
+  CHECK(damage(std::string(60000, '[')).starts_with("nesting deeper than 64 levels"));
 }
