@@ -32,19 +32,11 @@ constexpr std::size_t uuid_bytes = 16;
 template <class T>
 T query(const cl::Device& device, cl_device_info what) {
   T value{};
+  (void)device.getInfo(what, &value);
   if constexpr (std::is_same_v<T, std::string>) {
-    std::size_t size = 0;
-    if (::clGetDeviceInfo(device(), what, 0, nullptr, &size) == CL_SUCCESS && size > 0) {
-      value.resize(size);
-      if (::clGetDeviceInfo(device(), what, size, value.data(), nullptr) != CL_SUCCESS) {
-        value.clear();
-      }
-      value.erase(std::min(value.find('\0'), value.size()));
-      value.erase(0, std::min(value.find_first_not_of(' '), value.size()));
-      value.erase(value.find_last_not_of(' ') + 1);
-    }
-  } else {
-    (void)::clGetDeviceInfo(device(), what, sizeof value, &value, nullptr);
+    value.erase(std::min(value.find('\0'), value.size()));
+    value.erase(0, std::min(value.find_first_not_of(' '), value.size()));
+    value.erase(value.find_last_not_of(' ') + 1);
   }
   return value;
 }
@@ -64,9 +56,8 @@ DeviceType type_of(const cl::Device& device) {
 
 // Formats the UUID as 8-4-4-4-12 hexadecimal digits.
 std::optional<std::string> uuid_of(const cl::Device& device, const std::string& extensions) {
-  std::array<unsigned char, uuid_bytes> bytes{};
-  if (!has(extensions, "cl_khr_device_uuid") ||
-      ::clGetDeviceInfo(device(), device_uuid, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) {
+  std::array<cl_uchar, uuid_bytes> bytes{};
+  if (!has(extensions, "cl_khr_device_uuid") || device.getInfo(device_uuid, &bytes) != CL_SUCCESS) {
     return {};
   }
   std::string text;
@@ -109,11 +100,8 @@ DeviceInfo describe(const cl::Device& device, const std::string& platform, std::
   info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS);
   info.max_clock_mhz = query<cl_uint>(device, CL_DEVICE_MAX_CLOCK_FREQUENCY);
   info.max_workgroup_size = query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-  std::vector<std::size_t> sizes(query<cl_uint>(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS));
-  if (::clGetDeviceInfo(device(), CL_DEVICE_MAX_WORK_ITEM_SIZES, sizes.size() * sizeof(std::size_t),
-                        sizes.data(), nullptr) == CL_SUCCESS) {
-    info.max_work_item_sizes.assign(sizes.begin(), sizes.end());
-  }
+  const auto sizes = query<std::vector<std::size_t>>(device, CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  info.max_work_item_sizes.assign(sizes.begin(), sizes.end());
   info.global_memory_bytes = query<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);
   info.max_allocation_bytes = query<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   info.local_memory_bytes = query<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE);

@@ -24,72 +24,22 @@ static_assert(success == CL_SUCCESS && out_of_resources == CL_OUT_OF_RESOURCES &
 
 namespace {
 
-struct Name {
-  int code;
-  std::string_view name;
-};
-
-#define NAMED(code)                                                                                          \
-  Name {                                                                                                     \
-    code, #code                                                                                              \
-  }
-constexpr std::array names{NAMED(CL_SUCCESS),
-                           NAMED(CL_DEVICE_NOT_FOUND),
-                           NAMED(CL_DEVICE_NOT_AVAILABLE),
-                           NAMED(CL_COMPILER_NOT_AVAILABLE),
-                           NAMED(CL_MEM_OBJECT_ALLOCATION_FAILURE),
-                           NAMED(CL_OUT_OF_RESOURCES),
-                           NAMED(CL_OUT_OF_HOST_MEMORY),
-                           NAMED(CL_PROFILING_INFO_NOT_AVAILABLE),
-                           NAMED(CL_MEM_COPY_OVERLAP),
-                           NAMED(CL_IMAGE_FORMAT_MISMATCH),
-                           NAMED(CL_IMAGE_FORMAT_NOT_SUPPORTED),
-                           NAMED(CL_BUILD_PROGRAM_FAILURE),
-                           NAMED(CL_MAP_FAILURE),
-                           NAMED(CL_MISALIGNED_SUB_BUFFER_OFFSET),
-                           NAMED(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
-                           NAMED(CL_COMPILE_PROGRAM_FAILURE),
-                           NAMED(CL_LINKER_NOT_AVAILABLE),
-                           NAMED(CL_LINK_PROGRAM_FAILURE),
-                           NAMED(CL_DEVICE_PARTITION_FAILED),
-                           NAMED(CL_KERNEL_ARG_INFO_NOT_AVAILABLE),
-                           NAMED(CL_INVALID_VALUE),
-                           NAMED(CL_INVALID_DEVICE_TYPE),
-                           NAMED(CL_INVALID_PLATFORM),
-                           NAMED(CL_INVALID_DEVICE),
-                           NAMED(CL_INVALID_CONTEXT),
-                           NAMED(CL_INVALID_QUEUE_PROPERTIES),
-                           NAMED(CL_INVALID_COMMAND_QUEUE),
-                           NAMED(CL_INVALID_HOST_PTR),
-                           NAMED(CL_INVALID_MEM_OBJECT),
-                           NAMED(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR),
-                           NAMED(CL_INVALID_IMAGE_SIZE),
-                           NAMED(CL_INVALID_SAMPLER),
-                           NAMED(CL_INVALID_BINARY),
-                           NAMED(CL_INVALID_BUILD_OPTIONS),
-                           NAMED(CL_INVALID_PROGRAM),
-                           NAMED(CL_INVALID_PROGRAM_EXECUTABLE),
-                           NAMED(CL_INVALID_KERNEL_NAME),
-                           NAMED(CL_INVALID_KERNEL_DEFINITION),
-                           NAMED(CL_INVALID_KERNEL),
-                           NAMED(CL_INVALID_ARG_INDEX),
-                           NAMED(CL_INVALID_ARG_VALUE),
-                           NAMED(CL_INVALID_ARG_SIZE),
-                           NAMED(CL_INVALID_KERNEL_ARGS),
-                           NAMED(CL_INVALID_WORK_DIMENSION),
-                           NAMED(CL_INVALID_WORK_GROUP_SIZE),
-                           NAMED(CL_INVALID_WORK_ITEM_SIZE),
-                           NAMED(CL_INVALID_GLOBAL_OFFSET),
-                           NAMED(CL_INVALID_EVENT_WAIT_LIST),
-                           NAMED(CL_INVALID_EVENT),
-                           NAMED(CL_INVALID_OPERATION),
-                           NAMED(CL_INVALID_BUFFER_SIZE),
-                           NAMED(CL_INVALID_GLOBAL_WORK_SIZE),
-                           NAMED(CL_INVALID_PROPERTY),
-                           NAMED(CL_INVALID_COMPILER_OPTIONS),
-                           NAMED(CL_INVALID_LINKER_OPTIONS),
-                           NAMED(CL_INVALID_DEVICE_PARTITION_COUNT)};
-#undef NAMED
+// The names of OpenCL's error codes without CL_, from 0 down and from -30 down.
+constexpr std::string_view first_names =
+    "SUCCESS DEVICE_NOT_FOUND DEVICE_NOT_AVAILABLE COMPILER_NOT_AVAILABLE MEM_OBJECT_ALLOCATION_FAILURE "
+    "OUT_OF_RESOURCES OUT_OF_HOST_MEMORY PROFILING_INFO_NOT_AVAILABLE MEM_COPY_OVERLAP IMAGE_FORMAT_MISMATCH "
+    "IMAGE_FORMAT_NOT_SUPPORTED BUILD_PROGRAM_FAILURE MAP_FAILURE MISALIGNED_SUB_BUFFER_OFFSET "
+    "EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST COMPILE_PROGRAM_FAILURE LINKER_NOT_AVAILABLE LINK_PROGRAM_FAILURE "
+    "DEVICE_PARTITION_FAILED KERNEL_ARG_INFO_NOT_AVAILABLE ";
+constexpr std::string_view names_from_30 =
+    "INVALID_VALUE INVALID_DEVICE_TYPE INVALID_PLATFORM INVALID_DEVICE INVALID_CONTEXT INVALID_QUEUE_PROPERTIES "
+    "INVALID_COMMAND_QUEUE INVALID_HOST_PTR INVALID_MEM_OBJECT INVALID_IMAGE_FORMAT_DESCRIPTOR INVALID_IMAGE_SIZE "
+    "INVALID_SAMPLER INVALID_BINARY INVALID_BUILD_OPTIONS INVALID_PROGRAM INVALID_PROGRAM_EXECUTABLE "
+    "INVALID_KERNEL_NAME INVALID_KERNEL_DEFINITION INVALID_KERNEL INVALID_ARG_INDEX INVALID_ARG_VALUE "
+    "INVALID_ARG_SIZE INVALID_KERNEL_ARGS INVALID_WORK_DIMENSION INVALID_WORK_GROUP_SIZE INVALID_WORK_ITEM_SIZE "
+    "INVALID_GLOBAL_OFFSET INVALID_EVENT_WAIT_LIST INVALID_EVENT INVALID_OPERATION INVALID_GL_OBJECT "
+    "INVALID_BUFFER_SIZE INVALID_MIP_LEVEL INVALID_GLOBAL_WORK_SIZE INVALID_PROPERTY INVALID_IMAGE_DESCRIPTOR "
+    "INVALID_COMPILER_OPTIONS INVALID_LINKER_OPTIONS INVALID_DEVICE_PARTITION_COUNT ";
 
 // Returns true if the device or the host is out of memory or another resource.
 bool is_lack_of_memory(Status code) {
@@ -100,8 +50,13 @@ bool is_lack_of_memory(Status code) {
 } // namespace
 
 std::string opencl_error_name(Status code) {
-  const auto* const found = std::ranges::find(names, code, &Name::code);
-  return found != names.end() ? std::string(found->name) : fmt::format("error {}", code);
+  constexpr Status second = -30;
+  std::string_view names = code <= second ? names_from_30 : first_names;
+  for (Status left = code <= second ? second - code : -code; left > 0 && !names.empty(); --left) {
+    names.remove_prefix(names.find(' ') + 1);
+  }
+  return code > 0 || names.empty() ? fmt::format("error {}", code)
+                                   : fmt::format("CL_{}", names.substr(0, names.find(' ')));
 }
 
 Error opencl_failure(std::string_view what, Status code) {
