@@ -1,18 +1,16 @@
 // Derives the evidence of a decision, and checks its completeness and consistency.
 #include <tidegate/policy/evidence.hpp>
 
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
 namespace tidegate::policy {
 
 GraphblasSwitchClass switch_class(Topology topology) {
-  switch (topology) {
-  case Topology::empty: return GraphblasSwitchClass::empty;
-  case Topology::sparse_frontier: return GraphblasSwitchClass::sparse;
-  case Topology::hybrid_frontier: return GraphblasSwitchClass::hybrid;
-  case Topology::dense_frontier:
-  case Topology::fused_dense: return GraphblasSwitchClass::dense;
-  case Topology::memory_constrained: break;
-  }
-  return GraphblasSwitchClass::memory_constrained;
+  using enum GraphblasSwitchClass;
+  constexpr std::array classes{empty, sparse, hybrid, dense, dense, memory_constrained}; // by Topology
+  return classes[static_cast<std::size_t>(topology)];
 }
 
 PromotionRoute promotion_route(const LaunchRecommendation& recommendation) {
@@ -52,93 +50,63 @@ PromotionEvidence promotion_evidence(const LaunchPolicy& policy, const LaunchReq
           .fused_descriptor_window_required = recommendation.promote_hot_windows};
 }
 
+namespace {
+
+// Fields and whether each is at fault.
+std::optional<std::string_view> first_fault(std::initializer_list<std::pair<std::string_view, bool>> fields) {
+  const auto* const found = std::ranges::find(fields, true, &std::pair<std::string_view, bool>::second);
+  return found == fields.end() ? std::nullopt : std::optional(found->first);
+}
+
+} // namespace
+
 std::optional<std::string_view> incomplete_field(const TopologyEvidence& evidence) {
-  if (evidence.schema_version != evidence_schema_version) {
-    return "schema_version";
-  }
-  if (evidence.frontier_density_bps > full_scale_bps) {
-    return "frontier_density_bps";
-  }
-  if (evidence.semiring_frontier_density_bps > full_scale_bps) {
-    return "semiring_frontier_density_bps";
-  }
-  if (!evidence.output_parity_required) {
-    return "output_parity_required";
-  }
-  return {};
+  return first_fault(
+      {{"schema_version", evidence.schema_version != evidence_schema_version},
+       {"frontier_density_bps", evidence.frontier_density_bps > full_scale_bps},
+       {"semiring_frontier_density_bps", evidence.semiring_frontier_density_bps > full_scale_bps},
+       {"output_parity_required", !evidence.output_parity_required}});
 }
 
 std::optional<std::string_view> incomplete_field(const PromotionEvidence& evidence) {
-  if (evidence.schema_version != evidence_schema_version) {
-    return "schema_version";
-  }
-  if (evidence.jit_queue_len_threshold == 0) {
-    return "jit_queue_len_threshold";
-  }
-  if (evidence.hot_opcode_threshold == 0) {
-    return "hot_opcode_threshold";
-  }
-  if (evidence.hot_window_threshold == 0) {
-    return "hot_window_threshold";
-  }
-  if (evidence.fused_descriptor_window_required != evidence.promote_hot_windows) {
-    return "fused_descriptor_window_required";
-  }
-  if (!evidence.output_parity_required) {
-    return "output_parity_required";
-  }
-  return {};
+  return first_fault({{"schema_version", evidence.schema_version != evidence_schema_version},
+                      {"jit_queue_len_threshold", evidence.jit_queue_len_threshold == 0},
+                      {"hot_opcode_threshold", evidence.hot_opcode_threshold == 0},
+                      {"hot_window_threshold", evidence.hot_window_threshold == 0},
+                      {"fused_descriptor_window_required",
+                       evidence.fused_descriptor_window_required != evidence.promote_hot_windows},
+                      {"output_parity_required", !evidence.output_parity_required}});
 }
 
 std::optional<std::string_view> contradicted_field(const TopologyEvidence& evidence,
                                                    const LaunchRecommendation& recommendation) {
-  if (evidence.queue_pressure != recommendation.pressure) {
-    return "queue_pressure";
-  }
-  if (evidence.selected_topology != recommendation.topology) {
-    return "selected_topology";
-  }
-  if (evidence.graphblas_switch_class != switch_class(recommendation.topology)) {
-    return "graphblas_switch_class";
-  }
-  if (evidence.estimated_peak_device_bytes != recommendation.estimated_peak_device_bytes) {
-    return "estimated_peak_device_bytes";
-  }
-  if (evidence.resident_device_bytes > recommendation.estimated_peak_device_bytes) {
-    return "resident_device_bytes";
-  }
-  if (evidence.semiring_frontier_density_bps != evidence.frontier_density_bps) {
-    return "semiring_frontier_density_bps";
-  }
-  return {};
+  return first_fault(
+      {{"queue_pressure", evidence.queue_pressure != recommendation.pressure},
+       {"selected_topology", evidence.selected_topology != recommendation.topology},
+       {"graphblas_switch_class", evidence.graphblas_switch_class != switch_class(recommendation.topology)},
+       {"estimated_peak_device_bytes",
+        evidence.estimated_peak_device_bytes != recommendation.estimated_peak_device_bytes},
+       {"resident_device_bytes", evidence.resident_device_bytes > recommendation.estimated_peak_device_bytes},
+       {"semiring_frontier_density_bps",
+        evidence.semiring_frontier_density_bps != evidence.frontier_density_bps}});
 }
 
 std::optional<std::string_view> contradicted_field(const PromotionEvidence& evidence,
                                                    const LaunchRecommendation& recommendation,
                                                    bool by_thresholds) {
-  if (evidence.execution_mode != recommendation.execution_mode) {
-    return "execution_mode";
-  }
-  if (evidence.promote_hot_opcodes != recommendation.promote_hot_opcodes ||
-      (by_thresholds &&
-       evidence.promote_hot_opcodes != (evidence.hot_opcode_count >= evidence.hot_opcode_threshold))) {
-    return "promote_hot_opcodes";
-  }
-  if (evidence.promote_hot_windows != recommendation.promote_hot_windows ||
-      (by_thresholds &&
-       evidence.promote_hot_windows != (evidence.hot_window_count >= evidence.hot_window_threshold))) {
-    return "promote_hot_windows";
-  }
+  const bool opcodes = evidence.hot_opcode_count >= evidence.hot_opcode_threshold;
+  const bool windows = evidence.hot_window_count >= evidence.hot_window_threshold;
   // A fused topology requires a promotion, so the queue and the promotions determine the mode.
   const bool compiled = evidence.queue_len >= evidence.jit_queue_len_threshold ||
                         evidence.promote_hot_opcodes || evidence.promote_hot_windows;
-  if (by_thresholds && compiled != (evidence.execution_mode == ExecutionMode::jit)) {
-    return "execution_mode";
-  }
-  if (evidence.promotion_route != promotion_route(recommendation)) {
-    return "promotion_route";
-  }
-  return {};
+  return first_fault(
+      {{"execution_mode", evidence.execution_mode != recommendation.execution_mode},
+       {"promote_hot_opcodes", evidence.promote_hot_opcodes != recommendation.promote_hot_opcodes ||
+                                   (by_thresholds && evidence.promote_hot_opcodes != opcodes)},
+       {"promote_hot_windows", evidence.promote_hot_windows != recommendation.promote_hot_windows ||
+                                   (by_thresholds && evidence.promote_hot_windows != windows)},
+       {"execution_mode", by_thresholds && compiled != (evidence.execution_mode == ExecutionMode::jit)},
+       {"promotion_route", evidence.promotion_route != promotion_route(recommendation)}});
 }
 
 } // namespace tidegate::policy

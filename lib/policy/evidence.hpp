@@ -67,8 +67,6 @@ TopologyEvidence topology_evidence(const LaunchRequest& effective,
 PromotionEvidence promotion_evidence(const LaunchPolicy& policy, const LaunchRequest& effective,
                                      const LaunchRecommendation& recommendation);
 
-PromotionRoute promotion_route(const LaunchRecommendation& recommendation);
-
 // Returns the field that makes the evidence incomplete, or nothing if it is complete.
 std::optional<std::string_view> incomplete_field(const TopologyEvidence& evidence);
 std::optional<std::string_view> incomplete_field(const PromotionEvidence& evidence);

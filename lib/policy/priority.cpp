@@ -29,39 +29,23 @@ void saturating_increment(std::uint64_t& counter) {
   }
 }
 
-DrainReason drain_reason(const DrainRecommendation& drain) {
-  const RequeueAccounting& counters = drain.accounting;
-  if (drain.requeue_counter_headroom == 0) {
-    return DrainReason::requeue_counter_exhausted;
-  }
-  if (drain.aged_promotion_counter_headroom == 0) {
-    return DrainReason::aged_promotion_counter_exhausted;
-  }
-  if (drain.requeue_counter_headroom <= near_limit_headroom) {
-    return DrainReason::requeue_counter_near_limit;
-  }
-  if (drain.aged_promotion_counter_headroom <= near_limit_headroom) {
-    return DrainReason::aged_promotion_counter_near_limit;
-  }
-  return counters == RequeueAccounting{} ? DrainReason::none : DrainReason::pending_telemetry;
-}
+constexpr std::array<std::string_view, drain_reason_names.size()> fixes{
+    "nothing to drain",
+    "read the counters out, add them to the running totals and reset them to zero",
+    "drain now: aged_promotions is about to overflow; add it to the running totals and reset it to zero",
+    "drain now: requeue_count is about to overflow; add it to the running totals and reset it to zero",
+    "aged_promotions is full and no longer counts: drain and reset it before the next launch",
+    "requeue_count is full and no longer counts: drain and reset it before the next launch"}; // by DrainReason
 
-std::string_view fix_for(DrainReason reason) {
-  switch (reason) {
-  case DrainReason::none: break;
-  case DrainReason::pending_telemetry:
-    return "read the counters out, add them to the running totals and reset them to zero";
-  case DrainReason::aged_promotion_counter_near_limit:
-    return "drain now: aged_promotions is about to overflow; add it to the running totals and reset it to "
-           "zero";
-  case DrainReason::requeue_counter_near_limit:
-    return "drain now: requeue_count is about to overflow; add it to the running totals and reset it to zero";
-  case DrainReason::aged_promotion_counter_exhausted:
-    return "aged_promotions is full and no longer counts: drain and reset it before the next launch";
-  case DrainReason::requeue_counter_exhausted:
-    return "requeue_count is full and no longer counts: drain and reset it before the next launch";
-  }
-  return "nothing to drain";
+DrainReason drain_reason(const DrainRecommendation& drain) {
+  const std::uint64_t requeues = drain.requeue_counter_headroom;
+  const std::uint64_t promotions = drain.aged_promotion_counter_headroom;
+  return requeues == 0                             ? DrainReason::requeue_counter_exhausted
+         : promotions == 0                         ? DrainReason::aged_promotion_counter_exhausted
+         : requeues <= near_limit_headroom         ? DrainReason::requeue_counter_near_limit
+         : promotions <= near_limit_headroom       ? DrainReason::aged_promotion_counter_near_limit
+         : drain.accounting == RequeueAccounting{} ? DrainReason::none
+                                                   : DrainReason::pending_telemetry;
 }
 
 } // namespace
@@ -95,7 +79,7 @@ DrainRecommendation drain_recommendation(const RequeueAccounting& accounting) {
                             .fix = {}};
   drain.reason = drain_reason(drain);
   drain.should_drain = drain.reason != DrainReason::none;
-  drain.fix = fix_for(drain.reason);
+  drain.fix = fixes[static_cast<std::size_t>(drain.reason)];
   return drain;
 }
 
