@@ -6,6 +6,7 @@
 #include "ranks/ranks.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -209,7 +210,7 @@ void Progress::report() {
     return;
   }
   const std::string text =
-      fmt::format("tidegate: {}", progress_text(monitor_, std::chrono::steady_clock::now() - start_));
+      "tidegate: " + printable(progress_text(monitor_, std::chrono::steady_clock::now() - start_));
   line_shown_ = style_ == ProgressStyle::line;
   write(line_shown_ ? fmt::format("{}{}", clear_line, text.substr(0, terminal_width() - 1)) : text + "\n");
 }

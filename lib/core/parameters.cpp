@@ -119,21 +119,15 @@ private:
     return at_ == text_.size() ? '\0' : text_[at_];
   }
 
-  Result<Operand> sum() {
-    TIDEGATE_TRY(Operand left, product());
-    while (next() == '+' || next() == '-') {
-      const char sign = text_[at_++];
-      TIDEGATE_TRY(const Operand right, product());
-      TIDEGATE_TRY(left, computed(sign, left, right));
-    }
-    return left;
-  }
+  Result<Operand> sum() { return chain("+-", &Expression::product); }
+  Result<Operand> product() { return chain("*/", &Expression::factor); }
 
-  Result<Operand> product() {
-    TIDEGATE_TRY(Operand left, factor());
-    while (next() == '*' || next() == '/') {
+  // Parts with these signs between them.
+  Result<Operand> chain(std::string_view signs, Result<Operand> (Expression::*part)()) {
+    TIDEGATE_TRY(Operand left, (this->*part)());
+    while (signs.find(next()) != std::string_view::npos) {
       const char sign = text_[at_++];
-      TIDEGATE_TRY(const Operand right, factor());
+      TIDEGATE_TRY(const Operand right, (this->*part)());
       TIDEGATE_TRY(left, computed(sign, left, right));
     }
     return left;

@@ -221,10 +221,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 }
 
 std::string shortened_middle(std::string_view text, std::size_t most) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at < text.size(); at += character_length(text.substr(at))) {
-    ++count;
-  }
+  const std::size_t count = character_count(text);
   if (count <= most) {
     return std::string(text);
   }
@@ -398,24 +395,15 @@ std::string shown(std::string_view text) {
   return printable(blanks);
 }
 
-// Returns the size in bytes of the first `count` characters.
-std::size_t bytes_of(std::string_view text, std::uint64_t count) {
-  std::size_t bytes = 0;
-  for (; count != 0 && bytes < text.size(); --count) {
-    bytes += std::max<std::size_t>(utf8_sequence_length(text.substr(bytes)), 1);
-  }
-  return bytes;
-}
-
 } // namespace
 
 std::string describe_excerpt(std::string_view excerpt, std::uint64_t line,
                              std::optional<std::uint64_t> column) {
   const std::string number = std::to_string(line);
-  const std::size_t start = bytes_of(excerpt, column ? *column - 1 : 0);
+  const std::size_t start = skip(excerpt, column ? *column - 1 : 0);
   std::string before = shown(excerpt.substr(0, start));
   if (const std::size_t length = character_count(before); length > most_before) {
-    before = "…" + before.substr(bytes_of(before, length - most_before + 1));
+    before = "…" + before.substr(skip(before, length - most_before + 1));
   }
   const std::string after =
       shortened(shown(excerpt.substr(start)), column ? most_after : most_before + most_after);
