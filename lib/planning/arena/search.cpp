@@ -11,14 +11,9 @@
 // Branch derives the consequences of the decisions; the search makes and reverts them:
 //
 //   backjumping  after a failure, return to the last decision that caused it, not to the last one made.
-//   niche        (ours) among buffers with the same rest, the one that best fills the gap between its
-//                neighbours goes first (as in Burke, Kendall and Whitwell, "A new placement heuristic for the
-//                orthogonal stock-cutting problem", 2004). It helps where buffers are handed over from one to
-//                the next and costs elsewhere, so the portfolio has searches with and without it.
 //   portfolio    several searches take turns, each with another preorder of the items. The preorder that
 //                leads straight to a solution differs between instances, and none is good everywhere (on
 //                google/minimalloc's instances: 10^3 nodes with one, more than 10^7 with the next).
-//
 #include "planning/arena/search.hpp"
 
 #include <algorithm>
@@ -86,8 +81,7 @@ public:
       : component_(component), overlaps_(overlaps), capacity_(capacity_bytes),
         stage_(component.items.size(), Stage::undecided), rest_(component.items.size(), 0),
         least_(component.items.size(), 0), support_(component.items.size(), none),
-        to_come_(component.section_bytes), placed_in_(component.section_bytes.size(), 0),
-        tops_(overlaps.section_items.size()), witness_(component.section_bytes.size()),
+        to_come_(component.section_bytes), witness_(component.section_bytes.size()),
         conflict_(component.items.size()), explained_(component.items.size()) {
     for (std::uint32_t s = 0; s < witness_.size(); ++s) {
       witness_[s] = overlaps.in(s).front();
@@ -103,7 +97,6 @@ public:
     const std::uint64_t top = rest_[item] + placed.size;
     for (std::uint32_t s = placed.first_section; s < placed.end_section; ++s) {
       to_come_[s] -= placed.size;
-      tops_[overlaps_.section_from[s] + placed_in_[s]++] = top;
     }
     for (const std::uint32_t other : overlaps_.of(item)) {
       if (stage_[other] == Stage::placed || (stage_[other] == Stage::undecided && rest_[other] >= top)) {
@@ -138,7 +131,6 @@ public:
         const ArenaItem& item = component_.items[before.item];
         for (std::uint32_t s = item.first_section; s < item.end_section; ++s) {
           to_come_[s] += item.size;
-          --placed_in_[s];
         }
       }
       stage_[before.item] = before.stage;
@@ -168,10 +160,6 @@ public:
 
   Stage stage(std::uint32_t item) const { return stage_[item]; }
   std::uint64_t rest(std::uint32_t item) const { return rest_[item]; }
-  // Returns the top of the items placed in the section.
-  std::uint64_t top(std::uint32_t section) const {
-    return placed_in_[section] == 0 ? 0 : tops_[overlaps_.section_from[section] + placed_in_[section] - 1];
-  }
   // Offsets by item, once all are placed.
   const std::vector<std::uint64_t>& offsets() const { return rest_; }
 
@@ -316,10 +304,8 @@ private:
   std::vector<std::uint32_t> support_; // the placed item that it rests on, or none
 
   // These are indexed by section.
-  std::vector<std::uint64_t> to_come_;   // bytes not yet placed
-  std::vector<std::uint32_t> placed_in_; // number of placed items
-  std::vector<std::uint64_t> tops_;      // tops of placed items, ascending; from overlaps_.section_from on
-  std::vector<std::uint32_t> witness_;   // the item that last proved that the section fits
+  std::vector<std::uint64_t> to_come_; // bytes not yet placed
+  std::vector<std::uint32_t> witness_; // the item that last proved that the section fits
 
   std::vector<Change> trail_;
   std::uint32_t changed_begin_ = 0; // sections that the current decision changed
@@ -330,21 +316,15 @@ private:
   std::vector<std::uint32_t> to_explain_;
 };
 
-// The searches of a portfolio differ in the choice among items with the same rest.
-struct Preorder {
-  ArenaSortKeys keys;
-  bool niche; // an item that fits between its neighbours precedes the order
-};
-
-// Selected greedily from 56 preorders: those that together solve most of google/minimalloc's instances, their
-// mirror images in time and the generated families of the tests, at the least cost, with 20 000 decisions
-// each. The published portfolio has three orders, by width, area and total.
-constexpr std::array<Preorder, 6> preorders{{{{ArenaKey::end, ArenaKey::size, ArenaKey::area}, false},
-                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, true},
-                                             {{ArenaKey::total, ArenaKey::width, ArenaKey::area}, false},
-                                             {{ArenaKey::area, ArenaKey::total, ArenaKey::size}, false},
-                                             {{ArenaKey::start, ArenaKey::size, ArenaKey::area}, false},
-                                             {{ArenaKey::end, ArenaKey::width, ArenaKey::area}, false}}};
+// The searches of the portfolio differ in the choice among items with the same rest. Selected greedily from 28 preorders:
+// those that together solve most of google/minimalloc's instances, their mirror images in time and the generated families of
+// the tests, at the least cost, with 20 000 decisions each. The published portfolio has three orders, by width, area and
+// total.
+constexpr std::array<ArenaSortKeys, 5> preorders{{{ArenaKey::end, ArenaKey::size, ArenaKey::area},
+                                                  {ArenaKey::total, ArenaKey::width, ArenaKey::area},
+                                                  {ArenaKey::area, ArenaKey::total, ArenaKey::size},
+                                                  {ArenaKey::start, ArenaKey::size, ArenaKey::area},
+                                                  {ArenaKey::end, ArenaKey::width, ArenaKey::area}}};
 
 // A permutation; the lowest rank goes first.
 std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaSortKeys& order) {
@@ -359,10 +339,10 @@ std::vector<std::uint32_t> ranks(const ArenaComponent& component, const ArenaSor
 // The exact search with one preorder. Its stack is explicit, so the search can pause and resume.
 class ArenaSearch {
 public:
-  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const Preorder& preorder,
+  ArenaSearch(const ArenaComponent& component, const ArenaOverlaps& overlaps, const ArenaSortKeys& preorder,
               std::uint64_t capacity_bytes)
-      : component_(component), overlaps_(overlaps), rank_(ranks(component, preorder.keys)),
-        niche_(preorder.niche), branch_(component, overlaps, capacity_bytes) {}
+      : component_(component), rank_(ranks(component, preorder)),
+        branch_(component, overlaps, capacity_bytes) {}
 
   // Continues until there is a verdict or about `nodes` more decisions have been made.
   ArenaVerdict run(std::uint64_t nodes) {
@@ -437,7 +417,7 @@ private:
         lowest = i;
       }
     }
-    return lowest && niche_ ? best_in_niche(*lowest) : lowest;
+    return lowest;
   }
 
   bool goes_before(std::uint32_t a, std::uint32_t b) const {
@@ -446,56 +426,8 @@ private:
     return rest_a != rest_b ? rest_a < rest_b : rank_[a] < rank_[b];
   }
 
-  // The niche is the run of sections around the item whose tops are not above its rest. Among the items with
-  // the same rest that reach into it, the one that touches most of the niche's sides goes first; a side
-  // counts more if the item ends at the height of its neighbour there, so that buffers handed over from one
-  // to the next are adjacent.
-  std::uint32_t best_in_niche(std::uint32_t item) const {
-    const std::uint64_t rest = branch_.rest(item);
-    const auto sections = static_cast<std::uint32_t>(component_.section_bytes.size());
-    std::uint32_t begin = component_.items[item].first_section;
-    std::uint32_t end = component_.items[item].end_section;
-    while (begin > 0 && branch_.top(begin - 1) <= rest) {
-      --begin;
-    }
-    while (end < sections && branch_.top(end) <= rest) {
-      ++end;
-    }
-    std::uint32_t chosen = item;
-    unsigned most = 0;
-    const auto look_at = [&](std::uint32_t other) {
-      const ArenaItem& candidate = component_.items[other];
-      if (branch_.stage(other) != Branch::Stage::undecided || branch_.rest(other) != rest) {
-        return;
-      }
-      const std::uint64_t top = rest + candidate.size;
-      unsigned touches = 0;
-      if (candidate.first_section == begin) {
-        touches += begin == 0 || branch_.top(begin - 1) == top ? 3 : 2;
-      }
-      if (candidate.end_section == end) {
-        touches += end == sections || branch_.top(end) == top ? 3 : 2;
-      }
-      if (touches > most || (touches == most && rank_[other] < rank_[chosen])) {
-        most = touches;
-        chosen = other;
-      }
-    };
-    // First the items alive in the first section, then those that start in the others.
-    for (const std::uint32_t other : overlaps_.in(begin)) {
-      look_at(other);
-    }
-    for (std::uint32_t other = overlaps_.in(begin).back() + 1;
-         other < component_.items.size() && component_.items[other].first_section < end; ++other) {
-      look_at(other);
-    }
-    return chosen;
-  }
-
   const ArenaComponent& component_;
-  const ArenaOverlaps& overlaps_;
   const std::vector<std::uint32_t> rank_;
-  const bool niche_;
   Branch branch_;
   std::vector<Decision> decisions_;
   std::vector<ItemSet> first_conflicts_; // by depth
