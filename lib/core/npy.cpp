@@ -167,7 +167,7 @@ std::string json_of(std::string_view python) {
   return json;
 }
 
-Result<NpyHeader> read_header(std::string_view text) {
+Result<NpyHeader> read_npy_header(std::string_view text) {
   static constexpr documents::Document document{
       .kind = "npy_header", .record = &documents::Description<NpyHeader>::record, .has_kind = false};
   NpyHeader header;
@@ -300,7 +300,7 @@ std::string shape_text(std::span<const std::uint64_t> shape) {
 Result<NpyHead> parse_npy_head(std::string_view file_begin) {
   std::string_view data = file_begin;
   TIDEGATE_TRY(const auto text, take_header(data));
-  TIDEGATE_TRY(auto header, read_header(text));
+  TIDEGATE_TRY(auto header, read_npy_header(text));
   TIDEGATE_TRY(const auto type, parse_npy_type(header.descr));
   const auto bytes = data_bytes(header.shape, type.type);
   if (!bytes) {
