@@ -1,6 +1,5 @@
 // Tables of a launch in device memory: the stages in order, and in each stage the tiles of its waves in any
-// order. Kernels read them and the host writes them; lib/engine/launch_tables.cpp compiles this file and
-// compares its structures with these.
+// order. Kernels read them and the host writes them (lib/engine/launch_tables.hpp).
 
 typedef struct {
   uint first_entry; // index into the entries of a phase

@@ -168,7 +168,7 @@ bool stays(const CompiledProgram& compiled, std::size_t index) {
   return !program.buffers[index].swapped &&
          std::ranges::none_of(program.waves, [index](const ProgramWave& wave) {
            return std::ranges::any_of(wave.arguments, [index](const ProgramArgument& argument) {
-             return argument.is_memory() && argument.buffer == index && argument.access != Access::read;
+             return argument.writes() && argument.buffer == index;
            });
          });
 }

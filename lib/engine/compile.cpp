@@ -262,7 +262,7 @@ void wait_inside(LaunchTables& tables, const OutlinedOps& ops, std::uint32_t pha
       const Case& served = tables.cases[entry.code];
       all = all && served.side_by_side == 1 && ops.kernels[served.op].waits;
     }
-    stage.flags |= all ? StageRow::waits_inside : 0;
+    stage.flags |= all ? TG_WAITS_INSIDE : 0;
   }
 }
 

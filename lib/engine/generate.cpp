@@ -166,9 +166,8 @@ private:
     }
     const auto writes_it = [&](std::uint32_t wave) {
       return std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& argument) {
-        return argument.is_memory() && argument.access != Access::read &&
-               (argument.buffer == program_.until->buffer ||
-                program_.buffers[program_.until->buffer].swapped);
+        return argument.writes() && (argument.buffer == program_.until->buffer ||
+                                     program_.buffers[program_.until->buffer].swapped);
       });
     };
     const auto& stages = schedule_.stages;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -137,12 +138,6 @@ struct RowReach {
 enum class Combine : std::uint8_t { sum, min, max };
 inline constexpr std::array<std::string_view, 3> combine_names{"sum", "min", "max"};
 
-// The first byte that a launch touches, and the one after the last; a buffer may have neither.
-struct Touched {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-};
-
 struct ProgramArgument {
   enum class Kind : std::uint8_t { buffer, image, sampler, null, local, value };
   Kind kind = Kind::value;
@@ -161,24 +156,15 @@ struct ProgramArgument {
   SamplerSpec sampler{};
   // If known: tile t touches only elements of tiles within this distance, in x, y and z.
   std::optional<std::array<std::uint32_t, 3>> halo = {};
-  // If the halo was derived from the kernel: bytes from one id to the next, in each dimension; 0 where an id moves nothing.
-  std::array<std::uint64_t, 3> id_bytes{};
-  bool own = false;                  // each work-item uses nothing but the element with its id
+  std::uint32_t element_bytes = 0;   // bytes per work-item, if the halo was derived from the kernel
   bool assigned_first = false;       // likewise: every work-item assigns its element before any other access
-  bool neighbours = false;           // likewise: a work-item touches elements of other ids
-  std::optional<Touched> reach = {}; // if known: no other bytes are touched
-  std::optional<Touched> certain = {}; // these are touched whatever memory holds
-  std::string any_element = {};        // why it may touch any element, with the place; empty if that is known
-  std::optional<RowReach> rows = {};   // if known
+  std::optional<RowReach> rows = {}; // if known
   std::optional<Combine> combine = {}; // if stated or proven
 
   [[nodiscard]] bool is_object() const { return kind == Kind::image || kind == Kind::sampler; }
   [[nodiscard]] bool is_memory() const { return kind == Kind::buffer || kind == Kind::image; }
-  // True if the halos of both count the same elements; stated ones count as any.
-  [[nodiscard]] bool counts_like(const ProgramArgument& other) const {
-    constexpr std::array<std::uint64_t, 3> stated{};
-    return id_bytes == stated || other.id_bytes == stated || id_bytes == other.id_bytes;
-  }
+  [[nodiscard]] bool is_of(std::uint32_t memory) const { return is_memory() && buffer == memory; }
+  [[nodiscard]] bool writes() const { return is_memory() && access != Access::read; }
 };
 
 // In x, y and z; unused dimensions have size 1.
@@ -302,6 +288,20 @@ struct Job {
   // Returns its place in the document (RFC 6901).
   [[nodiscard]] std::string wave_pointer(std::uint64_t wave) const;
 };
+
+// What the arguments of a wave do with a buffer or image.
+struct MemoryUse {
+  bool reads = false;
+  bool writes = false;
+  bool stated = true; // every argument states its access
+};
+
+// By buffer.
+std::map<std::uint32_t, MemoryUse> uses_of(std::span<const ProgramArgument> arguments);
+
+// Returns the bytes that a wave moves: buffers that it writes count as output, others as frontier.
+planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,
+                           std::span<const ProgramArgument> arguments);
 
 // Returns the waves in the program's order of execution: by section, then by index.
 std::vector<std::uint32_t> section_order(const std::vector<ProgramWave>& waves);

@@ -26,6 +26,28 @@ Error too_much_local_memory(std::uint64_t bytes, const device::DeviceInfo& devic
           .pointer = "/waves"};
 }
 
+std::map<std::uint32_t, MemoryUse> uses_of(std::span<const ProgramArgument> arguments) {
+  std::map<std::uint32_t, MemoryUse> uses;
+  for (const ProgramArgument& argument : arguments) {
+    if (argument.is_memory()) {
+      MemoryUse& use = uses[argument.buffer];
+      use.reads |= argument.access != Access::write;
+      use.writes |= argument.writes();
+      use.stated &= argument.access_stated;
+    }
+  }
+  return uses;
+}
+
+planning::Wave envelope_of(std::span<const ProgramBuffer> buffers,
+                           std::span<const ProgramArgument> arguments) {
+  planning::Wave bytes;
+  for (const auto& [buffer, use] : uses_of(arguments)) {
+    (use.writes ? bytes.output_bytes : bytes.frontier_bytes) += buffers[buffer].bytes;
+  }
+  return bytes;
+}
+
 Result<void> check_device_limits(const Job& program, const device::DeviceInfo* device) {
   for (std::size_t i = 0; i < program.waves.size() && device != nullptr; ++i) {
     std::uint64_t local_bytes = 0;
@@ -157,27 +179,7 @@ namespace {
 
 constexpr std::size_t most_warnings = 16;
 
-struct BufferUse {
-  bool reads = false;
-  bool writes = false;
-  bool stated = true; // every argument states its access
-};
-
-// Returns uses by buffer.
-std::map<std::uint32_t, BufferUse> uses_of(const ProgramWave& wave) {
-  std::map<std::uint32_t, BufferUse> uses;
-  for (const ProgramArgument& argument : wave.arguments) {
-    if (argument.is_memory()) {
-      BufferUse& use = uses[argument.buffer];
-      use.reads |= argument.access != Access::write;
-      use.writes |= argument.access != Access::read;
-      use.stated &= argument.access_stated;
-    }
-  }
-  return uses;
-}
-
-std::string_view verb(const BufferUse& use) {
+std::string_view verb(const MemoryUse& use) {
   return !use.writes ? "reads" : use.reads ? "reads and writes" : "writes";
 }
 
@@ -242,8 +244,8 @@ void unordered_conflicts(const Job& program, std::vector<Warning>& warnings) {
     }
   }
   for (const auto& [before, after] : without_path(program, order, needed)) {
-    const auto first = uses_of(program.waves[before]);
-    const auto second = uses_of(program.waves[after]);
+    const auto first = uses_of(program.waves[before].arguments);
+    const auto second = uses_of(program.waves[after].arguments);
     for (const auto& [buffer, use] : first) {
       const auto other = second.find(buffer);
       if (other == second.end() || (!use.writes && !other->second.writes) ||
@@ -283,7 +285,7 @@ void undefined_reads(const Job& program, std::vector<Warning>& warnings) {
       written[argument.buffer] = true; // reported once
     }
     for (const ProgramArgument& argument : arguments) {
-      if (argument.is_memory() && argument.access != Access::read) {
+      if (argument.writes()) {
         written[argument.buffer] = true;
       }
     }
@@ -310,7 +312,8 @@ void reinterpreted_buffers(const Job& program, std::vector<Warning>& warnings) {
   }
 }
 
-// What is derived from a kernel says of its arguments. What it may touch depends on conditions; what is certain does not.
+// What the rows that each work-item touches say of an argument. Rows are upper bounds: an access in them may depend on a
+// condition. A work-item that assigns its element first always does.
 class Footprints {
 public:
   Footprints(const Job& program, std::vector<Warning>& warnings) : program_(program), warnings_(warnings) {}
@@ -320,7 +323,8 @@ public:
       const ProgramWave& spec = program_.waves[wave];
       for (std::size_t i = 0; i < spec.arguments.size() && spec.users_kernel; ++i) {
         const ProgramArgument& argument = spec.arguments[i];
-        if (argument.kind == ProgramArgument::Kind::buffer) {
+        if (argument.kind == ProgramArgument::Kind::buffer && argument.rows &&
+            argument.rows->row_bytes != 0) {
           pointer_ = fmt::format("{}/args/{}", program_.wave_pointer(wave), i);
           out_of_bounds(wave, argument);
           read_while_written(wave, argument);
@@ -334,43 +338,40 @@ public:
   }
 
 private:
-  static std::int64_t element(const ProgramBuffer& buffer, std::int64_t byte) {
-    const auto bytes = static_cast<std::int64_t>(element_bytes(buffer.type));
-    return byte / bytes - (byte % bytes < 0 ? 1 : 0);
+  // Rows that work-items of the wave may touch end here.
+  static std::uint64_t end_of(const ProgramWave& wave, const RowReach& rows) {
+    const std::size_t outermost = wave.range.dimensions - 1;
+    return (wave.range.offset[outermost] + wave.range.global[outermost] + rows.reach) * rows.row_bytes +
+           rows.beyond;
+  }
+
+  [[nodiscard]] std::string elements(const ProgramBuffer& buffer, std::uint64_t bytes) const {
+    return fmt::format("{}", bytes / element_bytes(buffer.type));
   }
 
   void out_of_bounds(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramWave& spec = program_.waves[wave];
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
-    if (!argument.certain || spec.active || spec.prepared || buffer.hits ||
-        (argument.certain->begin >= 0 && argument.certain->end <= bytes)) {
+    const std::uint64_t end = end_of(spec, *argument.rows);
+    if (!argument.assigned_first || argument.rows->reach != 0 || spec.active || spec.prepared ||
+        end <= buffer.bytes) {
       return;
     }
-    const std::int64_t byte =
-        argument.certain->end > bytes ? argument.certain->end - 1 : argument.certain->begin;
-    const std::string_view does = argument.access == Access::read                               ? "reads"
-                                  : argument.access == Access::write || argument.assigned_first ? "writes"
-                                                                                                : "touches";
-    warnings_.push_back(
-        {.message = fmt::format("{} {} element {} of {}, which has {}", program_.wave_text(wave), does,
-                                element(buffer, byte), in_quotes(buffer.name), element(buffer, bytes)),
-         .fix = "give the buffer more elements, or the wave a smaller global_size",
-         .pointer = pointer_});
+    warnings_.push_back({.message = fmt::format("{} writes {} elements from the start of {}, which has {}",
+                                                program_.wave_text(wave), elements(buffer, end),
+                                                in_quotes(buffer.name), elements(buffer, buffer.bytes)),
+                         .fix = "give the buffer more elements, or the wave a smaller global_size",
+                         .pointer = pointer_});
   }
 
   void read_while_written(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    constexpr std::array<std::uint64_t, 3> unknown{};
-    const bool reads = argument.access == Access::read && argument.id_bytes != unknown && argument.reach &&
-                       argument.reach->begin < argument.reach->end;
     const bool writes =
-        reads && std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
+        std::ranges::any_of(program_.waves[wave].arguments, [&](const ProgramArgument& other) {
           return other.kind == ProgramArgument::Kind::buffer && other.buffer == argument.buffer &&
-                 other.access != Access::read && other.id_bytes != unknown && !other.neighbours &&
-                 (argument.neighbours || argument.id_bytes != other.id_bytes);
+                 other.access != Access::read && other.rows && other.rows->reach == 0;
         });
-    if (writes) {
+    if (argument.access == Access::read && argument.rows->reach != 0 && writes) {
       warnings_.push_back(
           {.message = fmt::format(
                "{} reads elements of {} that its other work-items write: the buffer is an input and an output",
@@ -382,7 +383,7 @@ private:
 
   void transposed(std::uint32_t wave, const ProgramArgument& argument) {
     const ProgramBuffer& buffer = program_.buffers[argument.buffer];
-    const std::uint64_t taken = argument.rows ? argument.rows->row_bytes : 0;
+    const std::uint64_t taken = argument.rows->row_bytes;
     const std::size_t element = element_bytes(buffer.type);
     if (buffer.row_bytes > element && program_.waves[wave].range.dimensions == 2 &&
         taken != buffer.row_bytes && taken == buffer.bytes / buffer.row_bytes * element) {
@@ -402,25 +403,23 @@ private:
     if (!buffer.output || buffer.first || buffer.swapped || buffer.is_unordered() || buffer.is_object()) {
       return;
     }
-    const auto bytes = static_cast<std::int64_t>(buffer.bytes);
-    Touched all{bytes, 0};
+    std::uint64_t end = 0;
     for (const ProgramWave& wave : program_.waves) {
       for (const ProgramArgument& argument : wave.arguments) {
-        if (argument.is_memory() && argument.buffer == index && argument.access != Access::read) {
-          const Touched here = wave.users_kernel && argument.reach ? *argument.reach : Touched{0, bytes};
-          all = here.begin < here.end ? Touched{std::min(all.begin, here.begin), std::max(all.end, here.end)}
-                                      : all;
+        if (!argument.is_of(index) || !argument.writes()) {
+          continue;
         }
+        const bool known =
+            wave.users_kernel && argument.rows && argument.rows->row_bytes != 0 && argument.rows->wraps == 0;
+        end = known ? std::max(end, end_of(wave, *argument.rows)) : buffer.bytes;
       }
     }
-    if (all.begin < all.end && (all.begin > 0 || all.end < bytes)) {
-      warnings_.push_back(
-          {.message =
-               fmt::format("no wave writes the {} {} of {} elements of {}", all.begin > 0 ? "first" : "last",
-                           all.begin > 0 ? element(buffer, all.begin) : element(buffer, bytes - all.end),
-                           element(buffer, bytes), in_quotes(buffer.name)),
-           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
-           .pointer = buffer.pointer});
+    if (end != 0 && end < buffer.bytes) {
+      warnings_.push_back({.message = fmt::format(
+                               "no wave writes more than the first {} of {} elements of {}",
+                               elements(buffer, end), elements(buffer, buffer.bytes), in_quotes(buffer.name)),
+                           .fix = "give a wave a larger global_size, the buffer fewer elements, or an init",
+                           .pointer = buffer.pointer});
     }
   }
 

@@ -10,38 +10,6 @@
 namespace tidegate::engine {
 namespace {
 
-// The kernels' row types, to compare their fields with the host's.
-namespace in_kernels {
-using uint = std::uint32_t;
-#include "wave/tables.h"
-
-static_assert(sizeof(StageRow) == sizeof(tg_stage));
-static_assert(offsetof(StageRow, first_entry) == offsetof(tg_stage, first_entry));
-static_assert(offsetof(StageRow, entry_count) == offsetof(tg_stage, entry_count));
-static_assert(offsetof(StageRow, tiles) == offsetof(tg_stage, tiles));
-static_assert(offsetof(StageRow, flags) == offsetof(tg_stage, flags));
-static_assert(offsetof(StageRow, first_wait) == offsetof(tg_stage, first_wait));
-static_assert(offsetof(StageRow, wait_count) == offsetof(tg_stage, wait_count));
-static_assert(StageRow::waits_inside == TG_WAITS_INSIDE && StageRow::everybody == TG_EVERYBODY &&
-              StageRow::announced == TG_ANNOUNCED && StageRow::arrives == TG_ARRIVES);
-
-static_assert(sizeof(EntryRow) == sizeof(tg_entry));
-static_assert(offsetof(EntryRow, code) == offsetof(tg_entry, code));
-static_assert(offsetof(EntryRow, descriptor) == offsetof(tg_entry, descriptor));
-static_assert(offsetof(EntryRow, first_tile) == offsetof(tg_entry, first_tile));
-static_assert(offsetof(EntryRow, tiles) == offsetof(tg_entry, tiles));
-
-static_assert(sizeof(WaitRow) == sizeof(tg_wait));
-static_assert(offsetof(WaitRow, begin) == offsetof(tg_wait, begin));
-static_assert(offsetof(WaitRow, end) == offsetof(tg_wait, end));
-static_assert(offsetof(WaitRow, from_begin) == offsetof(tg_wait, from_begin));
-static_assert(offsetof(WaitRow, from_end) == offsetof(tg_wait, from_end));
-static_assert(offsetof(WaitRow, from_tiles) == offsetof(tg_wait, from_tiles));
-static_assert(offsetof(WaitRow, halo) == offsetof(tg_wait, halo));
-static_assert(offsetof(WaitRow, steps) == offsetof(tg_wait, steps));
-static_assert(WaitRow::whole == TG_WHOLE);
-} // namespace in_kernels
-
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 constexpr std::size_t descriptor_alignment = 16; // words of the largest vector
 
@@ -220,7 +188,7 @@ private:
       }
       const StageWaits& waits = synchronization_.stages[i];
       StageRow& stage = tables.stages[row];
-      stage.flags = (waits.everybody ? StageRow::everybody : 0) | (waits.announced ? StageRow::announced : 0);
+      stage.flags = (waits.everybody ? TG_EVERYBODY : 0) | (waits.announced ? TG_ANNOUNCED : 0);
       stage.first_wait = static_cast<std::uint32_t>(tables.waits.size());
       stage.wait_count = static_cast<std::uint32_t>(waits.waits.size());
       for (const Wait& wait : waits.waits) {
@@ -233,7 +201,7 @@ private:
              .from_begin = from.first,
              .from_end = from.first + from.tiles,
              .from_tiles = tables.stages[from.row].tiles,
-             .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : WaitRow::whole,
+             .halo = wait.halo ? *wait.halo / pack + (*wait.halo % pack != 0 ? 1 : 0) : TG_WHOLE,
              .steps = row - from.row + (wait.earlier_iteration ? tables.steps : 0)});
       }
       ++row;
@@ -241,13 +209,13 @@ private:
     // A stage ends with an arrival if a possible successor waits for all groups; between sections and at the
     // end of the repetition all stages do.
     const auto everybody = [&tables](std::uint32_t next) {
-      return next < tables.stages.size() && (tables.stages[next].flags & StageRow::everybody) != 0;
+      return next < tables.stages.size() && (tables.stages[next].flags & TG_EVERYBODY) != 0;
     };
     for (std::uint32_t stage = 0; stage < tables.stages.size(); ++stage) {
       const bool wraps =
           stage + 1 == row_end && (program_.until || (program_.iterations > 1 && everybody(row_begin)));
       if (everybody(stage + 1) || wraps || stage + 1 == row_begin) {
-        tables.stages[stage].flags |= StageRow::arrives;
+        tables.stages[stage].flags |= TG_ARRIVES;
       }
     }
   }

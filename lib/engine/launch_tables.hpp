@@ -1,4 +1,4 @@
-// Tables of a generated kernel in device memory; the host's version of kernels/wave/tables.h.
+// Tables of a generated kernel in device memory. Their rows are in kernels/wave/tables.h, which kernels include, too.
 #pragma once
 #include "engine/job.hpp"
 #include "engine/kernel_objects.hpp"
@@ -19,40 +19,19 @@ namespace tidegate::engine {
 // with its sizes, offsets and values as constants. Promoted ops use constants in both modes.
 using Mode = policy::ExecutionMode;
 
-struct StageRow {
-  std::uint32_t first_entry = 0;
-  std::uint32_t entry_count = 0;
-  std::uint32_t tiles = 0;
-  std::uint32_t flags = 0;
-  std::uint32_t first_wait = 0;
-  std::uint32_t wait_count = 0;
+namespace rows {
+using uint = std::uint32_t;
+#include "wave/tables.h"
 
-  static constexpr std::uint32_t everybody = 1;
-  static constexpr std::uint32_t announced = 2;
-  static constexpr std::uint32_t arrives = 4;
-  static constexpr std::uint32_t waits_inside = 8;
-};
+inline bool operator==(const tg_entry& a, const tg_entry& b) {
+  return a.code == b.code && a.descriptor == b.descriptor && a.first_tile == b.first_tile &&
+         a.tiles == b.tiles;
+}
+} // namespace rows
 
-struct WaitRow {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-  std::uint32_t from_begin = 0;
-  std::uint32_t from_end = 0;
-  std::uint32_t from_tiles = 0;
-  std::uint32_t halo = 0;
-  std::uint32_t steps = 0;
-
-  static constexpr std::uint32_t whole = ~std::uint32_t{0}; // as a halo
-};
-
-struct EntryRow {
-  std::uint32_t code = 0;
-  std::uint32_t descriptor = 0; // first word; a multiple of 16
-  std::uint32_t first_tile = 0;
-  std::uint32_t tiles = 0;
-
-  friend bool operator==(const EntryRow&, const EntryRow&) = default;
-};
+using StageRow = rows::tg_stage;
+using WaitRow = rows::tg_wait;
+using EntryRow = rows::tg_entry;
 
 // One case of the generated kernel: an op, with the descriptor words that all of its waves share.
 struct Case {

@@ -175,7 +175,7 @@ std::optional<std::set<std::size_t>> steady_parameters(const Job& program, std::
     return std::ranges::any_of(program.waves, [&](const ProgramWave& wave) {
       return (before || wave.section != Section::before) &&
              std::ranges::any_of(wave.arguments, [&](const ProgramArgument& argument) {
-               return argument.is_memory() && argument.buffer == buffer && argument.access != Access::read;
+               return argument.is_of(buffer) && argument.writes();
              });
     });
   };

@@ -119,8 +119,7 @@ private:
     const TransferCommand& what = *wave.command;
     const std::uint32_t to = split_.swap_set[what.to];
     const auto writes = [&](const ProgramArgument& argument) {
-      return argument.is_memory() && argument.access != Access::read &&
-             split_.swap_set[argument.buffer] == to;
+      return argument.writes() && split_.swap_set[argument.buffer] == to;
     };
     const bool by_transfers = std::ranges::all_of(program_.waves, [&](const ProgramWave& other) {
       return other.command || std::ranges::none_of(other.arguments, writes);
@@ -185,16 +184,15 @@ private:
     std::vector<std::pair<std::uint32_t, std::vector<ByteRange>>> written;
     std::vector<std::uint32_t> combined;
     for (const ProgramArgument& argument : wave.users_arguments()) {
-      if (!argument.is_memory() || argument.access == Access::read) {
+      if (!argument.writes()) {
         continue;
       }
       const ProgramBuffer& buffer = program_.buffers[argument.buffer];
       const std::uint32_t set = split_.swap_set[argument.buffer];
       const std::string name = in_quotes(buffer.name);
       if (argument.combine) {
-        const auto uses = std::ranges::count_if(wave.arguments, [&](const ProgramArgument& other) {
-          return other.is_memory() && other.buffer == argument.buffer;
-        });
+        const auto uses = std::ranges::count_if(
+            wave.arguments, [&](const ProgramArgument& other) { return other.is_of(argument.buffer); });
         if (!of_set_[set].empty() || uses != 1) {
           return whole(fmt::format("{} is combined, and another argument or wave uses it in parts", name),
                        "combine in a buffer that nothing else writes");
@@ -204,8 +202,7 @@ private:
       }
       if (!argument.rows || argument.rows->row_bytes == 0) {
         return whole(
-            fmt::format("which elements of {} a work-item writes is not known{}{}", name,
-                        argument.any_element.empty() ? "" : ": ", argument.any_element),
+            fmt::format("which elements of {} a work-item writes is not known", name),
             fmt::format(
                 R"(give {} a shape, and state "rows": 0 where a work-item writes only its own row, or "combine" where all add to it with atomics)",
                 name));

@@ -70,8 +70,7 @@ std::vector<std::string> writers(const Job& program, const std::string& buffer) 
   std::vector<std::string> names;
   for (std::uint32_t wave = 0; wave < program.waves.size() && names.size() < most; ++wave) {
     if (std::ranges::any_of(program.waves[wave].arguments, [&](const ProgramArgument& argument) {
-          return argument.is_memory() && argument.access != Access::read &&
-                 program.buffers[argument.buffer].name == buffer;
+          return argument.writes() && program.buffers[argument.buffer].name == buffer;
         })) {
       names.push_back(program.wave_text(wave));
     }

@@ -87,8 +87,9 @@ private:
         if (from != to && !overlap(from, to)) {
           continue;
         }
-        const bool tile_by_tile = from == to && x.halo && y.halo &&
-                                  program_.waves[a].range == program_.waves[c].range && x.counts_like(y);
+        const bool tile_by_tile =
+            from == to && x.halo && y.halo && program_.waves[a].range == program_.waves[c].range &&
+            (x.element_bytes == 0 || y.element_bytes == 0 || x.element_bytes == y.element_bytes);
         Relation found;
         if (from == to && stated) {
           found = *stated;

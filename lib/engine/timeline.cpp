@@ -94,7 +94,7 @@ void visit_awaited(const CompiledProgram& compiled, std::uint32_t workers, const
                    const Visit& visit) {
   const StageRow& stage = compiled.tables.stages[*task.row];
   const std::uint64_t step = step_of(compiled, task);
-  if ((stage.flags & StageRow::everybody) != 0) {
+  if ((stage.flags & TG_EVERYBODY) != 0) {
     if (step != 0) {
       visit(step - 1, 0, workers - 1);
     }
@@ -114,7 +114,7 @@ void visit_awaited(const CompiledProgram& compiled, std::uint32_t workers, const
     }
     std::uint64_t from = wait.from_begin;
     std::uint64_t to = wait.from_end;
-    if (wait.halo != WaitRow::whole) {
+    if (wait.halo != TG_WHOLE) {
       const std::uint32_t above = own_begin - wait.begin;
       from += above > wait.halo ? above - wait.halo : 0;
       to = std::min<std::uint64_t>(to, std::uint64_t{wait.from_begin} + own_end - wait.begin + wait.halo);

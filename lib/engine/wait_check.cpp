@@ -161,9 +161,8 @@ private:
     if (previous_ && begins_launch(row)) {
       everybody();
     } else if (previous_) {
-      const bool arrived = (tables_.stages[*previous_].flags & StageRow::arrives) != 0;
-      if ((stage.flags & StageRow::everybody) != 0 ||
-          *previous_ + 1 == row_of_stage_[schedule_.repeat_begin]) {
+      const bool arrived = (tables_.stages[*previous_].flags & TG_ARRIVES) != 0;
+      if ((stage.flags & TG_EVERYBODY) != 0 || *previous_ + 1 == row_of_stage_[schedule_.repeat_begin]) {
         if (!arrived) {
           return failed(
               fmt::format("stage {} waits for arrivals that stage {} does not make", row, *previous_));
@@ -184,7 +183,7 @@ private:
     }
     for (std::uint32_t group = 0; group < groups_; ++group) {
       known_[group][group] = before + 1;
-      if ((stage.flags & StageRow::announced) != 0) {
+      if ((stage.flags & TG_ANNOUNCED) != 0) {
         announced_[group].emplace_back(before + 1, known_[group]);
       }
       while (!announced_[group].empty() && announced_[group].front().first + longest_wait_ <= before) {
@@ -363,8 +362,7 @@ private:
         const bool same_tiles = x.halo && y.halo && before.range == after.range;
         if (from == to && stated) {
           add_tiles(*stated);
-        } else if (from == to && same_tiles && x.counts_like(y) &&
-                   (first.bytes_of_tile == 0 || second.bytes_of_tile == 0)) {
+        } else if (from == to && same_tiles && (x.element_bytes == 0 || y.element_bytes == 0)) {
           add_tiles(reach(*x.halo, before.range) + reach(*y.halo, after.range));
         } else if (from == to && program_.buffers[from].is_object()) {
           add_tiles(any_distance);
@@ -377,7 +375,7 @@ private:
   }
 
   // Only elements derived from the kernel belong to one work-item each; other statements about an argument do
-  // not determine bytes. In several dimensions tiles say more.
+  // not determine bytes.
   [[nodiscard]] Footprint footprint(const ProgramWave& wave, const ProgramArgument& argument,
                                     std::uint32_t owner) const {
     const ProgramBuffer& buffer = program_.buffers[owner];
@@ -386,11 +384,10 @@ private:
     }
     Footprint found{.begin = memory_.offsets[owner], .end = memory_.offsets[owner] + buffer.bytes};
     constexpr std::uint64_t most = std::uint64_t{1} << 40U; // work-items; their bytes must fit 64 bits
-    const std::uint64_t bytes = argument.id_bytes[0];
-    if (argument.halo && wave.range.dimensions == 1 && bytes != 0 && bytes < (1U << 20U) &&
+    if (argument.halo && argument.element_bytes != 0 && argument.element_bytes < 256 &&
         wave.range.offset[0] < most && (*argument.halo)[0] < most / wave.range.local[0]) {
-      found.first = wave.range.offset[0] * bytes;
-      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * bytes;
+      found.first = wave.range.offset[0] * argument.element_bytes;
+      found.bytes_of_tile = std::uint64_t{wave.range.local[0]} * argument.element_bytes;
       found.around = (*argument.halo)[0] * found.bytes_of_tile;
     }
     return found;

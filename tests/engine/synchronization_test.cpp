@@ -25,7 +25,7 @@ namespace {
 
 ProgramArgument near(ProgramArgument argument, std::uint32_t halo) {
   argument.halo = {halo, 0, 0};
-  argument.id_bytes = {4, 0, 0};
+  argument.element_bytes = 4;
   return argument;
 }
 
@@ -220,8 +220,8 @@ TEST_CASE("phases are divided by everybody") {
   program.dependencies = derive_dependencies(program.waves, program.buffers.size());
   const Launch made = launch(program);
   CHECK(text(made.synchronization) == "- | - | everybody");
-  CHECK(made.tables.stages[0].flags == StageRow::arrives);
-  CHECK((made.tables.stages[1].flags & StageRow::arrives) != 0);
+  CHECK(made.tables.stages[0].flags == TG_ARRIVES);
+  CHECK((made.tables.stages[1].flags & TG_ARRIVES) != 0);
   for (const std::uint32_t groups : {1, 2, 3}) {
     CHECK(violation(program, made, groups) == "");
   }
@@ -271,7 +271,7 @@ TEST_CASE("the checker finds waits that are missing, too short, or for what neve
 
   Launch lonely = launch(program, Strategy::barrier);
   REQUIRE(violation(program, lonely, 4) == "");
-  lonely.tables.stages[0].flags = StageRow::everybody;
+  lonely.tables.stages[0].flags = TG_EVERYBODY;
   CHECK(violation(program, lonely, 4) == "stage 1 waits for arrivals that stage 0 does not make");
 }
 
@@ -381,7 +381,7 @@ private:
     const Step& step = steps_[now];
     const StageRow& stage = made_.tables.stages[step.row];
     const auto reached = [&](std::uint32_t group, std::size_t wanted) { return all[group].step >= wanted; };
-    if ((stage.flags & StageRow::everybody) != 0 ||
+    if ((stage.flags & TG_EVERYBODY) != 0 ||
         (step.row == made_.schedule.repeat_begin && step.iteration == 0)) {
       for (std::uint32_t group = 0; group < groups; ++group) {
         if (!reached(group, now)) {
@@ -401,7 +401,7 @@ private:
           const std::int64_t apart = std::int64_t{tile} - wait.begin - from + wait.from_begin;
           for (std::uint32_t group = 0; group < groups; ++group) {
             const auto [begin, end] = share(wait.from_tiles, group, groups);
-            if ((wait.halo == WaitRow::whole || std::abs(apart) <= wait.halo) && begin <= from &&
+            if ((wait.halo == TG_WHOLE || std::abs(apart) <= wait.halo) && begin <= from &&
                 from < end) {
               first = std::min(first, group);
               last = std::max(last, group);
@@ -442,8 +442,7 @@ private:
         const bool only = std::ranges::count_if(arguments, same) == 1;
         const std::uint32_t owner = storage[argument.buffer];
         const std::int64_t cells_of_tile =
-            program_.waves[wave].range.local[0] *
-            static_cast<std::uint32_t>(std::max(argument.id_bytes[0], std::uint64_t{4})) / 128;
+            program_.waves[wave].range.local[0] * std::max(argument.element_bytes, 4U) / 128;
         for (std::int64_t cell = 0; cell < static_cast<std::int64_t>(program_.buffers[owner].bytes / 128);
              ++cell) {
           if (!argument.halo || std::abs(cell / cells_of_tile - tile) <= (*argument.halo)[0]) {
@@ -498,7 +497,7 @@ TEST_CASE("random programs: every wait that is there suffices, and fewer do not 
                                                        : updates(buffer);
         if (random.chance(70)) {
           argument = near(argument, random.below(3));
-          argument.id_bytes = {stated ? 0U : random.chance(80) ? 4U : 8U, 0, 0};
+          argument.element_bytes = stated ? 0 : random.chance(80) ? 4 : 8;
         }
         arguments.push_back(argument);
       }
