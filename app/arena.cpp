@@ -2,7 +2,6 @@
 #include "app/arena.hpp"
 
 #include "app/command_line.hpp"
-#include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/terminal.hpp"
@@ -74,15 +73,11 @@ std::string buffer_key(const Identifier& id) {
   return id.name() != nullptr ? "=" + *id.name() : "#" + std::to_string(id.number());
 }
 
-Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
-                                  const UnreadLocations& unread) {
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes) {
   ErrorList errors;
   BufferIndex index;
   index.reserve(lifetimes.buffers.size());
   for (std::size_t i = 0; i < lifetimes.buffers.size(); ++i) {
-    if (!unread.empty() && unread.cover(fmt::format("/buffers/{}/id", i))) {
-      continue;
-    }
     const auto [found, is_new] = index.try_emplace(buffer_key(lifetimes.buffers[i].id), i);
     if (!is_new) {
       errors.add({.code = ErrorCode::duplicate_name,
@@ -96,7 +91,7 @@ Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
   return index;
 }
 
-Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes) {
   const planning::ArenaProblem problem = arena_problem(lifetimes);
   const auto sound = planning::check_arena_problem(problem);
   if (sound) {
@@ -105,10 +100,6 @@ Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const 
   // Faults of single buffers come first; without any, the buffers together are too large.
   ErrorList errors;
   for (std::size_t i = 0; i < problem.buffers.size() && !errors.full(); ++i) {
-    if (!unread.empty() && !unread.intact(fmt::format("/buffers/{}", i))) {
-      errors.add(already_reported());
-      continue;
-    }
     if (auto error = planning::unsound(problem.buffers[i], i)) {
       errors.add(with_id(*std::move(error), lifetimes));
     }
@@ -130,7 +121,7 @@ namespace {
 
 // Errors of decoding, and of the planner with ids, a pointer and a fix.
 Result<PlannedArena> arena_document(std::string_view json, const ArenaOptions& options) {
-  TIDEGATE_TRY(auto lifetimes, read_lifetimes(json));
+  TIDEGATE_TRY(auto lifetimes, documents::decode<documents::BufferLifetimes>(json));
   if (options.capacity_bytes) {
     lifetimes.capacity_bytes = options.capacity_bytes;
   }

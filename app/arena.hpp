@@ -12,15 +12,14 @@ namespace tidegate::app {
 
 // Returns the buffers by id, as far as ids were read. Error: duplicate_name for every id that is given again.
 using BufferIndex = std::unordered_map<std::string, std::size_t>;
-Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes,
-                                  const UnreadLocations& unread = {});
+Result<BufferIndex> index_buffers(const documents::BufferLifetimes& lifetimes);
 
 // Returns the key of an id in a BufferIndex: the number 7 and the name "7" are different ids.
 std::string buffer_key(const Identifier& id);
 
 // Checks lifetimes, alignments and sizes of all buffers that were read. Errors: empty_lifetime,
 // bad_alignment, byte_count_overflow.
-Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread = {});
+Result<void> check_lifetimes(const documents::BufferLifetimes& lifetimes);
 
 struct PlannedArena {
   documents::BufferLifetimes lifetimes;

@@ -15,7 +15,7 @@
 #include "engine/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
@@ -61,8 +61,7 @@ Result<void> refuse_idle_reference(const Document& document, const CheckContext&
 Result<void> judge_document(const Document& document, std::string_view json, const CheckContext& context,
                             CheckedDocument& entry) {
   if (is<engine::WaveProgram>(document)) {
-    TIDEGATE_TRY(const engine::WaveProgram program,
-                 read_program(json, program_folder(entry.file), context.scope, engine::FileCheck::contents));
+    TIDEGATE_TRY(const engine::WaveProgram program, documents::decode<engine::WaveProgram>(json));
     TIDEGATE_TRY(std::vector<engine::Warning> warnings, lint(program, entry.file, context.scope));
     if (!warnings.empty()) {
       entry.warnings = std::move(warnings);
@@ -70,13 +69,15 @@ Result<void> judge_document(const Document& document, std::string_view json, con
     return {};
   }
   if (is<documents::NamedWaveDag>(document)) {
-    return read_wave_dag(json).and_then([](documents::NamedWaveDag&& dag) { return lint(std::move(dag)); });
+    return documents::decode<documents::NamedWaveDag>(json).and_then(
+        [](documents::NamedWaveDag&& dag) { return lint(std::move(dag)); });
   }
   if (is<documents::BufferLifetimes>(document)) {
-    return read_lifetimes(json).and_then([](const auto& lifetimes) { return lint(lifetimes); });
+    return documents::decode<documents::BufferLifetimes>(json).and_then(
+        [](const auto& lifetimes) { return lint(lifetimes); });
   }
   if (is<graphs::FrontierProgram>(document)) {
-    TIDEGATE_TRY(const graphs::FrontierProgram program, read_frontier_program(json));
+    TIDEGATE_TRY(const graphs::FrontierProgram program, documents::decode<graphs::FrontierProgram>(json));
     if (const auto idle = traversal::idle_policy_fields(
             program, program.policy.switch_rule.value_or(graphs::SwitchRule::edges))) {
       entry.warnings = {*idle};
@@ -195,7 +196,7 @@ Result<planning::WaveDag> read_sound_dag(const std::string& json, const CheckSet
 
 Result<documents::BufferLifetimes> read_sound_lifetimes(const std::string& json,
                                                         const CheckSettings& request) {
-  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, read_lifetimes(json));
+  TIDEGATE_TRY(documents::BufferLifetimes lifetimes, documents::decode<documents::BufferLifetimes>(json));
   TIDEGATE_CHECK(index_buffers(lifetimes));
   lifetimes.capacity_bytes = request.capacity_bytes ? request.capacity_bytes : lifetimes.capacity_bytes;
   return lifetimes;

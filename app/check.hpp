@@ -4,7 +4,7 @@
 #include "core/files.hpp"
 #include "core/table.hpp"
 #include "engine/traversal/documents.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/planning/wave_dag.hpp>

@@ -3,8 +3,8 @@
 #include "app/options.hpp"
 #include "app/run.hpp"
 #include "core/files.hpp"
-#include "work/documents.hpp"
 #include "work/draft.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>

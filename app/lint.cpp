@@ -8,51 +8,16 @@
 #include "engine/schedule.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/own.hpp"
-#include "work/documents.hpp"
 #include "work/resolve.hpp"
-#include <tidegate/core/decode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 #include <tidegate/planning/wave_dag.hpp>
 
-#include <cstdint>
-#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
 
 namespace tidegate::app {
-
-using documents::decode_and_lint;
-
-Result<engine::WaveProgram> read_program(std::string_view json, const std::string& folder, PathScope scope,
-                                         engine::FileCheck files) {
-  return decode_and_lint<engine::WaveProgram>(
-      json, [&](const engine::WaveProgram& program, const UnreadLocations& unread) -> Result<void> {
-        std::set<std::string> assumed;
-        const auto resolved = engine::resolve(program, folder, engine::assume_macros(assumed), scope, files,
-                                              device::Tuning{}, unread);
-        return resolved ? Result<void>() : tl::unexpected(resolved.error());
-      });
-}
-
-Result<documents::NamedWaveDag> read_wave_dag(std::string_view json) {
-  return decode_and_lint<documents::NamedWaveDag>(
-      json, [](documents::NamedWaveDag&& dag, const UnreadLocations& unread) {
-        return lint(std::move(dag), unread);
-      });
-}
-
-Result<documents::BufferLifetimes> read_lifetimes(std::string_view json) {
-  return decode_and_lint<documents::BufferLifetimes>(
-      json, [](const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
-        return lint(lifetimes, unread);
-      });
-}
-
-Result<graphs::FrontierProgram> read_frontier_program(std::string_view json) {
-  return decode_and_lint<graphs::FrontierProgram>(json, graphs::check_program);
-}
 
 Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, const std::string& file,
                                           PathScope scope) {
@@ -74,21 +39,18 @@ Result<std::vector<engine::Warning>> lint(const engine::WaveProgram& program, co
   return tl::unexpected(compiled.error());
 }
 
-Result<void> lint(documents::NamedWaveDag&& dag, const UnreadLocations& unread) {
-  if (unread.cover("/budget_bytes")) { // unreadable budget: assume no limit
-    dag.budget_bytes = std::numeric_limits<std::uint64_t>::max();
-  }
-  TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag), unread));
+Result<void> lint(documents::NamedWaveDag&& dag) {
+  TIDEGATE_TRY(const NamedDag named, resolve(std::move(dag)));
   if (const auto plan = planning::plan_layered(named.dag); !plan) {
     return tl::unexpected(to_error(plan.error(), named));
   }
   return {};
 }
 
-Result<void> lint(const documents::BufferLifetimes& lifetimes, const UnreadLocations& unread) {
+Result<void> lint(const documents::BufferLifetimes& lifetimes) {
   ErrorList errors;
-  errors.check(index_buffers(lifetimes, unread));
-  errors.check(check_lifetimes(lifetimes, unread));
+  errors.check(index_buffers(lifetimes));
+  errors.check(check_lifetimes(lifetimes));
   return errors.result();
 }
 

@@ -87,15 +87,6 @@ Error no_such_wave(std::uint64_t wave, std::size_t wave_count, std::string point
           .wave_count = wave_count};
 }
 
-bool has_unread_names(const std::vector<documents::NamedWave>& waves, const UnreadLocations& unread) {
-  for (std::size_t i = 0; i < waves.size() && !unread.empty(); ++i) {
-    if (unread.cover(fmt::format("/waves/{}/name", i))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Returns the index of the first dependency between these two waves.
 std::optional<std::size_t> index_of(const planning::WaveDag& dag, std::uint64_t before, std::uint64_t after) {
   const auto found = std::ranges::find_if(dag.dependencies, [&](const Dependency& dependency) {
@@ -137,10 +128,7 @@ std::string NamedDag::wave_label(std::uint64_t wave) const {
                                                      : std::to_string(wave);
 }
 
-Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread) {
-  if (unread.cover("/waves")) {
-    return tl::unexpected(already_reported());
-  }
+Result<NamedDag> resolve(documents::NamedWaveDag&& document) {
   ErrorList errors;
   const WaveNames names = index_names(document.waves, errors);
   NamedDag named;
@@ -149,7 +137,6 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
   dag.budget_bytes = document.budget_bytes;
   dag.readback_bytes = document.readback_bytes;
 
-  const bool some_name_is_unread = has_unread_names(document.waves, unread);
   const auto wave_text = [&document](std::uint64_t wave) {
     const std::string_view name = name_of(document.waves[wave]);
     return name.empty() ? fmt::format("wave {}", wave) : in_quotes(name);
@@ -162,20 +149,13 @@ Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocatio
     if (const auto found = names.find(*wave.name()); found != names.end()) {
       return found->second;
     }
-    return tl::unexpected(some_name_is_unread
-                              ? already_reported()
-                              : unknown_wave(*wave.name(), document.waves,
-                                             fmt::format("/dependencies/{}/{}", dependency, key)));
+    return tl::unexpected(
+        unknown_wave(*wave.name(), document.waves, fmt::format("/dependencies/{}/{}", dependency, key)));
   };
   const std::size_t wave_count = document.waves.size();
   dag.dependencies.reserve(document.dependencies.size());
   std::vector<std::size_t> left_out;
   for (std::size_t i = 0; i < document.dependencies.size() && !errors.full(); ++i) {
-    if (!unread.empty() && !unread.intact(fmt::format("/dependencies/{}", i))) {
-      errors.add(already_reported());
-      left_out.push_back(i);
-      continue;
-    }
     const auto before = wave_index(document.dependencies[i].before, i, "before");
     const auto after = wave_index(document.dependencies[i].after, i, "after");
     const auto check_end = [&](const Result<std::uint64_t>& end, std::string_view key) {

@@ -1,14 +1,13 @@
 #include "app/plan.hpp"
 
 #include "app/command_line.hpp"
-#include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
 #include "app/terminal.hpp"
 #include "core/catalogue.hpp"
 #include "core/table.hpp"
 #include "engine/compile.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
@@ -65,7 +64,7 @@ namespace {
 
 // The DAG of a program, with the names of its waves.
 Result<NamedDag> dag_of_program(std::string_view json, const PlanOptions& options) {
-  TIDEGATE_TRY(const auto program, read_program(json, options.folder, options.scope));
+  TIDEGATE_TRY(const auto program, documents::decode<engine::WaveProgram>(json));
   std::set<std::string> assumed;
   TIDEGATE_TRY(const auto resolved,
                engine::resolve(program, options.folder, engine::assume_macros(assumed), options.scope));
@@ -90,7 +89,7 @@ Result<NamedDag> read_dag(std::string_view json, const PlanOptions& options) {
     // Reads the text a second time only if it is not a wave_dag, because those may be large.
     const auto type = documents::recognise(json);
     const bool is_program = type && *type == &documents::DocumentOf<engine::WaveProgram>::document;
-    return is_program ? dag_of_program(json, options) : tl::unexpected(read_wave_dag(json).error());
+    return is_program ? dag_of_program(json, options) : tl::unexpected(std::move(document.error()));
   }
   if (options.budget_bytes) {
     document->budget_bytes = *options.budget_bytes;

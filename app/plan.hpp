@@ -32,8 +32,8 @@ struct NamedDag {
 };
 
 // Finds the waves that dependencies name. Errors, all at once and each with its location: duplicate_name,
-// invalid_wave, self_dependency. If parts of the document could not be read (`unread`), the rest is still checked.
-Result<NamedDag> resolve(documents::NamedWaveDag&& document, const UnreadLocations& unread = {});
+// invalid_wave, self_dependency.
+Result<NamedDag> resolve(documents::NamedWaveDag&& document);
 
 // Adds names, a pointer into the document and a fix to a planner's refusal.
 Error to_error(Error error, const NamedDag& named);

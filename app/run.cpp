@@ -2,7 +2,6 @@
 #include "app/run.hpp"
 
 #include "app/command_line.hpp"
-#include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/plan.hpp"
 #include "app/ranks.hpp"
@@ -20,7 +19,7 @@
 #include "engine/strategy.hpp"
 #include "engine/traversal/documents.hpp"
 #include "engine/traversal/run.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include "work/run.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/text.hpp>
@@ -37,7 +36,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -116,21 +114,6 @@ ProgressStyle progress_style(const RunSettings& settings) {
 }
 
 namespace {
-
-// Prints which arguments may be touched anywhere, and why, once for each op.
-void print_unknown(const engine::Job& job) {
-  std::set<std::pair<std::uint32_t, std::size_t>> printed;
-  for (std::uint32_t wave = 0; wave < job.waves.size(); ++wave) {
-    const auto& arguments = job.waves[wave].arguments;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (!arguments[i].any_element.empty() && arguments[i].is_memory() &&
-          printed.emplace(job.waves[wave].op, i).second) {
-        fmt::print(stderr, "{} may touch any element of {}: {}\n", printable(job.wave_text(wave)),
-                   in_quotes(job.buffers[arguments[i].buffer].name), printable(arguments[i].any_element));
-      }
-    }
-  }
-}
 
 // Returns the command line, split into words.
 std::vector<std::string> own_command() {
@@ -405,7 +388,7 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
   const auto start = std::chrono::steady_clock::now();
   const std::string folder = program_folder(settings.program);
   const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
-  TIDEGATE_TRY(auto program, read_program(settings.text, folder, options.scope).map_error(at));
+  TIDEGATE_TRY(auto program, documents::decode<engine::WaveProgram>(settings.text).map_error(at));
   TIDEGATE_TRY(const auto device, device_of(settings, monitor));
   const InterruptWatch interrupts;
   if (options.kept != nullptr && device) {
@@ -421,9 +404,6 @@ Result<engine::RunReport> run_waves(RunSettings& settings, engine::Monitor& moni
     TIDEGATE_TRY(const engine::Job* const job, lowering.job(options.compile.tuning).map_error(at));
     key = program_key(lowering.program(), *job, options, TIDEGATE_VERSION);
     repeat = job->iterations;
-    if (progress_style(settings) == ProgressStyle::lines) {
-      print_unknown(*job);
-    }
   }
   TIDEGATE_TRY(TakenTuning taken, take_tuning(settings, key, device ? &*device : nullptr));
   if (taken.first_run && taken.first_run->repeat != 0 && far_apart(taken.first_run->repeat, repeat)) {
@@ -470,7 +450,7 @@ Result<traversal::FrontierReport> run_frontier(RunSettings& settings, engine::Mo
   engine::RunOptions& options = settings.options;
   const auto start = std::chrono::steady_clock::now();
   const auto at = [&settings](Error error) { return at_program(std::move(error), settings); };
-  TIDEGATE_TRY(auto program, read_frontier_program(settings.text).map_error(at));
+  TIDEGATE_TRY(auto program, documents::decode<graphs::FrontierProgram>(settings.text).map_error(at));
   TIDEGATE_TRY(auto device, device_of(settings, monitor));
   TIDEGATE_TRY(const TakenTuning taken, take_tuning(settings, settings.text, device ? &*device : nullptr));
   if (taken.traversal && device && device->profile) { // the self-test stays that of this device
@@ -537,7 +517,7 @@ static Result<ExitCode> run_here(RunSettings& settings) {
   options.cache_folder = settings.cache ? cache_folder() : std::filesystem::path();
   settings.by_wave = options.compile.trace; // before --trace and --report turn it on, too
   TIDEGATE_CHECK(check_options(settings));
-  if (options.check_bounds) {
+  if (options.check_bounds || options.check_halos) {
     options.compile.strategy = engine::Strategy::launch; // wave by wave
     options.compile.promote = engine::Promotion::none;
   }

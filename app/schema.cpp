@@ -9,7 +9,7 @@
 #include "device/documents.hpp"
 #include "engine/traversal/documents.hpp"
 #include "tune/documents.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/encode.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/planning/documents.hpp>
@@ -37,10 +37,27 @@ using namespace documents;
 
 using Json = nlohmann::ordered_json;
 
-Json object_schema(Json properties, Json required) {
+Json object_schema(Json properties, Json required, const Record* record = nullptr) {
   Json schema{{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) {
     schema["required"] = std::move(required);
+  }
+  for (const Rule& rule : record != nullptr ? record->rules : std::span<const Rule>()) {
+    const std::vector<std::string_view> names = names_of(*record, rule.keys);
+    Json forms = Json::array();
+    for (const std::string_view name : names) {
+      forms.push_back({{"required", {name}}});
+    }
+    if (rule.of == 0) {
+      schema["allOf"].push_back({{"oneOf", std::move(forms)}});
+      continue;
+    }
+    const std::string key(names_of(*record, rule.of).front());
+    if (names.size() == 1) {
+      schema["dependentRequired"][key] = names;
+    } else {
+      schema["dependentSchemas"][key] = {{"anyOf", std::move(forms)}};
+    }
   }
   schema["additionalProperties"] = false;
   return schema;
@@ -144,7 +161,7 @@ private:
         Json properties = Json::object();
         Json required = Json::array();
         add_fields(*type.record, properties, required);
-        return object_schema(std::move(properties), std::move(required));
+        return object_schema(std::move(properties), std::move(required), type.record);
       });
     case Kind::map:
       return {{"type", "object"}, {"additionalProperties", type_schema(type.map->element, key)}};
@@ -326,7 +343,7 @@ std::string json_schema(const Document& document) {
     allow_parameters(definitions);
     definitions["parameter"] = object_schema({{"parameter", {{"type", "string"}}}}, {"parameter"});
   }
-  schema.update(object_schema(std::move(properties), std::move(required)));
+  schema.update(object_schema(std::move(properties), std::move(required), document.record));
   if (!definitions.empty()) {
     schema["$defs"] = std::move(definitions);
   }
@@ -384,6 +401,20 @@ std::string meaning_words(const Field& field) {
   return words;
 }
 
+// "one of fill and iota", or the keys that a key needs.
+std::vector<std::string> rule_words(const Record& record, const Field& field) {
+  const FieldMask bit = FieldMask{1} << (&field - record.fields.data());
+  std::vector<std::string> words;
+  for (const Rule& rule : record.rules) {
+    if (rule.of == bit) {
+      words.push_back(fmt::format("; with {}", one_of(names_of(record, rule.keys))));
+    } else if (rule.of == 0 && (rule.keys & bit) != 0 && (rule.keys & (bit - 1)) == 0) {
+      words.push_back(fmt::format("; exactly one of {}", one_of(names_of(record, rule.keys))));
+    }
+  }
+  return words;
+}
+
 void add_rows(const Record& record, const std::string& prefix, Direction direction,
               std::vector<std::vector<std::string>>& rows) {
   for (const Field& field : record.fields) {
@@ -391,7 +422,8 @@ void add_rows(const Record& record, const std::string& prefix, Direction directi
     const std::string presence = direction == Direction::output && field.presence == Presence::required
                                      ? "always"
                                      : default_word(record, field);
-    rows.push_back({key, type_word(field.type), presence, meaning_words(field)});
+    rows.push_back({key, type_word(field.type), presence,
+                    fmt::format("{}{}", meaning_words(field), fmt::join(rule_words(record, field), ""))});
     if (field.type.kind == Kind::record) {
       add_rows(*field.type.record, key + ".", direction, rows);
     } else if (field.type.kind == Kind::list && field.type.list->element.kind == Kind::record) {

@@ -2,7 +2,6 @@
 
 #include "app/command_line.hpp"
 #include "app/devices.hpp"
-#include "app/lint.hpp"
 #include "app/options.hpp"
 #include "app/run.hpp"
 #include "app/serve.hpp"
@@ -15,6 +14,7 @@
 #include "device/driver_output.hpp"
 #include "device/isolation.hpp"
 #include "engine/report.hpp"
+#include "engine/traversal/documents.hpp"
 #include "engine/traversal/own.hpp"
 #include "tune/documents.hpp"
 #include "tune/measure.hpp"
@@ -293,7 +293,7 @@ Result<ChosenWay> choose_way(RunSettings& settings, engine::Lowering& lowering, 
                              const TakenTuning& taken, engine::Monitor& monitor) {
   const device::DeviceInfo* const device = lowering.device();
   engine::RunOptions& options = settings.options;
-  const bool instead = options.check_bounds || options.compile.dry_run;
+  const bool instead = options.check_bounds || options.check_halos || options.compile.dry_run;
   options.verify_stated = false;
   if (device == nullptr || instead || !options.verify_first) {
     return ChosenWay{};
@@ -523,12 +523,13 @@ using EitherProgram = std::variant<engine::WaveProgram, graphs::FrontierProgram>
 
 Result<EitherProgram> read_either(const RunSettings& common) {
   if (is_frontier_program(common.text)) {
-    return read_frontier_program(common.text).map([](auto program) {
+    return documents::decode<graphs::FrontierProgram>(common.text).map([](auto program) {
       return EitherProgram(std::move(program));
     });
   }
-  return read_program(common.text, program_folder(common.program), common.options.scope)
-      .map([](auto program) { return EitherProgram(std::move(program)); });
+  return documents::decode<engine::WaveProgram>(common.text).map([](auto program) {
+    return EitherProgram(std::move(program));
+  });
 }
 
 Result<ExitCode> run_measure(TuneSettings& settings) {

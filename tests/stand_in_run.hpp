@@ -5,7 +5,7 @@
 #include "engine/run_options.hpp"
 #include "stand_in.hpp"
 #include "temporary_folder.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 
 #include <doctest/doctest.h>

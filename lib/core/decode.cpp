@@ -1,10 +1,10 @@
 // Walks a parsed text along the description.
 //
-// After an error the walk continues after the invalid value, so that all errors are reported at once. It records which
-// fields the object lacks as a result, so that later checks skip them.
+// After an error the walk continues after the invalid value, so that all errors are reported at once.
 #include "core/catalogue.hpp"
 #include "core/json.hpp"
 #include <tidegate/core/decode.hpp>
+#include <tidegate/core/encode.hpp>
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
@@ -68,8 +68,7 @@ bool is_integer(Kind kind) {
 
 class Walk {
 public:
-  Walk(const Document& document, std::string_view json, UnreadLocations& unread)
-      : document_(document), json_(json), unread_(unread) {}
+  Walk(const Document& document, std::string_view json) : document_(document), json_(json) {}
 
   // Fields named in `given` have a value already.
   void run(JsonValue value, void* object, std::span<const std::string_view> given) {
@@ -79,9 +78,6 @@ public:
                  fmt::format("a {} is one JSON object", document_.kind));
     } else {
       record(*document_.record, value, object, whole, given);
-    }
-    if (stopped()) {
-      unread_.add(""); // the walk has not reached the end
     }
   }
 
@@ -137,7 +133,7 @@ private:
     const std::span<const Field> fields = record.fields;
     FieldMask seen = 0;
     FieldMask misspelt = 0; // fields that an unknown key most likely means
-    bool guesses = false;   // an unknown key may mean any missing field
+    bool guesses = false;   // an unknown key may mean any field
     std::size_t next = 0;
     std::string room;
     for (JsonValue key = text.inner(); key != text.next() && !stopped(); key = key.next().next()) {
@@ -176,17 +172,16 @@ private:
       seen |= FieldMask{std::ranges::find(given, fields[i].name) != given.end() ? 1U : 0U} << i;
     }
     const FieldMask missing = record.required_mask & ~seen & ~misspelt;
-    const FieldMask lacking = (missing | misspelt | (guesses ? ~FieldMask{0} : 0)) & ~seen;
     if (missing != 0) {
       missing_keys(fields, missing, text, place);
     }
     for (std::size_t i = 0; i < fields.size(); ++i) {
-      if ((lacking >> i & 1U) != 0) {
-        unread_.add(fmt::format("{}/{}", pointer(place), fields[i].name));
-      }
       if (fields[i].fill != nullptr && (seen >> i & 1U) == 0) {
         fields[i].fill(object);
       }
+    }
+    if (!guesses) {
+      check_rules(record, seen | misspelt, text, object, place);
     }
     if (place.outer == nullptr && document_.has_kind && document_.direction == Direction::output &&
         !(envelope_seen_[0] && envelope_seen_[1])) {
@@ -227,7 +222,6 @@ private:
       }
     }
     if (inner.index < wanted && !stopped()) {
-      unread_.add(pointer(place));
       fail(text.end() - 1, place, ErrorCode::wrong_length,
            fmt::format("expected an array of {} items, got {}", wanted, inner.index),
            fmt::format("give {} items", wanted));
@@ -354,7 +348,6 @@ private:
 
   void fail_value(JsonValue value, const Place& place, ErrorCode code, std::string message, std::string fix,
                   std::optional<std::string_view> field = {}, std::optional<std::string_view> nearest = {}) {
-    unread_.add(pointer(place));
     fail(value.begin(), place, code, std::move(message), std::move(fix), field, nearest);
   }
 
@@ -425,9 +418,51 @@ private:
          one ? "add it" : "add them", std::string_view(names.front()).substr(1, names.front().size() - 2));
   }
 
+  // Where the value of the key begins.
+  static std::size_t place_of(std::string_view name, JsonValue object) {
+    std::string room;
+    for (JsonValue key = object.inner(); key != object.next(); key = key.next().next()) {
+      if (key.string(room) == name) {
+        return key.next().begin();
+      }
+    }
+    return object.begin(); // it is misspelt
+  }
+
+  // A key whose value is its default counts as left out.
+  void check_rules(const Record& record, FieldMask seen, JsonValue text, const void* object,
+                   const Place& place) {
+    FieldMask stated = seen & record.rule_mask;
+    for (std::size_t i = 0; stated >> i != 0; ++i) {
+      const Field& field = record.fields[i];
+      if ((stated >> i & 1U) != 0 && field.presence == Presence::defaulted &&
+          json_of(field, object) == default_json(record, field)) {
+        stated &= ~(FieldMask{1} << i);
+      }
+    }
+    for (const Rule& rule : record.rules) {
+      const FieldMask given = stated & rule.keys;
+      if (rule.of != 0 ? (stated & rule.of) == 0 || given != 0
+                       : (given & (given - 1)) == 0 && (given != 0 || rule.or_none)) {
+        continue;
+      }
+      const std::string names = one_of(names_of(record, rule.keys));
+      if (rule.of != 0) {
+        const std::string_view key = names_of(record, rule.of).front();
+        fail(place_of(key, text), {&place, key}, ErrorCode::missing_key,
+             fmt::format("\"{}\" needs {}", key, names), fmt::format("add it, or leave \"{}\" out", key));
+      } else if (given != 0) {
+        fail(text.begin(), place, ErrorCode::duplicate_key, fmt::format("more than one of {}", names),
+             fmt::format("keep one of {}", one_of(names_of(record, given))));
+      } else {
+        fail(text.begin(), place, ErrorCode::missing_key, fmt::format("missing key: one of {}", names),
+             "add one");
+      }
+    }
+  }
+
   const Document& document_;
   std::string_view json_;
-  UnreadLocations& unread_;
   std::array<bool, envelope_keys.size()> envelope_seen_{};
   ErrorList errors_;
   bool alone_ = false; // no other error counts
@@ -445,21 +480,17 @@ Decoder::Decoder(Decoder&&) noexcept = default;
 Decoder& Decoder::operator=(Decoder&&) noexcept = default;
 
 Result<void> Decoder::decode(const Document& document, std::string_view json, void* object,
-                             std::span<const std::string_view> given, UnreadLocations* unread) {
-  UnreadLocations nowhere;
-  UnreadLocations& locations = unread != nullptr ? *unread : nowhere;
+                             std::span<const std::string_view> given) {
   // A text that is not JSON, or is nested too deeply, gets this error alone: it may be the wrong file.
   const auto value = implementation_->parser.parse(json);
   if (!value) {
-    locations.add("");
     return tl::unexpected(value.error());
   }
-  Walk walk(document, json, locations);
+  Walk walk(document, json);
   walk.run(*value, object, given);
   auto read = walk.result();
   if (!read && read.error().code != ErrorCode::wrong_kind) {
     if (const Document* const other = mistaken_type(document, *value)) {
-      locations.add(""); // errors as the wrong type are useless
       return tl::unexpected(
           error_at(json, value->begin(),
                    {.code = ErrorCode::wrong_kind,

@@ -31,11 +31,9 @@ public:
   Decoder& operator=(Decoder&&) noexcept;
 
   // Decodes `json` into `object`, a struct that `document.record` describes. Missing fields keep the object's
-  // value. Fields named in `given` have a value already and may be missing even if required. After an error
-  // the object holds all valid values, and a default for each invalid item of a list or map, so that the
-  // other items keep their indices; `unread` receives the locations without a value from the document.
+  // value. Fields named in `given` have a value already and may be missing even if required.
   Result<void> decode(const Document& document, std::string_view json, void* object,
-                      std::span<const std::string_view> given = {}, UnreadLocations* unread = nullptr);
+                      std::span<const std::string_view> given = {});
 
 private:
   struct Implementation;
@@ -46,21 +44,6 @@ template <class T>
 Result<T> decode(std::string_view json) {
   T object{};
   return Decoder().decode(DocumentOf<T>::document, json, &object).map([&] { return std::move(object); });
-}
-
-// Decodes `json`. After errors of form, also reports the errors of meaning that `lint_rest(object, unread)`,
-// a Result<void>, finds in the rest.
-template <class T, class LintRest>
-Result<T> decode_and_lint(std::string_view json, LintRest lint_rest) {
-  T object{};
-  UnreadLocations unread;
-  auto form = Decoder().decode(DocumentOf<T>::document, json, &object, {}, &unread);
-  if (!form) {
-    return tl::unexpected(with_rest(std::move(form.error()),
-                                    unread.cover("") ? Result<void>() : lint_rest(std::move(object), unread),
-                                    unread));
-  }
-  return object;
 }
 
 // Returns the top-level "kind", or an empty string if there is none, and stores the top-level keys in `keys`.

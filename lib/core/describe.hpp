@@ -169,6 +169,13 @@ struct Field {
     return shorter;
   }
 
+  // Narrows the elements of a list: see `ranged`.
+  [[nodiscard]] constexpr Field of(const ListAccess& list) const {
+    Field narrowed = *this;
+    narrowed.type.list = &list;
+    return narrowed;
+  }
+
   // Narrows a choice to its first `count` names.
   [[nodiscard]] constexpr Field first(std::size_t count) const {
     Field narrowed = *this;
@@ -179,10 +186,19 @@ struct Field {
 
 __extension__ using FieldMask = unsigned __int128; // a bit for each field of a record
 
+// A rule on the keys of an object: of `keys` exactly one (or none), or, if `of` is a key, this one needs one of them.
+struct Rule {
+  FieldMask keys = 0;
+  FieldMask of = 0;
+  bool or_none = false; // a later check refuses an object with none of them, and can say what it needs
+};
+
 // A field may have a second form: a field of the same name right after it, for an object in place of its value.
 struct Record {
   std::span<const Field> fields; // at most 128
+  std::span<const Rule> rules{};
   FieldMask required_mask = 0;
+  FieldMask rule_mask = 0;             // the fields that rules name
   const void* (*defaults)() = nullptr; // a default-constructed object, shared
   void* (*create)() = nullptr;         // a new default-constructed object, for `destroy`
   void (*destroy)(void* object) = nullptr;
@@ -400,6 +416,15 @@ constexpr Field field(std::string_view meaning, Presence presence) {
   return field_of<typename detail::Path<Members...>::Object, Members...>(meaning, presence);
 }
 
+// A list of integers in a range.
+template <class T, std::uint64_t Minimum, std::uint64_t Maximum>
+inline constexpr ListAccess ranged = [] {
+  ListAccess list = detail::list_access<std::vector<T>>;
+  list.element.minimum = Minimum;
+  list.element.maximum = Maximum;
+  return list;
+}();
+
 template <auto... Members>
 constexpr Field required(std::string_view meaning) {
   return field<Members...>(meaning, Presence::required);
@@ -413,6 +438,26 @@ constexpr Field defaulted(std::string_view meaning) {
 template <auto... Members>
 constexpr Field optional(std::string_view meaning) {
   return field<Members...>(meaning, Presence::optional);
+}
+
+// One of several keys of an optional struct of a choice and a value: the key states the choice.
+template <auto Member, auto Choice, auto Chosen, auto Content>
+constexpr Field keyed(std::string_view key, std::string_view meaning) {
+  using Object = typename detail::MemberPointer<decltype(Member)>::Object;
+  using Kept = typename detail::MemberPointer<decltype(Content)>::Member;
+  return {.name = key,
+          .meaning = meaning,
+          .type = detail::type_of<Kept>(),
+          .presence = Presence::optional,
+          .write = [](void* object) -> void* {
+            auto& pair = (static_cast<Object*>(object)->*Member).emplace();
+            pair.*Choice = Chosen;
+            return &(pair.*Content);
+          },
+          .read = [](const void* object) -> const void* {
+            const auto& pair = static_cast<const Object*>(object)->*Member;
+            return pair && (*pair).*Choice == Chosen ? &((*pair).*Content) : nullptr;
+          }};
 }
 
 // If missing, `defaulting`, the field of Target, takes the value of Source; both are members at the path Outer….
@@ -434,9 +479,45 @@ constexpr const Field* second_form(const Record& record, const Field& field) {
   return next != record.fields.data() + record.fields.size() && next->name == field.name ? next : nullptr;
 }
 
+// Returns the names of these fields.
+inline std::vector<std::string_view> names_of(const Record& record, FieldMask fields) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < record.fields.size(); ++i) {
+    if ((fields >> i & 1U) != 0) {
+      names.push_back(record.fields[i].name);
+    }
+  }
+  return names;
+}
+
+// The fields with these names, which blanks separate.
+consteval FieldMask fields_named(std::span<const Field> fields, std::string_view names) {
+  FieldMask mask = 0;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    std::size_t index = 0;
+    while (fields[index].name != name) { // a name that no field has does not compile
+      ++index;
+    }
+    mask |= FieldMask{1} << index;
+    names.remove_prefix(name.size() == names.size() ? name.size() : name.size() + 1);
+  }
+  return mask;
+}
+
+consteval Rule exactly_one(std::span<const Field> fields, std::string_view names, bool or_none = false) {
+  return {.keys = fields_named(fields, names), .or_none = or_none};
+}
+consteval Rule needs(std::span<const Field> fields, std::string_view key, std::string_view others) {
+  return {.keys = fields_named(fields, others), .of = fields_named(fields, key)};
+}
+
 template <class T>
-constexpr Record record_of(std::span<const Field> fields) {
-  Record record{.fields = fields};
+constexpr Record record_of(std::span<const Field> fields, std::span<const Rule> rules = {}) {
+  Record record{.fields = fields, .rules = rules};
+  for (const Rule& rule : rules) {
+    record.rule_mask |= rule.keys | rule.of;
+  }
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (fields[i].presence == Presence::required) {
       record.required_mask |= FieldMask{1} << i;
@@ -484,9 +565,9 @@ struct DocumentOf {
 #define TIDEGATE_HAS_RECORD(T)                                                                               \
   template <>                                                                                                \
   const Record Description<T>::record
-#define TIDEGATE_RECORD(T, list)                                                                             \
+#define TIDEGATE_RECORD(T, ...)                                                                              \
   template <>                                                                                                \
-  constinit const Record Description<T>::record = record_of<T>(list)
+  constinit const Record Description<T>::record = record_of<T>(__VA_ARGS__)
 #define TIDEGATE_HAS_DOCUMENT(T)                                                                             \
   template <>                                                                                                \
   const Document DocumentOf<T>::document

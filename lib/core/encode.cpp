@@ -215,8 +215,12 @@ std::string default_json(const Record& record, const Field& field) {
   if (value == nullptr) {
     return fmt::format("\"{}\"", field.type.left_out_word);
   }
+  return json_of(field, record.defaults());
+}
+
+std::string json_of(const Field& field, const void* object) {
   std::string json;
-  Encoder(json, Style::compact).value(field.type, value);
+  Encoder(json, Style::compact).value(field.type, field.read(object));
   return json;
 }
 

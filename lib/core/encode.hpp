@@ -24,6 +24,9 @@ void encode(const Record& record, const void* object, Style style, std::string& 
 // Returns a field's default as compact JSON, taken from a default-constructed struct.
 std::string default_json(const Record& record, const Field& field);
 
+// Returns the value that the field of this object has as compact JSON.
+std::string json_of(const Field& field, const void* object);
+
 template <class T>
 std::string encode(const T& object, Style style = Style::pretty) {
   std::string json;

@@ -112,38 +112,4 @@ Result<void> ErrorList::result() const {
   return tl::unexpected(std::move(error));
 }
 
-namespace {
-
-bool is_within(std::string_view pointer, std::string_view whole) {
-  return pointer.starts_with(whole) && (pointer.size() == whole.size() || pointer[whole.size()] == '/');
-}
-
-} // namespace
-
-bool UnreadLocations::cover(std::string_view pointer) const {
-  return std::ranges::any_of(pointers_, [&](const std::string& each) { return is_within(pointer, each); });
-}
-
-bool UnreadLocations::intact(std::string_view pointer) const {
-  return std::ranges::none_of(pointers_, [&](const std::string& each) {
-    return is_within(pointer, each) || is_within(each, pointer);
-  });
-}
-
-Error with_rest(Error form, const Result<void>& rest, const UnreadLocations& unread) {
-  ErrorList all;
-  all.add(std::move(form));
-  if (!rest) {
-    std::vector<Error> errors = rest.error().others;
-    errors.insert(errors.begin(), rest.error());
-    for (Error& error : errors) {
-      error.others.clear();
-      if (!error.pointer || unread.intact(*error.pointer)) {
-        all.add(std::move(error));
-      }
-    }
-  }
-  return all.result().error();
-}
-
 } // namespace tidegate

@@ -178,6 +178,15 @@ inline tl::unexpected<Error> failure(ErrorCode code, std::string message, std::s
       .code = code, .message = std::move(message), .fix = std::move(fix), .pointer = std::move(pointer)});
 }
 
+// Gives the error of a failed result this place.
+template <class T>
+Result<T> at_place(std::string pointer, Result<T> result) {
+  if (!result) {
+    result.error().pointer = std::move(pointer);
+  }
+  return result;
+}
+
 // Formats the error for a terminal, without a trailing newline:
 //   tidegate: FILE:LINE:COLUMN: error: MESSAGE [CODE]
 //     LINE | EXCERPT
@@ -214,6 +223,7 @@ public:
 
   // Adds the error and its others.
   void add(Error error);
+  void add(tl::unexpected<Error> error) { add(std::move(error.value())); }
 
   // Adds the error of a failed result. Returns true if there is a value.
   template <class T>
@@ -258,35 +268,3 @@ private:
       return tl::unexpected(std::move(checked.error()));                                                     \
     }                                                                                                        \
   } while (false)
-
-namespace tidegate {
-
-// The locations of a document that could not be read. Later checks of the document report nothing that follows
-// from them.
-//
-//   {"buffers": {"a": {"type": "f33", "count": 0}}, "wave": […]}     unread: /buffers/a/type, /waves
-//
-// Any claim about /buffers/a as a whole is uncertain, and so is everything in /waves; /buffers/a/count was
-// read and can have its own error.
-
-class UnreadLocations {
-public:
-  // Takes an RFC 6901 pointer; the empty one is the whole document.
-  void add(std::string pointer) { pointers_.push_back(std::move(pointer)); }
-
-  [[nodiscard]] bool empty() const { return pointers_.empty(); }
-
-  // Returns true if the value at `pointer` is, or is part of, an unread location.
-  [[nodiscard]] bool cover(std::string_view pointer) const;
-
-  // Returns true if everything at `pointer` was read.
-  [[nodiscard]] bool intact(std::string_view pointer) const;
-
-private:
-  std::vector<std::string> pointers_;
-};
-
-// Combines the errors of a document's form with those of its rest that do not follow from them.
-Error with_rest(Error form, const Result<void>& rest, const UnreadLocations& unread);
-
-} // namespace tidegate

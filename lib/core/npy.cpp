@@ -11,6 +11,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -80,7 +81,7 @@ Half next_below(Half value) {
 namespace {
 
 template <class T>
-std::string number_text(const std::byte* at) {
+std::string text_at(const std::byte* at) {
   T value{};
   std::memcpy(&value, at, sizeof value);
   if constexpr (sizeof(T) == 1) {
@@ -94,23 +95,23 @@ std::string number_text(const std::byte* at) {
 
 std::string element_text(ElementType type, const std::byte* at) {
   switch (type) {
-  case ElementType::i8: return number_text<std::int8_t>(at);
-  case ElementType::u8: return number_text<std::uint8_t>(at);
-  case ElementType::i16: return number_text<std::int16_t>(at);
-  case ElementType::u16: return number_text<std::uint16_t>(at);
-  case ElementType::i32: return number_text<std::int32_t>(at);
-  case ElementType::u32: return number_text<std::uint32_t>(at);
-  case ElementType::i64: return number_text<std::int64_t>(at);
-  case ElementType::u64: return number_text<std::uint64_t>(at);
+  case ElementType::i8: return text_at<std::int8_t>(at);
+  case ElementType::u8: return text_at<std::uint8_t>(at);
+  case ElementType::i16: return text_at<std::int16_t>(at);
+  case ElementType::u16: return text_at<std::uint16_t>(at);
+  case ElementType::i32: return text_at<std::int32_t>(at);
+  case ElementType::u32: return text_at<std::uint32_t>(at);
+  case ElementType::i64: return text_at<std::int64_t>(at);
+  case ElementType::u64: return text_at<std::uint64_t>(at);
   case ElementType::f16: {
     std::uint16_t bits = 0;
     std::memcpy(&bits, at, sizeof bits);
     return fmt::format("0x{:04x}", bits);
   }
-  case ElementType::f32: return number_text<float>(at);
+  case ElementType::f32: return text_at<float>(at);
   case ElementType::f64: break;
   }
-  return number_text<double>(at);
+  return text_at<double>(at);
 }
 
 // A header's dictionary.
@@ -372,6 +373,108 @@ std::optional<ElementType> element_type_of(std::string_view scalar) {
     return {};
   }
   return static_cast<ElementType>(found - scalar_names.begin());
+}
+
+// Numbers of documents as elements.
+
+namespace {
+
+bool is_whole(double value) {
+  return std::trunc(value) == value;
+}
+
+// An element as a number.
+template <class T>
+Number number_at(const std::byte* at) {
+  T value{};
+  std::memcpy(&value, at, sizeof(T));
+  if constexpr (!std::integral<T>) {
+    return to_double(value);
+  } else if constexpr (std::signed_integral<T>) {
+    return std::int64_t{value};
+  } else {
+    return std::uint64_t{value};
+  }
+}
+
+} // namespace
+
+std::optional<WideInteger> as_integer(const Number& number) {
+  constexpr double limit = 0x1p65;
+  const double* const value = std::get_if<double>(&number);
+  if (value == nullptr) {
+    return std::visit([](auto stated) { return static_cast<WideInteger>(stated); }, number);
+  }
+  return is_whole(*value) && std::fabs(*value) < limit ? std::optional(static_cast<WideInteger>(*value))
+                                                       : std::nullopt;
+}
+
+double as_double(const Number& number) {
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
+}
+
+std::string number_text(const Number& number) {
+  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
+}
+
+std::string range_text(ElementType type) {
+  return with_type(type, []<class T>(T) {
+    if constexpr (std::integral<T>) {
+      return fmt::format("{} to {}", std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    } else if constexpr (std::same_as<T, Half>) {
+      return std::string("-65504 to 65504");
+    } else {
+      return fmt::format("{} to {}", std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
+    }
+  });
+}
+
+Error does_not_fit(const Number& number, ElementType type) {
+  const bool fraction = !is_float(type) && !is_whole(as_double(number));
+  return {.code = ErrorCode::out_of_range,
+          .message = fraction ? fmt::format("{} is not an integer, and {} takes those from {}",
+                                            number_text(number), name(type), range_text(type))
+                              : fmt::format("{} is outside the range of {}, {}", number_text(number),
+                                            name(type), range_text(type)),
+          .fix =
+              fmt::format("give {} from {}", is_float(type) ? "a number" : "an integer", range_text(type))};
+}
+
+Result<void> store_number(const Number& number, ElementType type, std::byte* at) {
+  return with_type(type, [&]<class T>(T) -> Result<void> {
+    const auto value = converted<T>(number);
+    if (!value) {
+      return tl::unexpected(does_not_fit(number, type));
+    }
+    std::memcpy(at, &*value, sizeof(T));
+    return {};
+  });
+}
+
+Result<NpyArray> converted(const NpyArray& array, ElementType type) {
+  const std::size_t from_bytes = element_bytes(array.type);
+  const std::size_t to_bytes = element_bytes(type);
+  const std::size_t count = array.bytes.size() / from_bytes;
+  NpyArray result{.type = type, .shape = array.shape, .bytes = std::vector<std::byte>(count * to_bytes)};
+  return with_type(array.type, [&]<class T>(T) -> Result<NpyArray> {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Number number = number_at<T>(&array.bytes[i * from_bytes]);
+      std::byte* const at = &result.bytes[i * to_bytes];
+      const double* const real = std::get_if<double>(&number);
+      if (real != nullptr && !std::isfinite(*real) && is_float(type)) {
+        with_type(type, [&]<class U>(U) {
+          if constexpr (!std::integral<U>) {
+            const U value = rounded<U>(*real);
+            std::memcpy(at, &value, sizeof(U));
+          }
+        });
+      } else if (auto stored = store_number(number, type, at); !stored) {
+        return tl::unexpected(
+            bad_array(fmt::format("element {}: {}", i, stored.error().message), stored.error().fix));
+      }
+    }
+    return std::move(result);
+  });
 }
 
 } // namespace tidegate

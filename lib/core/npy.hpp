@@ -8,11 +8,15 @@
 #pragma once
 #include "core/files.hpp"
 #include <tidegate/core/error.hpp>
+#include <tidegate/core/text.hpp>
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -145,6 +149,52 @@ Result<NpyHead> parse_npy_head(std::string_view file_begin);
 // it equals row-major order.
 Result<NpyArray> parse_npy(std::string_view file_bytes);
 
+// Numbers of documents as elements. Integers must be exact; floats are rounded to nearest, ties to even.
+
+// Wide enough for the sum and difference of any two 64-bit integers. ISO C++ lacks the type, hence __extension__.
+__extension__ typedef __int128 WideInteger;
+
+// Returns nothing for a fraction, and far beyond 64 bits.
+std::optional<WideInteger> as_integer(const Number& number);
+double as_double(const Number& number);
+std::string number_text(const Number& number);
+std::string range_text(ElementType type); // "-128 to 127"
+
+// Makes the out_of_range of a number that the type cannot hold, or of a fraction for an integer type.
+Error does_not_fit(const Number& number, ElementType type);
+
+// The nearest float of type T, or infinity.
+template <class T>
+T rounded(auto value) {
+  if constexpr (std::same_as<T, Half>) {
+    return half_from(static_cast<double>(value)); // numbers above 2^53 become infinite anyway
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <std::integral T>
+bool fits(WideInteger value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
+
+template <class T>
+std::optional<T> converted(const Number& number) {
+  if constexpr (std::integral<T>) {
+    const auto value = as_integer(number);
+    return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
+  } else {
+    const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
+    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
+  }
+}
+
+// Stores element_bytes(type) bytes. Error: does_not_fit().
+Result<void> store_number(const Number& number, ElementType type, std::byte* at);
+
+// Converts the elements. Error: bad_array with the number of an element that does not fit.
+Result<NpyArray> converted(const NpyArray& array, ElementType type);
+
 // Returns the header that numpy.save writes before a row-major array, in version 1.0; its size is a multiple
 // of 64 bytes. At most 64 dimensions, as in NumPy.
 std::string npy_header(ElementType type, std::span<const std::uint64_t> shape);
@@ -174,6 +224,13 @@ struct Tensor {
 // Finds a tensor by its name. Errors: cannot_read; bad_array for a file that is none or is cut off, and for a name that
 // it does not have.
 Result<Tensor> find_tensor(const Descriptor& file, const std::string& path, const std::string& name);
+
+// The element type of its elements, if there is one.
+std::optional<ElementType> type_of(const Tensor& tensor);
+
+// Reads its elements as an array; BF16 elements, the upper halves of f32, become f32. Errors: cannot_read; bad_array for
+// elements of another type.
+Result<NpyArray> read_array(const Descriptor& file, const std::string& path, const Tensor& tensor);
 
 // Reads the tensor's bytes, as many as `contents` has. Error: cannot_read.
 Result<void> read_tensor(const Descriptor& file, const std::string& path, const Tensor& tensor,

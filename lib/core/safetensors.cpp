@@ -178,4 +178,31 @@ Result<void> read_tensor(const Descriptor& file, const std::string& path, const 
                  contents.first(std::min<std::uint64_t>(contents.size(), tensor.bytes)));
 }
 
+std::optional<ElementType> type_of(const Tensor& tensor) {
+  constexpr std::array<std::string_view, element_type_names.size()> names{
+      "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
+  const auto found = std::ranges::find(names, tensor.type);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
+}
+
+Result<NpyArray> read_array(const Descriptor& file, const std::string& path, const Tensor& tensor) {
+  const bool brain_float = tensor.type == "BF16";
+  const auto type = brain_float ? ElementType::f32 : type_of(tensor);
+  if (!type) {
+    return tl::unexpected(bad_file(
+        path, fmt::format("elements of {} cannot be converted", printable(tensor.type)),
+        "leave convert out, and give the buffer an unsigned type, which takes the bytes as they are"));
+  }
+  NpyArray array{.type = *type, .shape = tensor.shape, .bytes = std::vector<std::byte>(tensor.bytes)};
+  TIDEGATE_CHECK(read_tensor(file, path, tensor, array.bytes));
+  if (brain_float) {
+    std::vector<std::byte> wide(2 * array.bytes.size());
+    for (std::size_t i = 0; i < array.bytes.size(); ++i) {
+      wide[2 * i + (i % 2 == 0 ? 2 : 1)] = array.bytes[i];
+    }
+    array.bytes = std::move(wide);
+  }
+  return array;
+}
+
 } // namespace tidegate

@@ -151,27 +151,15 @@ Result<void> check_rank_settings(const PageRankSettings& settings) {
 
 } // namespace
 
-Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread) {
+Result<void> check_program(const FrontierProgram& program) {
   ErrorList errors;
-  if (unread.intact("/algorithm")) {
-    errors.check(check_source_count(program));
-    errors.check(check_algorithm_weights(program));
-    errors.check(check_outputs(program));
-    errors.check(check_rank_use(program));
-    errors.check(check_own(program));
-  }
-  if (unread.intact("/graph")) {
-    errors.check(check_graph(program));
-  }
+  errors.check(check_source_count(program));
+  errors.check(check_algorithm_weights(program));
+  errors.check(check_outputs(program));
+  errors.check(check_rank_use(program));
+  errors.check(check_own(program));
+  errors.check(check_graph(program));
   errors.check(check_rank_settings(program.pagerank));
-  for (std::size_t i = 0; i < program.rules.size(); ++i) {
-    if (program.rules[i] >= std::numeric_limits<std::uint32_t>::digits) {
-      errors.add({.code = ErrorCode::out_of_range,
-                  .message = fmt::format("there is no source rule {}", program.rules[i]),
-                  .fix = "rules are numbered from 0 to 31",
-                  .pointer = fmt::format("/rules/{}", i)});
-    }
-  }
   return errors.result();
 }
 

@@ -96,8 +96,8 @@ struct FrontierProgram {
 
 // Checks what the types cannot express: one graph, exactly the sources and outputs that the algorithm has,
 // settings in range, and sources within a generated graph. Returns all errors at once, invalid_program with
-// their places; skips the unread parts of a document.
-Result<void> check_program(const FrontierProgram& program, const UnreadLocations& unread = {});
+// their places.
+Result<void> check_program(const FrontierProgram& program);
 
 // True if waves may be worked in place: a value that arrives twice or early does no harm.
 bool is_monotone(const FrontierProgram& program);

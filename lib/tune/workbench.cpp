@@ -9,8 +9,8 @@
 #include "engine/proof.hpp"
 #include "engine/queue_rounds.hpp"
 #include "tune/statistics.hpp"
-#include "work/hits.hpp"
 #include "work/queue.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
 

@@ -8,7 +8,6 @@
 #include "opencl_c/lexer.hpp"
 #include "opencl_c/rewriting.hpp"
 #include "wave/active_state.h"
-#include "work/arguments.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -92,12 +91,8 @@ Result<std::uint32_t> testing_kernel(ProgramUnit& unit, std::uint32_t original, 
   return static_cast<std::uint32_t>(unit.unit.functions.size() - 1);
 }
 
-ProgramArgument plain_argument(std::uint32_t buffer, Access access) {
-  return {.kind = ProgramArgument::Kind::buffer,
-          .buffer = buffer,
-          .access = access,
-          .access_stated = true,
-          .value = {}};
+ProgramArgument own_argument(std::uint32_t buffer, Access access) {
+  return buffer_argument(buffer, access, false, true);
 }
 
 ProgramArgument iteration_argument(std::uint32_t first) {
@@ -122,26 +117,23 @@ std::uint32_t pressure_bps(const ResolveInput& input, const ProgramMemory& memor
 
 Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
   const std::string place = in.pointer + "/active/buffer";
-  TIDEGATE_TRY(const std::uint32_t flags,
-               find_argument_buffer(in.input, in.memory, in.spec.active->buffer, place));
+  TIDEGATE_TRY(const std::uint32_t flags, in.memory.find(StorageKind::buffer, in.spec.active->buffer, place));
   const ProgramBuffer& buffer = in.memory.buffers[flags];
   ProgramOps& ops = in.ops;
   if ((buffer.type != ElementType::u8 && buffer.type != ElementType::u32) ||
       buffer.count != wave.range.tiles()) {
-    return tl::unexpected(
-        invalid_program(fmt::format("{} has {} of {}, the wave has {}", in_quotes(buffer.name),
-                                    plural(buffer.count, "element"), name(buffer.type),
-                                    plural(wave.range.tiles(), "work-group")),
-                        "give it one element of u8 or u32 for each work-group", place));
+    return invalid_program(fmt::format("{} has {} of {}, the wave has {}", in_quotes(buffer.name),
+                                       plural(buffer.count, "element"), name(buffer.type),
+                                       plural(wave.range.tiles(), "work-group")),
+                           "give it one element of u8 or u32 for each work-group", place);
   }
   for (ProgramArgument& argument : wave.arguments) {
     if (argument.kind != ProgramArgument::Kind::buffer || argument.access == Access::read) {
       continue;
     }
     if (argument.buffer == flags) {
-      return tl::unexpected(
-          invalid_program(fmt::format("the wave writes its own flags {}", in_quotes(buffer.name)),
-                          "write the next flags into another buffer, and swap the two", place));
+      return invalid_program(fmt::format("the wave writes its own flags {}", in_quotes(buffer.name)),
+                             "write the next flags into another buffer, and swap the two", place);
     }
     argument.access = Access::read_write; // tiles that do not run leave the contents as they were
   }
@@ -161,7 +153,7 @@ Result<void> add_active(const WaveInput& in, ProgramWave& wave) {
   }
   wave.users_kernel = false;
   wave.tests_flags = true;
-  wave.arguments.push_back(plain_argument(flags, Access::read));
+  wave.arguments.push_back(own_argument(flags, Access::read));
   if (counted) {
     for (int i = 0; i < 3; ++i) { // state and lists, which count_active() knows
       wave.arguments.push_back({.kind = ProgramArgument::Kind::null, .value = {}});
@@ -209,9 +201,9 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   const std::size_t own = wave.arguments.size() - 5;
   active.flags_argument = own;
   const std::uint32_t flag_buffer = wave.arguments[own].buffer;
-  wave.arguments[own + 1] = plain_argument(active.state, Access::read_write);
-  wave.arguments[own + 2] = plain_argument(active.list, Access::read);
-  wave.arguments[own + 3] = plain_argument(active.blocks, Access::read);
+  wave.arguments[own + 1] = own_argument(active.state, Access::read_write);
+  wave.arguments[own + 2] = own_argument(active.list, Access::read);
+  wave.arguments[own + 3] = own_argument(active.blocks, Access::read);
 
   ProgramWave count{.title = fmt::format("the count of {}", in_quotes(flags)), .users_kernel = false};
   TIDEGATE_TRY(count.op, built_in_op(ops, "wave/count_flags.cl", "count_flags"));
@@ -219,10 +211,10 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
   const std::uint32_t groups = (tiles + lanes * TG_ACTIVE_ITEM - 1) / (lanes * TG_ACTIVE_ITEM);
   count.range = {.global = {groups * lanes, 1, 1}, .local = {lanes, 1, 1}, .groups = {groups, 1, 1}};
   count.arguments = {
-      plain_argument(flag_buffer, Access::read),
-      plain_argument(active.state, Access::read_write),
-      plain_argument(active.list, Access::write),
-      plain_argument(active.blocks, Access::write),
+      own_argument(flag_buffer, Access::read),
+      own_argument(active.state, Access::read_write),
+      own_argument(active.list, Access::write),
+      own_argument(active.blocks, Access::write),
       number_argument(static_cast<std::uint32_t>(element_bytes(memory.buffers[flag_buffer].type))),
       number_argument(tiles),
       number_argument(entries - 1),

@@ -1,12 +1,8 @@
-// Each form of argument (numbers, structure, bytes, buffer, null) has a function that compares it with the
-// parameter.
-#include "work/arguments.hpp"
-
+// Checks one argument of a wave against the parameter of its kernel, and resolves it. Each form of argument has a
+// function that compares it with the parameter.
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
-#include "work/documents.hpp"
-#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -26,6 +22,42 @@ bool takes_object(const opencl_c::Parameter& parameter) {
   return !parameter.is_pointer && (parameter.type == "sampler_t" || opencl_c::is_image_type(parameter.type));
 }
 
+Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
+                                   std::span<const std::byte> first, const std::string& pointer) {
+  using Form = Progression::Form;
+  constexpr std::array<std::string_view, 4> keys{"add", "multiply", "shift_left", "shift_right"};
+  const auto& [form, number] = *spec.step;
+  Progression result{.type = type,
+                     .form = form,
+                     .first = constant_progression(type, first).first,
+                     .every = spec.every,
+                     .cycle = spec.cycle.value_or(0),
+                     .modulo = spec.modulo.value_or(0)};
+  if (type == ElementType::f16 || (is_float(type) && (form != Form::add || result.modulo != 0))) {
+    return invalid_program(type == ElementType::f16 ? "a half cannot change from iteration to iteration"
+                                                    : "floats can only be changed by add",
+                           "give a buffer that a wave changes", pointer);
+  }
+  const std::string place = fmt::format("{}/{}", pointer, keys[static_cast<std::size_t>(form)]);
+  std::vector<std::byte> by(element_bytes(type));
+  TIDEGATE_CHECK(at_place(place, store_number(number, type, by.data())));
+  result.by = constant_progression(type, by).first;
+  if ((form == Form::shift_left || form == Form::shift_right) && result.by > 64) {
+    return failure(ErrorCode::out_of_range, "a shift by more than 64 bits, or by less than 0",
+                   "give a number from 0 to 64", place);
+  }
+  if (form == Form::shift_left && result.modulo != 0) { // a product, so that no bit is lost before the modulo
+    __extension__ typedef unsigned __int128 Wide;
+    result.form = Form::multiply;
+    result.by = static_cast<std::uint64_t>((Wide{1} << result.by) % result.modulo);
+  }
+  if (is_signed_integer(type) && result.modulo > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+    return failure(ErrorCode::out_of_range, "the modulo of a signed value is above 2^63 - 1",
+                   "give a smaller one", pointer + "/modulo");
+  }
+  return result;
+}
+
 namespace {
 
 using opencl_c::AddressSpace;
@@ -33,107 +65,6 @@ using opencl_c::MemberLayout;
 using opencl_c::Parameter;
 using opencl_c::TranslationUnit;
 using opencl_c::TypeLayout;
-
-Access access_of(const Parameter& parameter) {
-  switch (parameter.image_access.value_or(opencl_c::ImageAccess::read_only)) {
-  case opencl_c::ImageAccess::read_only: return Access::read;
-  case opencl_c::ImageAccess::write_only: return Access::write;
-  case opencl_c::ImageAccess::read_write: break;
-  }
-  return Access::read_write;
-}
-
-Result<ProgramArgument> resolve_sampler(const SamplerSpec& sampler, const Parameter& parameter,
-                                        const std::string& declaration, const std::string& wanted,
-                                        const std::string& pointer) {
-  if (parameter.type != "sampler_t") {
-    return tl::unexpected(argument_mismatch(
-        fmt::format("the argument is a sampler, the kernel's parameter is {}", in_quotes(declaration)),
-        "give " + wanted, pointer));
-  }
-  const bool repeats =
-      sampler.address == AddressMode::repeat || sampler.address == AddressMode::mirrored_repeat;
-  if (repeats && !sampler.normalized) {
-    return tl::unexpected(
-        invalid_program(fmt::format("the address mode {} needs normalized coordinates",
-                                    address_mode_names[static_cast<std::size_t>(sampler.address)]),
-                        "say \"normalized\": true, or take another mode", pointer + "/sampler"));
-  }
-  return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
-}
-
-Result<ProgramArgument> resolve_object(const WaveInput& in, const ArgumentSpec& argument,
-                                       const Parameter& parameter, const TranslationUnit& unit,
-                                       const std::string& pointer) {
-  const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  const std::string wanted = wanted_argument(parameter, unit);
-  if (argument.sampler) {
-    return resolve_sampler(*argument.sampler, parameter, declaration, wanted, pointer);
-  }
-  TIDEGATE_TRY(const auto found, find_image(in.input, in.memory, *argument.image, pointer + "/image"));
-  const ProgramBuffer& image = in.memory.buffers[found];
-  if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
-    return tl::unexpected(argument_mismatch(
-        fmt::format("the argument is the image {}, an {}, the kernel's parameter is {}",
-                    in_quotes(image.name), type_name(*image.image), in_quotes(declaration)),
-        takes_object(parameter) && parameter.type != "sampler_t"
-            ? fmt::format("give an {}: size, layers, texel_buffer and format say what an image is",
-                          parameter.type)
-            : "give " + wanted,
-        pointer));
-  }
-  return ProgramArgument{.kind = ProgramArgument::Kind::image,
-                         .buffer = found,
-                         .access = access_of(parameter),
-                         .access_stated = false,
-                         .value = {}};
-}
-
-struct StatedNumbers {
-  ElementType type = ElementType::f32;
-  const std::vector<Number>* numbers = nullptr;
-};
-
-std::vector<StatedNumbers> stated_numbers(const ArgumentSpec& argument) {
-  const std::array<const std::optional<std::vector<Number>>*, element_type_names.size()> all{
-      &argument.i8,  &argument.u8,  &argument.i16, &argument.u16, &argument.i32, &argument.u32,
-      &argument.i64, &argument.u64, &argument.f16, &argument.f32, &argument.f64};
-  std::vector<StatedNumbers> stated;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (*all[i]) {
-      stated.push_back({.type = static_cast<ElementType>(i), .numbers = &**all[i]});
-    }
-  }
-  return stated;
-}
-
-// Returns the number of values of any kind that an argument states.
-std::size_t count_values(const ArgumentSpec& argument) {
-  return stated_numbers(argument).size() + (argument.structure ? 1U : 0U) + (argument.enumeration ? 1U : 0U) +
-         (argument.bytes ? 1U : 0U);
-}
-
-bool states_one_number(const ArgumentSpec& argument) {
-  const auto numbers = stated_numbers(argument);
-  return numbers.size() == 1 && numbers.front().numbers->size() == 1;
-}
-
-// Names the kind of the argument for a sentence: "float4", "a structure".
-std::string stated_text(const ArgumentSpec& argument) {
-  if (const auto numbers = stated_numbers(argument); !numbers.empty()) {
-    const std::size_t width = numbers.front().numbers->size();
-    return fmt::format("{}{}", scalar_names[static_cast<std::size_t>(numbers.front().type)],
-                       width == 1 ? "" : std::to_string(width));
-  }
-  return argument.structure ? "a structure" : argument.enumeration ? "an enumerator" : "a value";
-}
-
-Error at_pointer(Error error, const std::string& pointer) {
-  if (!error.pointer) {
-    error.pointer = pointer;
-  }
-  return error;
-}
 
 ProgramArgument value_argument(const TypeLayout& layout) {
   return {.kind = ProgramArgument::Kind::value,
@@ -145,9 +76,7 @@ ProgramArgument value_argument(const TypeLayout& layout) {
 Result<void> store_numbers(std::span<const Number> numbers, ElementType type, std::byte* at,
                            const std::string& pointer) {
   for (const Number& number : numbers) {
-    if (auto stored = store_number(number, type, at); !stored) {
-      return tl::unexpected(at_pointer(std::move(stored.error()), pointer));
-    }
+    TIDEGATE_CHECK(at_place(pointer, store_number(number, type, at)));
     at += element_bytes(type);
   }
   return {};
@@ -179,9 +108,8 @@ private:
                          const std::string& pointer) {
     const auto* members = std::get_if<Value::Object>(&value.is);
     if (members == nullptr) {
-      return tl::unexpected(
-          argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)),
-                            "give each member by its name: " + member_list(type), pointer));
+      return argument_mismatch(fmt::format("the value of {} is not an object", in_quotes(type.name)),
+                               "give each member by its name: " + member_list(type), pointer);
     }
     for (const auto& [name, member] : *members) {
       const auto found = std::ranges::find(type.members, name, &MemberLayout::name);
@@ -197,9 +125,9 @@ private:
       const bool given = std::ranges::any_of(
           *members, [&](const auto& candidate) { return candidate.first == member.name; });
       if (!given) {
-        return tl::unexpected(argument_mismatch(
+        return argument_mismatch(
             fmt::format("the member {} of {} has no value", in_quotes(member.name), in_quotes(type.name)),
-            "give all of " + member_list(type), pointer));
+            "give all of " + member_list(type), pointer);
       }
     }
     return {};
@@ -217,11 +145,11 @@ private:
                      const Value& value, const std::string& pointer) {
     const auto* items = std::get_if<Value::List>(&value.is);
     if (items == nullptr || items->size() != dimensions.front()) {
-      return tl::unexpected(argument_mismatch(
-          items == nullptr ? fmt::format("an array of {} takes an array", dimensions.front())
-                           : fmt::format("{} given for an array of {}", plural(items->size(), "value"),
-                                         dimensions.front()),
-          fmt::format("give {}", plural(dimensions.front(), "value")), pointer));
+      return argument_mismatch(items == nullptr
+                                   ? fmt::format("an array of {} takes an array", dimensions.front())
+                                   : fmt::format("{} given for an array of {}",
+                                                 plural(items->size(), "value"), dimensions.front()),
+                               fmt::format("give {}", plural(dimensions.front(), "value")), pointer);
     }
     std::uint64_t stride = type.bytes;
     for (const std::uint64_t inner : dimensions.subspan(1)) {
@@ -272,15 +200,14 @@ private:
     }
     if (found.size() != width) {
       const std::string scalar(scalar_names[static_cast<std::size_t>(type)]);
-      return tl::unexpected(
-          width == 1
-              ? argument_mismatch(
-                    fmt::format("{} takes a number", scalar),
-                    fmt::format("give one number; one that changes is {{\"{}\": 0, \"iteration\": {{…}}}}",
-                                name(type)),
-                    pointer)
-              : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
-                                  fmt::format("give {} numbers", width), pointer));
+      return width == 1
+                 ? argument_mismatch(
+                       fmt::format("{} takes a number", scalar),
+                       fmt::format("give one number; one that changes is {{\"{}\": 0, \"iteration\": {{…}}}}",
+                                   name(type)),
+                       pointer)
+                 : argument_mismatch(fmt::format("{}{} takes an array of {} numbers", scalar, width, width),
+                                     fmt::format("give {} numbers", width), pointer);
     }
     return store_numbers(found, type, room_.data() + offset, pointer);
   }
@@ -293,21 +220,18 @@ private:
   Result<void> changing(ElementType type, std::uint64_t offset, const Value& value,
                         const std::string& pointer) {
     TIDEGATE_TRY(const ArgumentSpec stated, documents::argument_of(value, pointer));
-    const auto numbers = stated_numbers(stated);
-    if (!states_one_number(stated) || numbers.front().type != type ||
+    if (!stated.numbers || stated.numbers->numbers.size() != 1 || stated.numbers->type != type ||
         std::get<Value::Object>(value.is).size() != 2) {
-      return tl::unexpected(
-          argument_mismatch(fmt::format("a member that changes takes one {} and its iteration",
-                                        scalar_names[static_cast<std::size_t>(type)]),
-                            fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer));
+      return argument_mismatch(fmt::format("a member that changes takes one {} and its iteration",
+                                           scalar_names[static_cast<std::size_t>(type)]),
+                               fmt::format("give {{\"{}\": 0, \"iteration\": {{…}}}}", name(type)), pointer);
     }
     if (offset % element_bytes(type) != 0) {
-      return tl::unexpected(
-          invalid_program("a member of a packed structure that is not aligned cannot change",
-                          "leave iteration out, or give the structure another layout", pointer));
+      return invalid_program("a member of a packed structure that is not aligned cannot change",
+                             "leave iteration out, or give the structure another layout", pointer);
     }
     const std::span<std::byte> place = room_.subspan(offset, element_bytes(type));
-    TIDEGATE_CHECK(store_numbers(*numbers.front().numbers, type, place.data(), pointer));
+    TIDEGATE_CHECK(store_numbers(stated.numbers->numbers, type, place.data(), pointer));
     TIDEGATE_TRY(const Progression progression,
                  progression_of(*stated.iteration, type, place, pointer + "/iteration"));
     changes.push_back({.offset = offset, .progression = progression, .by_round = stated.iteration->round});
@@ -316,14 +240,6 @@ private:
 
   std::span<std::byte> room_;
 };
-
-Result<ProgramArgument> filled(const TypeLayout& layout, const Value& value, const std::string& pointer) {
-  ProgramArgument result = value_argument(layout);
-  Filler filler(result.value);
-  TIDEGATE_CHECK(filler.fill(layout, {}, 0, value, pointer));
-  result.changes = std::move(filler.changes);
-  return result;
-}
 
 Result<std::vector<std::byte>> parsed_bytes(const std::string& text, const std::string& pointer) {
   std::vector<std::byte> bytes;
@@ -338,40 +254,13 @@ Result<std::vector<std::byte>> parsed_bytes(const std::string& text, const std::
     bytes.push_back(static_cast<std::byte>(value));
   }
   if (digits.empty() || bytes.size() * 2 != digits.size()) {
-    return failure(ErrorCode::invalid_program, fmt::format("{} are not bytes", in_quotes(text)),
-                   "give two hexadecimal digits for each byte, such as \"0000803f\"", pointer);
+    return invalid_program(fmt::format("{} are not bytes", in_quotes(text)),
+                           "give two hexadecimal digits for each byte, such as \"0000803f\"", pointer);
   }
   return bytes;
 }
 
-Result<ProgramArgument> resolve_bytes(const std::string& text, const Parameter& parameter,
-                                      const TranslationUnit& unit, const std::string& pointer) {
-  TIDEGATE_TRY(std::vector<std::byte> bytes, parsed_bytes(text, pointer + "/bytes"));
-  const auto layout = opencl_c::layout_of(unit, parameter.tokens);
-  if (!layout) { // the device's compiler compares the size; the largest alignment is safe
-    constexpr std::uint32_t largest = 128;
-    return ProgramArgument{
-        .kind = ProgramArgument::Kind::value, .value = std::move(bytes), .alignment = largest};
-  }
-  if (bytes.size() != layout->bytes) {
-    return tl::unexpected(argument_mismatch(
-        fmt::format("{} given, {} has {}", plural(bytes.size(), "byte"),
-                    in_quotes(opencl_c::resolved_text(unit, parameter)), layout->bytes),
-        fmt::format("give {}, padding included", plural(layout->bytes, "byte")), pointer + "/bytes"));
-  }
-  ProgramArgument result = value_argument(*layout);
-  result.value = std::move(bytes);
-  return result;
-}
-
 } // namespace
-
-Error argument_mismatch(std::string message, std::string fix, const std::string& pointer) {
-  return {.code = ErrorCode::argument_mismatch,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = pointer};
-}
 
 std::string wanted_argument(const Parameter& parameter, const TranslationUnit& unit) {
   if (takes_object(parameter)) {
@@ -407,109 +296,176 @@ std::string_view instead_of(std::string_view type) {
                                                      : "";
 }
 
-Result<ProgramArgument> resolve_value(const ArgumentSpec& argument, const Parameter& parameter,
-                                      const TranslationUnit& unit, const std::string& pointer) {
-  const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  const auto refused = [&] {
-    const std::string_view instead = instead_of(parameter.type);
-    return tl::unexpected(
-        argument_mismatch(fmt::format("the argument is {}, the kernel's parameter is {}",
-                                      stated_text(argument), in_quotes(declaration)),
-                          instead.empty() || parameter.is_pointer
-                              ? "give " + wanted_argument(parameter, unit)
-                              : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
-                                            instead, parameter.type),
-                          pointer));
-  };
-  if (parameter.is_pointer) {
-    return refused();
+// An argument and its parameter.
+struct Pairing {
+  const WaveInput& in;
+  const ArgumentSpec& argument;
+  const Parameter& parameter;
+  const TranslationUnit& unit;
+  const std::string& pointer;
+
+  [[nodiscard]] std::string declaration() const {
+    return in_quotes(opencl_c::resolved_text(unit, parameter));
   }
-  if (argument.bytes) {
-    return resolve_bytes(*argument.bytes, parameter, unit, pointer);
+  [[nodiscard]] bool is_global_pointer() const {
+    return parameter.is_pointer && parameter.space != AddressSpace::local;
   }
+  // Refuses the argument, which is `what`.
+  [[nodiscard]] tl::unexpected<Error> refuse(const std::string& what, std::string fix = {}) const {
+    return argument_mismatch(
+        fmt::format("the argument is {}, the kernel's parameter is {}", what, declaration()),
+        fix.empty() ? "give " + wanted_argument(parameter, unit) : std::move(fix), pointer);
+  }
+};
+
+Result<ProgramArgument> take_sampler(const Pairing& pair) {
+  const SamplerSpec& sampler = *pair.argument.sampler;
+  if (pair.parameter.type != "sampler_t") {
+    return pair.refuse("a sampler");
+  }
+  const bool repeats =
+      sampler.address == AddressMode::repeat || sampler.address == AddressMode::mirrored_repeat;
+  if (repeats && !sampler.normalized) {
+    return invalid_program(fmt::format("the address mode {} needs normalized coordinates",
+                                       address_mode_names[static_cast<std::size_t>(sampler.address)]),
+                           "say \"normalized\": true, or take another mode", pair.pointer + "/sampler");
+  }
+  return ProgramArgument{.kind = ProgramArgument::Kind::sampler, .value = {}, .sampler = sampler};
+}
+
+Result<ProgramArgument> take_image(const Pairing& pair) {
+  TIDEGATE_TRY(const auto found,
+               pair.in.memory.find(StorageKind::image, *pair.argument.image, pair.pointer + "/image"));
+  const ProgramBuffer& image = pair.in.memory.buffers[found];
+  const Parameter& parameter = pair.parameter;
+  if (!takes_object(parameter) || type_name(*image.image) != parameter.type) {
+    return pair.refuse(
+        fmt::format("the image {}, an {}", in_quotes(image.name), type_name(*image.image)),
+        takes_object(parameter) && parameter.type != "sampler_t"
+            ? fmt::format("give an {}: size, layers, texel_buffer and format say what an image is",
+                          parameter.type)
+            : "");
+  }
+  const auto access = parameter.image_access.value_or(opencl_c::ImageAccess::read_only);
+  return ProgramArgument{.kind = ProgramArgument::Kind::image,
+                         .buffer = found,
+                         .access = access == opencl_c::ImageAccess::read_only    ? Access::read
+                                   : access == opencl_c::ImageAccess::write_only ? Access::write
+                                                                                 : Access::read_write,
+                         .value = {}};
+}
+
+Result<ProgramArgument> filled(const TypeLayout& layout, const Value& value, const std::string& pointer) {
+  ProgramArgument result = value_argument(layout);
+  Filler filler(result.value);
+  TIDEGATE_CHECK(filler.fill(layout, {}, 0, value, pointer));
+  result.changes = std::move(filler.changes);
+  return result;
+}
+
+Result<ProgramArgument> take_bytes(const Pairing& pair) {
+  TIDEGATE_TRY(std::vector<std::byte> bytes, parsed_bytes(*pair.argument.bytes, pair.pointer + "/bytes"));
+  const auto layout = opencl_c::layout_of(pair.unit, pair.parameter.tokens);
+  constexpr std::uint32_t largest = 128;         // alignment that is safe
+  if (layout && bytes.size() != layout->bytes) { // otherwise the device's compiler compares the size
+    return argument_mismatch(
+        fmt::format("{} given, {} has {}", plural(bytes.size(), "byte"), pair.declaration(), layout->bytes),
+        fmt::format("give {}, padding included", plural(layout->bytes, "byte")), pair.pointer + "/bytes");
+  }
+  return ProgramArgument{.kind = ProgramArgument::Kind::value,
+                         .value = std::move(bytes),
+                         .alignment = layout ? static_cast<std::uint32_t>(layout->alignment) : largest};
+}
+
+// Names the kind of the value for a sentence: "float4", "a structure".
+std::string value_text(const ArgumentSpec& argument) {
+  if (const auto& stated = argument.numbers) {
+    const std::size_t width = stated->numbers.size();
+    return fmt::format("{}{}", scalar_names[static_cast<std::size_t>(stated->type)],
+                       width == 1 ? "" : std::to_string(width));
+  }
+  return argument.structure ? "a structure" : argument.enumeration ? "an enumerator" : "a value";
+}
+
+Result<ProgramArgument> take_value(const Pairing& pair) {
+  const auto& [in, argument, parameter, unit, pointer] = pair;
+  if (argument.bytes && !parameter.is_pointer) {
+    return take_bytes(pair);
+  }
+  using Kind = TypeLayout::Kind;
   const auto layout = opencl_c::layout_of(unit, parameter.tokens);
-  if (!layout) {
-    return refused();
+  const bool by_value = layout && !parameter.is_pointer;
+  if (by_value && argument.structure && layout->kind == Kind::structure) {
+    return filled(*layout, *argument.structure, pointer + "/struct");
   }
-  if (argument.structure) {
-    return layout->kind == TypeLayout::Kind::structure
-               ? filled(*layout, *argument.structure, pointer + "/struct")
-               : Result<ProgramArgument>(refused());
-  }
-  if (argument.enumeration) {
+  if (by_value && argument.enumeration && layout->kind == Kind::enumeration) {
     const Identifier& given = *argument.enumeration;
-    return layout->kind == TypeLayout::Kind::enumeration
-               ? filled(*layout,
-                        given.name() != nullptr ? Value{*given.name()} : Value{Number(given.number())},
-                        pointer + "/enum")
-               : Result<ProgramArgument>(refused());
+    return filled(*layout, given.name() != nullptr ? Value{*given.name()} : Value{Number(given.number())},
+                  pointer + "/enum");
   }
   // Numbers must have the parameter's own type. An enumeration is int or uint, whichever the program states.
-  const StatedNumbers stated = stated_numbers(argument).front();
-  const auto type = opencl_c::arithmetic_type(layout->name);
-  const bool integer = stated.type == ElementType::i32 || stated.type == ElementType::u32;
+  const auto& stated = argument.numbers;
+  const auto type = layout ? opencl_c::arithmetic_type(layout->name) : std::nullopt;
   const bool fits =
-      layout->kind == TypeLayout::Kind::enumeration
-          ? integer && stated.numbers->size() == 1
-          : type && element_type_of(type->scalar) == stated.type && type->width == stated.numbers->size();
+      by_value && stated &&
+      (layout->kind == Kind::enumeration
+           ? (stated->type == ElementType::i32 || stated->type == ElementType::u32) &&
+                 stated->numbers.size() == 1
+           : type && element_type_of(type->scalar) == stated->type && type->width == stated->numbers.size());
   if (!fits) {
-    return refused();
+    const std::string_view instead = parameter.is_pointer ? "" : instead_of(parameter.type);
+    return pair.refuse(value_text(argument),
+                       instead.empty()
+                           ? ""
+                           : fmt::format("make the parameter {}: kernels of OpenCL C take none of type {}",
+                                         instead, parameter.type));
   }
   ProgramArgument result = value_argument(*layout);
-  TIDEGATE_CHECK(store_numbers(*stated.numbers, stated.type, result.value.data(), pointer));
+  TIDEGATE_CHECK(store_numbers(stated->numbers, stated->type, result.value.data(), pointer));
   if (argument.iteration) {
     TIDEGATE_TRY(const Progression progression,
-                 progression_of(*argument.iteration, stated.type, result.value, pointer + "/iteration"));
+                 progression_of(*argument.iteration, stated->type, result.value, pointer + "/iteration"));
     result.changes = {{.progression = progression, .by_round = argument.iteration->round}};
   }
   return result;
 }
 
-// Returns the element type that the kernel expects if it differs by more than its sign: "double"; else
-// nothing.
-Result<std::string> other_type(const ProgramBuffer& buffer, const Parameter& parameter,
-                               const std::string& declaration, const std::string& pointer) {
-  const auto type = opencl_c::arithmetic_type(parameter.type);
+// Returns the element type that the kernel expects if it differs by more than its sign: "double"; else nothing.
+Result<std::string> other_type(const Pairing& pair, const ProgramBuffer& buffer) {
+  const auto type = opencl_c::arithmetic_type(pair.parameter.type);
   if (!type) { // structures and void accept any elements
     return std::string();
   }
   const ElementType wanted = *element_type_of(type->scalar);
   const std::size_t width = element_bytes(wanted);
-  const bool same_width = width == element_bytes(buffer.type);
-  if (same_width && is_float(wanted) == is_float(buffer.type)) {
+  if (width == element_bytes(buffer.type) && is_float(wanted) == is_float(buffer.type)) {
     return std::string();
   }
   if (buffer.bytes % width != 0) {
-    return tl::unexpected(argument_mismatch(
+    return argument_mismatch(
         fmt::format(
             "the buffer {} has {} of {}, {} bytes, the kernel's parameter is {} with elements of {} bytes",
             in_quotes(buffer.name), plural(buffer.count, "element"), name(buffer.type), buffer.bytes,
-            in_quotes(declaration), width),
-        fmt::format("give a buffer of {}, or one that holds a whole number of them", name(wanted)), pointer));
+            pair.declaration(), width),
+        fmt::format("give a buffer of {}, or one that holds a whole number of them", name(wanted)),
+        pair.pointer);
   }
   return std::string(name(wanted));
 }
 
-Result<ProgramArgument> resolve_buffer(const WaveInput& in, const ArgumentSpec& argument,
-                                       const Parameter& parameter, const TranslationUnit& unit,
-                                       const std::string& pointer) {
-  const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  TIDEGATE_TRY(const auto found,
-               find_argument_buffer(in.input, in.memory, *argument.buffer, pointer + "/buffer"));
+Result<ProgramArgument> take_buffer(const Pairing& pair) {
+  const auto& [in, argument, parameter, unit, pointer] = pair;
+  TIDEGATE_TRY(const auto found, in.memory.find(StorageKind::buffer, *argument.buffer, pointer + "/buffer"));
   const ProgramBuffer& buffer = in.memory.buffers[found];
-  if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
-    return tl::unexpected(
-        argument_mismatch(fmt::format("the argument is the buffer {}, the kernel's parameter is {}",
-                                      in_quotes(buffer.name), in_quotes(declaration)),
-                          "give " + wanted_argument(parameter, unit), pointer));
+  if (!pair.is_global_pointer()) {
+    return pair.refuse("the buffer " + in_quotes(buffer.name));
   }
-  TIDEGATE_TRY(std::string reinterpreted, other_type(buffer, parameter, declaration, pointer));
+  TIDEGATE_TRY(std::string reinterpreted, other_type(pair, buffer));
   const Access stated = argument.access.value_or(parameter.is_const ? Access::read : Access::read_write);
   if (parameter.is_const && stated != Access::read) {
-    return tl::unexpected(
-        argument_mismatch(fmt::format("the access is {}, the kernel's parameter is {}",
-                                      access_names[static_cast<std::size_t>(stated)], in_quotes(declaration)),
-                          "leave access out, or say \"read\"", pointer + "/access"));
+    return argument_mismatch(fmt::format("the access is {}, the kernel's parameter is {}",
+                                         access_names[static_cast<std::size_t>(stated)], pair.declaration()),
+                             "leave access out, or say \"read\"", pointer + "/access");
   }
   return ProgramArgument{.kind = ProgramArgument::Kind::buffer,
                          .buffer = found,
@@ -519,15 +475,16 @@ Result<ProgramArgument> resolve_buffer(const WaveInput& in, const ArgumentSpec& 
                          .value = {}};
 }
 
-Result<ProgramArgument> resolve_null(const Parameter& parameter, const TranslationUnit& unit,
-                                     const std::string& pointer) {
-  if (!parameter.is_pointer || parameter.space == AddressSpace::local) {
-    return tl::unexpected(
-        argument_mismatch(fmt::format("the argument is a null pointer, the kernel's parameter is {}",
-                                      in_quotes(opencl_c::resolved_text(unit, parameter))),
-                          "give " + wanted_argument(parameter, unit), pointer));
+Result<ProgramArgument> take_local(const Pairing& pair) {
+  if (!pair.parameter.is_pointer || pair.parameter.space != AddressSpace::local) {
+    return pair.refuse("local memory");
   }
-  return ProgramArgument{.kind = ProgramArgument::Kind::null, .value = {}};
+  if (*pair.argument.local_bytes == 0) {
+    return failure(ErrorCode::out_of_range, "local memory of 0 bytes",
+                   "give the bytes that a work-group needs", pair.pointer + "/local_bytes");
+  }
+  return ProgramArgument{
+      .kind = ProgramArgument::Kind::local, .local_bytes = *pair.argument.local_bytes, .value = {}};
 }
 
 } // namespace
@@ -535,55 +492,35 @@ Result<ProgramArgument> resolve_null(const Parameter& parameter, const Translati
 Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
                                          const Parameter& parameter, const TranslationUnit& unit,
                                          const std::string& pointer) {
-  const std::string declaration = opencl_c::resolved_text(unit, parameter);
-  const std::size_t values = count_values(argument);
-  const std::size_t said = values + (argument.buffer ? 1U : 0U) + (argument.hits ? 1U : 0U) +
-                           (argument.image ? 1U : 0U) + (argument.sampler ? 1U : 0U) +
-                           (argument.local_bytes ? 1U : 0U) + (argument.null ? 1U : 0U);
-  if (said != 1) {
-    return failure(
-        ErrorCode::invalid_program, fmt::format("an argument needs exactly one value, this one has {}", said),
-        fmt::format("for {} give {}", in_quotes(declaration), wanted_argument(parameter, unit)), pointer);
-  }
-  if (argument.iteration && !states_one_number(argument)) {
-    return failure(
-        ErrorCode::invalid_program, "iteration needs an argument that is a single number",
+  const Pairing pair{in, argument, parameter, unit, pointer};
+  if (argument.iteration && argument.numbers->numbers.size() != 1) {
+    return invalid_program(
+        "iteration needs an argument that is a single number",
         "leave it out, or give one number such as {\"u32\": 0}; members of a structure have their own",
         pointer + "/iteration");
   }
-  if ((argument.access || argument.reinterpret) && !argument.buffer) {
-    const std::string key = argument.access ? "access" : "reinterpret";
-    return failure(ErrorCode::invalid_program, key + " needs a buffer", "leave it out", pointer + "/" + key);
-  }
   if (argument.null) {
-    return resolve_null(parameter, unit, pointer);
-  }
-  if (argument.image || argument.sampler) {
-    return resolve_object(in, argument, parameter, unit, pointer);
-  }
-  if (argument.buffer) {
-    return resolve_buffer(in, argument, parameter, unit, pointer);
+    return pair.is_global_pointer() ? ProgramArgument{.kind = ProgramArgument::Kind::null, .value = {}}
+                                    : Result<ProgramArgument>(pair.refuse("a null pointer"));
   }
   if (argument.hits) {
-    TIDEGATE_TRY(const std::uint32_t list, find_hits(in.input, in.memory, *argument.hits, pointer + "/hits"));
+    TIDEGATE_TRY(const std::uint32_t list,
+                 in.memory.find(StorageKind::list, *argument.hits, pointer + "/hits"));
     TIDEGATE_CHECK(check_hits_parameter(in.memory.buffers[list], parameter, unit, pointer));
     return ProgramArgument{
         .kind = ProgramArgument::Kind::buffer, .buffer = list, .access = Access::read_write, .value = {}};
   }
-  if (values != 0) {
-    return resolve_value(argument, parameter, unit, pointer);
+  if (!argument.numbers && !argument.structure && !argument.enumeration && !argument.bytes &&
+      !argument.buffer && !argument.image && !argument.sampler && !argument.local_bytes) {
+    return invalid_program(
+        "the argument has no value",
+        fmt::format("for {} give {}", pair.declaration(), wanted_argument(parameter, unit)), pointer);
   }
-  if (!parameter.is_pointer || parameter.space != AddressSpace::local) {
-    return tl::unexpected(argument_mismatch(
-        fmt::format("the argument is local memory, the kernel's parameter is {}", in_quotes(declaration)),
-        "give " + wanted_argument(parameter, unit), pointer));
-  }
-  if (*argument.local_bytes == 0) {
-    return failure(ErrorCode::out_of_range, "local memory of 0 bytes",
-                   "give the bytes that a work-group needs", pointer + "/local_bytes");
-  }
-  return ProgramArgument{
-      .kind = ProgramArgument::Kind::local, .local_bytes = *argument.local_bytes, .value = {}};
+  return argument.image         ? take_image(pair)
+         : argument.sampler     ? take_sampler(pair)
+         : argument.buffer      ? take_buffer(pair)
+         : argument.local_bytes ? take_local(pair)
+                                : take_value(pair);
 }
 
 } // namespace tidegate::engine

@@ -1,4 +1,4 @@
-// Converts numbers exactly or refuses them, and fills buffers by rules or from files.
+// First contents of buffers, by rules or from files, and files of outputs.
 #include "core/files.hpp"
 #include "core/npy.hpp"
 #include "work/contents.hpp"
@@ -6,7 +6,6 @@
 #include <tidegate/core/text.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -25,125 +24,109 @@
 namespace tidegate::engine {
 namespace {
 
-Error bad_file(const std::string& path, std::string message, std::string fix) {
-  return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path};
+using Contents = std::vector<std::byte>;
+
+tl::unexpected<Error> bad_file(const std::string& path, std::string message, std::string fix) {
+  return tl::unexpected(Error{
+      .code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix), .source = path});
 }
 
-// The element type of a tensor, if buffers have it.
-std::optional<ElementType> type_of(const Tensor& tensor) {
-  constexpr std::array<std::string_view, element_type_names.size()> names{
-      "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "F16", "F32", "F64"};
-  const auto found = std::ranges::find(names, tensor.type);
-  return found == names.end() ? std::nullopt : std::optional(static_cast<ElementType>(found - names.begin()));
+template <class T>
+Result<T> in_file(const std::string& path, Result<T> result) {
+  if (!result) {
+    result.error().source = path;
+  }
+  return result;
 }
-
-// Reads as many bytes of a file as there is room for. Error: cannot_read.
-Result<void> read_bytes(const Descriptor& file, const std::string& path, std::uint64_t offset,
-                        std::span<std::byte> room) {
-  return read_tensor(file, path, {.type = {}, .shape = {}, .offset = offset, .bytes = room.size()}, room);
-}
-
-// Reads the elements of a tensor; BF16 elements, the upper halves of f32, become f32.
-Result<NpyArray> elements_of(const Descriptor& file, const std::string& path, const Tensor& tensor) {
-  const bool brain_float = tensor.type == "BF16";
-  const auto type = brain_float ? ElementType::f32 : type_of(tensor);
-  if (!type) {
-    return tl::unexpected(bad_file(
-        path, fmt::format("elements of {} cannot be converted", printable(tensor.type)),
-        "leave convert out, and give the buffer an unsigned type, which takes the bytes as they are"));
-  }
-  NpyArray array{.type = *type, .shape = tensor.shape, .bytes = std::vector<std::byte>(tensor.bytes)};
-  TIDEGATE_CHECK(read_tensor(file, path, tensor, array.bytes));
-  if (brain_float) {
-    std::vector<std::byte> wide(2 * array.bytes.size());
-    for (std::size_t i = 0; i < array.bytes.size(); ++i) {
-      wide[2 * i + (i % 2 == 0 ? 2 : 1)] = array.bytes[i];
-    }
-    array.bytes = std::move(wide);
-  }
-  return array;
-}
-
-// Takes an array's elements as the buffer's: count, shape and type must match, unless the buffer's `convert`
-// allows another type.
-Result<void> take_elements(std::vector<std::byte>& contents, const BufferSpec& buffer,
-                           const std::string& path, NpyArray array, std::string_view what);
-
-Result<void> read_safetensors(std::vector<std::byte>& contents, const BufferSpec& buffer,
-                              const std::string& path) {
-  TIDEGATE_TRY(const Descriptor file, open_input(path));
-  TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
-  if (buffer.init->convert && type_of(tensor) != buffer.type) {
-    TIDEGATE_TRY(NpyArray array, elements_of(file, path, tensor));
-    return take_elements(contents, buffer, path, std::move(array), "tensor");
-  }
-  const bool raw = !is_signed_integer(buffer.type) && !is_float(buffer.type);
-  if (!raw && type_of(tensor) != buffer.type) {
-    return tl::unexpected(bad_file(
-        path, fmt::format("the tensor holds {}, the buffer {}", printable(tensor.type), name(buffer.type)),
-        "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
-        "bytes as they are"));
-  }
-  if (tensor.bytes != contents.size()) {
-    return tl::unexpected(bad_file(path,
-                                   fmt::format("the tensor of shape {} has {}, the buffer {}",
-                                               shortened(shape_text(tensor.shape)),
-                                               plural(tensor.bytes, "byte"), contents.size()),
-                                   fmt::format("give the buffer the count {}, or name another tensor",
-                                               tensor.bytes / element_bytes(buffer.type))));
-  }
-  return read_tensor(file, path, tensor, contents);
-}
-
-// Stores the elements of the array as the type of the buffer.
-Result<void> convert_elements(std::vector<std::byte>& contents, ElementType type, const NpyArray& array,
-                              const std::string& path);
-
-constexpr std::size_t npy_header_room = std::size_t{1} << 20U; // far more than numpy.save writes
 
 bool is_npy(std::string_view path) {
   return path.ends_with(".npy");
 }
 
-Result<void> read_npy(std::vector<std::byte>& contents, const BufferSpec& buffer, const std::string& path,
-                      std::string_view file) {
-  auto array = parse_npy(file);
-  if (!array) {
-    array.error().source = path;
-    return tl::unexpected(std::move(array.error()));
-  }
-  return take_elements(contents, buffer, path, std::move(*array), "array");
-}
+constexpr std::size_t npy_header_room = std::size_t{1} << 20U; // far more than numpy.save writes
 
-Result<void> take_elements(std::vector<std::byte>& contents, const BufferSpec& buffer,
-                           const std::string& path, NpyArray array, std::string_view what) {
-  const bool convert = buffer.init && buffer.init->convert;
-  if (array.type != buffer.type && !convert) {
-    return tl::unexpected(bad_file(
-        path, fmt::format("the {} holds {}, the buffer {}", what, name(array.type), name(buffer.type)),
-        fmt::format("give the buffer the type {}, or say \"convert\": true", name(array.type))));
+// Takes an array's elements as the buffer's: count, shape and type must match, unless the buffer's `convert`
+// allows another type.
+Result<Contents> elements_of(NpyArray array, const BufferSpec& buffer, const std::string& path,
+                             std::string_view what) {
+  if (array.type != buffer.type && !buffer.init->convert) {
+    return bad_file(path,
+                    fmt::format("the {} holds {}, the buffer {}", what, name(array.type), name(buffer.type)),
+                    fmt::format("give the buffer the type {}, or say \"convert\": true", name(array.type)));
   }
+  const std::string shape = shortened(shape_text(array.shape));
   const std::uint64_t count = array.bytes.size() / element_bytes(array.type);
   if (count != buffer.count) {
-    return tl::unexpected(
-        bad_file(path,
-                 fmt::format("the {} of shape {} has {}, the buffer {}", what,
-                             shortened(shape_text(array.shape)), plural(count, "element"), buffer.count),
-                 count == 0 ? "name a file with elements"
-                            : fmt::format("give the buffer the count {}, or another file", count)));
+    return bad_file(path,
+                    fmt::format("the {} of shape {} has {}, the buffer {}", what, shape,
+                                plural(count, "element"), buffer.count),
+                    count == 0 ? "name a file with elements"
+                               : fmt::format("give the buffer the count {}, or another file", count));
   }
   if (buffer.shape && array.shape.size() > 1 && array.shape != *buffer.shape) {
-    return tl::unexpected(
-        bad_file(path,
-                 fmt::format("the {} has the shape {}, the buffer {}", what,
-                             shortened(shape_text(array.shape)), shortened(shape_text(*buffer.shape))),
-                 fmt::format("give the buffer the shape of the {}, or another file", what)));
+    return bad_file(path,
+                    fmt::format("the {} has the shape {}, the buffer {}", what, shape,
+                                shortened(shape_text(*buffer.shape))),
+                    fmt::format("give the buffer the shape of the {}, or another file", what));
   }
   if (array.type != buffer.type) {
-    return convert_elements(contents, buffer.type, array, path);
+    TIDEGATE_TRY(array, in_file(path, converted(array, buffer.type)));
   }
-  contents = std::move(array.bytes);
-  return {};
+  return std::move(array.bytes);
+}
+
+Result<Contents> read_safetensors(const BufferSpec& buffer, const std::string& path) {
+  TIDEGATE_TRY(const Descriptor file, open_input(path));
+  TIDEGATE_TRY(const Tensor tensor, find_tensor(file, path, *buffer.init->tensor));
+  if (buffer.init->convert && type_of(tensor) != buffer.type) {
+    TIDEGATE_TRY(NpyArray array, read_array(file, path, tensor));
+    return elements_of(std::move(array), buffer, path, "tensor");
+  }
+  const bool raw = !is_signed_integer(buffer.type) && !is_float(buffer.type);
+  if (!raw && type_of(tensor) != buffer.type) {
+    return bad_file(
+        path, fmt::format("the tensor holds {}, the buffer {}", printable(tensor.type), name(buffer.type)),
+        "give the buffer the tensor's type, say \"convert\": true, or give it an unsigned type, which takes the "
+        "bytes as they are");
+  }
+  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+  if (tensor.bytes != bytes) {
+    return bad_file(path,
+                    fmt::format("the tensor of shape {} has {}, the buffer {}",
+                                shortened(shape_text(tensor.shape)), plural(tensor.bytes, "byte"), bytes),
+                    fmt::format("give the buffer the count {}, or name another tensor",
+                                tensor.bytes / element_bytes(buffer.type)));
+  }
+  Contents contents(bytes);
+  TIDEGATE_CHECK(read_tensor(file, path, tensor, contents));
+  return contents;
+}
+
+// Reads all contents of a buffer from its file. Errors: bad_array for another type or count; those of reading.
+Result<Contents> read_buffer_file(const BufferSpec& buffer, const std::string& path) {
+  if (buffer.init->tensor) {
+    return read_safetensors(buffer, path);
+  }
+  const std::uint64_t bytes = buffer.count * element_bytes(buffer.type);
+  // Reading stops at `most`: a larger file is wrong, whatever its size.
+  const std::size_t most = bytes + (is_npy(path) ? npy_header_room : 0);
+  auto file = read_all(path, most);
+  if (!file && file.error().code != ErrorCode::input_too_large) {
+    return tl::unexpected(std::move(file.error()));
+  }
+  if (file && is_npy(path)) {
+    TIDEGATE_TRY(NpyArray array, in_file(path, parse_npy(*file)));
+    return elements_of(std::move(array), buffer, path, "array");
+  }
+  if (!file || file->size() != bytes) {
+    return bad_file(path,
+                    fmt::format("the file holds {}, {} elements of {} are {}",
+                                file ? plural(file->size(), "byte") : fmt::format("more than {} bytes", most),
+                                buffer.count, name(buffer.type), bytes),
+                    "give the buffer the count of the file, or another file");
+  }
+  const auto data = std::as_bytes(std::span(*file));
+  return Contents(data.begin(), data.end());
 }
 
 } // namespace
@@ -159,47 +142,16 @@ Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const
   }
   TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
   if (is_npy(path)) {
-    auto array = parse_npy(file);
-    if (!array) {
-      array.error().source = path;
-      return tl::unexpected(std::move(array.error()));
-    }
-    return array->shape.empty() ? std::vector{std::uint64_t{1}} : std::move(array->shape);
+    TIDEGATE_TRY(NpyArray array, in_file(path, parse_npy(file)));
+    return array.shape.empty() ? std::vector{std::uint64_t{1}} : std::move(array.shape);
   }
   if (file.size() % size != 0) {
-    return tl::unexpected(bad_file(path,
-                                   fmt::format("the file holds {}, and elements of {} have {}",
-                                               plural(file.size(), "byte"), name(buffer.type), size),
-                                   "give the buffer another type, or another file"));
+    return bad_file(path,
+                    fmt::format("the file holds {}, and elements of {} have {}", plural(file.size(), "byte"),
+                                name(buffer.type), size),
+                    "give the buffer another type, or another file");
   }
   return std::vector{std::uint64_t{file.size() / size}};
-}
-
-Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
-                              const std::string& path) {
-  if (buffer.init && buffer.init->tensor) {
-    return read_safetensors(contents, buffer, path);
-  }
-  const bool npy = is_npy(path);
-  // Reading stops at `most`: a larger file is wrong, whatever its size.
-  const std::size_t most = contents.size() + (npy ? npy_header_room : 0);
-  auto file = read_all(path, most);
-  if (!file && file.error().code != ErrorCode::input_too_large) {
-    return tl::unexpected(std::move(file.error()));
-  }
-  if (file && npy) {
-    return read_npy(contents, buffer, path, *file);
-  }
-  if (!file || file->size() != contents.size()) {
-    return tl::unexpected(
-        bad_file(path,
-                 fmt::format("the file holds {}, {} elements of {} are {}",
-                             file ? plural(file->size(), "byte") : fmt::format("more than {} bytes", most),
-                             buffer.count, name(buffer.type), contents.size()),
-                 "give the buffer the count of the file, or another file"));
-  }
-  std::ranges::copy(std::as_bytes(std::span(*file)), contents.begin());
-  return {};
 }
 
 std::string buffer_file_head(ElementType type, const std::string& path,
@@ -220,131 +172,10 @@ Result<void> write_buffer(ElementType type, std::span<const std::byte> contents,
 
 namespace {
 
-// Wide enough for the sum and difference of any two 64-bit integers. ISO C++ lacks the types, hence
-// __extension__.
-__extension__ typedef __int128 Integer;
-__extension__ typedef unsigned __int128 UnsignedInteger;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
-using Contents = std::vector<std::byte>;
-
-// The nearest float of type T, or infinity.
-template <class T>
-T rounded(auto value) {
-  if constexpr (std::same_as<T, Half>) {
-    return half_from(static_cast<double>(value)); // numbers above 2^53 become infinite anyway
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-bool is_whole(double value) {
-  return std::trunc(value) == value;
-}
-
-std::optional<Integer> as_integer(const Number& number) {
-  constexpr double limit = 0x1p65;
-  const double* const value = std::get_if<double>(&number);
-  if (value == nullptr) {
-    return std::visit([](auto stated) { return static_cast<Integer>(stated); }, number);
-  }
-  if (is_whole(*value) && std::fabs(*value) < limit) {
-    return static_cast<Integer>(*value);
-  }
-  return std::nullopt;
-}
-
-double as_double(const Number& number) {
-  return std::visit([](auto value) { return static_cast<double>(value); }, number);
-}
-
-template <std::integral T>
-bool fits(Integer value) {
-  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
-}
-
-template <class T>
-std::optional<T> converted(const Number& number) {
-  if constexpr (std::integral<T>) {
-    const auto value = as_integer(number);
-    return value && fits<T>(*value) ? std::optional(static_cast<T>(*value)) : std::nullopt;
-  } else {
-    const T value = std::visit([](auto stated) { return rounded<T>(stated); }, number);
-    return std::isfinite(to_double(value)) ? std::optional(value) : std::nullopt;
-  }
-}
-
-std::string number_text(const Number& number) {
-  return std::visit([](auto value) { return fmt::format("{}", value); }, number);
-}
-
-// "-128 to 127".
-std::string range_text(ElementType type) {
-  return with_type(type, []<class T>(T) {
-    if constexpr (std::integral<T>) {
-      return fmt::format("{} to {}", std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
-    } else if constexpr (std::same_as<T, Half>) {
-      return std::string("-65504 to 65504");
-    } else {
-      return fmt::format("{} to {}", std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max());
-    }
-  });
-}
-
-// An element as a number.
-template <class T>
-Number number_at(const std::byte* at) {
-  T value{};
-  std::memcpy(&value, at, sizeof(T));
-  if constexpr (!std::integral<T>) {
-    return to_double(value);
-  } else if constexpr (std::signed_integral<T>) {
-    return std::int64_t{value};
-  } else {
-    return std::uint64_t{value};
-  }
-}
-
-Result<void> convert_elements(std::vector<std::byte>& contents, ElementType type, const NpyArray& array,
-                              const std::string& path) {
-  const std::size_t from_bytes = element_bytes(array.type);
-  const std::size_t to_bytes = element_bytes(type);
-  return with_type(array.type, [&]<class T>(T) -> Result<void> {
-    for (std::size_t i = 0; i < array.bytes.size() / from_bytes; ++i) {
-      const Number number = number_at<T>(&array.bytes[i * from_bytes]);
-      std::byte* const at = &contents[i * to_bytes];
-      const double* const real = std::get_if<double>(&number);
-      if (real != nullptr && !std::isfinite(*real) && is_float(type)) {
-        with_type(type, [&]<class U>(U) {
-          if constexpr (!std::integral<U>) {
-            const U value = rounded<U>(*real);
-            std::memcpy(at, &value, sizeof(U));
-          }
-        });
-      } else if (auto stored = store_number(number, type, at); !stored) {
-        return tl::unexpected(
-            bad_file(path, fmt::format("element {}: {}", i, stored.error().message), stored.error().fix));
-      }
-    }
-    return {};
-  });
-}
-
-Error out_of_range(std::string message, std::string fix) {
+Error failed(std::string message, std::string fix) {
   return {.code = ErrorCode::out_of_range, .message = std::move(message), .fix = std::move(fix)};
-}
-
-Error does_not_fit(const Number& number, ElementType type) {
-  const std::string_view taken = is_float(type) ? "a number" : "an integer";
-  std::string fix = fmt::format("give {} from {}", taken, range_text(type));
-  const double value = as_double(number);
-  if (!is_float(type) && !is_whole(value)) {
-    return out_of_range(fmt::format("{} is not an integer, and {} takes those from {}", number_text(number),
-                                    name(type), range_text(type)),
-                        std::move(fix));
-  }
-  return out_of_range(
-      fmt::format("{} is outside the range of {}, {}", number_text(number), name(type), range_text(type)),
-      std::move(fix));
 }
 
 // Elements of a buffer from the one with number `first` on, as many as there is room for.
@@ -366,9 +197,7 @@ void generate(const Elements& elements, const auto& element) {
 
 Result<void> fill_all(const Elements& elements, ElementType type, const Number& number) {
   std::array<std::byte, sizeof(std::uint64_t)> pattern{};
-  if (auto stored = store_number(number, type, pattern.data()); !stored) {
-    return stored;
-  }
+  TIDEGATE_CHECK(store_number(number, type, pattern.data()));
   with_type(type, [&]<class T>(T value) {
     std::memcpy(&value, pattern.data(), sizeof(T));
     generate<T>(elements, [value](std::uint64_t) { return value; });
@@ -377,9 +206,9 @@ Result<void> fill_all(const Elements& elements, ElementType type, const Number& 
 }
 
 Error iota_leaves(ElementType type, std::uint64_t element) {
-  return out_of_range(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
-                                  range_text(type), element),
-                      "lower the count or the step, or use a larger type");
+  return failed(fmt::format("the iota leaves the range of {}, {}, at element {}", name(type),
+                            range_text(type), element),
+                "lower the count or the step, or use a larger type");
 }
 
 template <std::integral T>
@@ -393,10 +222,10 @@ Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementTyp
     return tl::unexpected(does_not_fit(iota.step, type));
   }
   if (*step != 0) {
-    const Integer room =
+    const WideInteger room =
         *step > 0 ? std::numeric_limits<T>::max() - *start : *start - std::numeric_limits<T>::min();
-    const Integer inside = room / (*step > 0 ? *step : -*step); // steps that stay inside
-    if (count > 0 && Integer{count - 1} > inside) {
+    const WideInteger inside = room / (*step > 0 ? *step : -*step); // steps that stay inside
+    if (count > 0 && WideInteger{count - 1} > inside) {
       return tl::unexpected(iota_leaves(type, static_cast<std::uint64_t>(inside + 1)));
     }
   }
@@ -432,8 +261,8 @@ Result<void> fill_iota(const Elements& elements, std::uint64_t count, ElementTyp
 }
 
 Error empty_random_range(const std::string& low, const std::string& high, ElementType type) {
-  return out_of_range(fmt::format("no {} is in the random range from {} to below {}", name(type), low, high),
-                      "give a low below the high");
+  return failed(fmt::format("no {} is in the random range from {} to below {}", name(type), low, high),
+                "give a low below the high");
 }
 
 // A multiply and a shift map 64 random bits to the range. For w values the bias is at most w in 2^64 (Lemire,
@@ -447,14 +276,14 @@ Result<void> fill_random(const Elements& elements, ElementType type, const Rando
   if (!low || !fits<T>(*low)) {
     return tl::unexpected(does_not_fit(low_number, type));
   }
-  const auto high = random.high ? as_integer(*random.high) : Integer{Limits::max()} + 1;
-  if (!high || *high > Integer{Limits::max()} + 1) { // `high` is exclusive
+  const auto high = random.high ? as_integer(*random.high) : WideInteger{Limits::max()} + 1;
+  if (!high || *high > WideInteger{Limits::max()} + 1) { // `high` is exclusive
     return tl::unexpected(does_not_fit(*random.high, type));
   }
   if (*low >= *high) {
     return tl::unexpected(empty_random_range(number_text(low_number), fmt::format("{}", *high), type));
   }
-  const auto width = static_cast<UnsignedInteger>(*high - *low); // at most 2^64
+  const auto width = static_cast<UnsignedWide>(*high - *low); // at most 2^64
   const auto low_bits = static_cast<std::uint64_t>(*low);
   const RandomNumbers numbers(random.seed);
   generate<T>(elements, [=](std::uint64_t i) {
@@ -502,22 +331,6 @@ Result<void> fill_by_rule(const Elements& elements, const BufferSpec& buffer) {
   });
 }
 
-Result<void> fill_contents(Contents& contents, const BufferSpec& buffer, const std::string& folder) {
-  if (!buffer.init) {
-    return {};
-  }
-  return buffer.init->file ? read_buffer_file(contents, buffer, path_in(folder, *buffer.init->file))
-                           : fill_by_rule({contents}, buffer);
-}
-
-Error no_memory(const BufferSpec& buffer, std::uint64_t bytes) {
-  return {.code = ErrorCode::host_out_of_memory,
-          .message = fmt::format("the host has no memory left for {} elements of {}, {}",
-                                 bytes / element_bytes(buffer.type), name(buffer.type), bytes_text(bytes)),
-          .fix = "give the buffer a lower count, or the process more memory",
-          .requested = bytes};
-}
-
 // Returns where a file has the buffer's contents as they are; nothing if they must be read as a whole, because they are
 // converted, or because the file is another than the buffer needs.
 Result<std::optional<std::uint64_t>> contents_in_file(const BufferSpec& buffer, const std::string& path) {
@@ -539,7 +352,7 @@ Result<std::optional<std::uint64_t>> contents_in_file(const BufferSpec& buffer, 
   }
   TIDEGATE_TRY(const Descriptor file, open_input(path));
   std::string begin(std::min<std::uint64_t>(size, npy_header_room), '\0');
-  TIDEGATE_CHECK(read_bytes(file, path, 0, std::as_writable_bytes(std::span(begin))));
+  TIDEGATE_CHECK(read_tensor(file, path, {.bytes = begin.size()}, std::as_writable_bytes(std::span(begin))));
   const auto head = parse_npy_head(begin);
   const bool as_is = head && head->type == buffer.type && !head->big_endian && head->bytes == bytes &&
                      head->offset + bytes == size &&
@@ -547,53 +360,38 @@ Result<std::optional<std::uint64_t>> contents_in_file(const BufferSpec& buffer, 
   return as_is ? std::optional(head->offset) : std::nullopt;
 }
 
-Error too_large(const BufferSpec& buffer) {
-  return out_of_range(fmt::format("{} elements of {} do not fit the memory", buffer.count, name(buffer.type)),
-                      "give the buffer a lower count");
-}
-
 } // namespace
-
-Result<void> store_number(const Number& number, ElementType type, std::byte* at) {
-  return with_type(type, [&]<class T>(T) -> Result<void> {
-    const auto value = converted<T>(number);
-    if (!value) {
-      return tl::unexpected(does_not_fit(number, type));
-    }
-    std::memcpy(at, &*value, sizeof(T));
-    return {};
-  });
-}
 
 Result<std::vector<std::byte>> initial_part(const BufferSpec& buffer, const std::string& folder,
                                             std::uint64_t begin, std::uint64_t bytes) {
-  const std::string path = buffer.init && buffer.init->file ? path_in(folder, *buffer.init->file) : "";
-  std::uint64_t data = 0; // where the contents begin in the file
-  if (!path.empty()) {
-    TIDEGATE_TRY(const auto found, contents_in_file(buffer, path));
-    if (!found) {
-      TIDEGATE_TRY(const Contents all, initial_contents(buffer, folder));
-      return Contents(all.begin() + static_cast<std::ptrdiff_t>(begin),
-                      all.begin() + static_cast<std::ptrdiff_t>(begin + bytes));
-    }
-    data = *found;
-  }
-  Contents contents;
   try {
-    contents.resize(bytes);
-  } catch (const std::bad_alloc&) {
-    return tl::unexpected(no_memory(buffer, bytes));
-  }
-  if (!buffer.init) {
-    return contents; // zeros
-  }
-  if (path.empty()) {
-    TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
-  } else {
+    if (!buffer.init || !buffer.init->file) {
+      Contents contents(bytes);
+      if (buffer.init) {
+        TIDEGATE_CHECK(fill_by_rule({contents, begin / element_bytes(buffer.type)}, buffer));
+      }
+      return contents;
+    }
+    const std::string path = path_in(folder, *buffer.init->file);
+    TIDEGATE_TRY(const auto data, contents_in_file(buffer, path));
+    if (!data) {
+      TIDEGATE_TRY(Contents all, read_buffer_file(buffer, path));
+      const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+      return bytes == all.size() ? std::move(all)
+                                 : Contents(first, first + static_cast<std::ptrdiff_t>(bytes));
+    }
+    Contents contents(bytes);
     TIDEGATE_TRY(const Descriptor file, open_input(path));
-    TIDEGATE_CHECK(read_bytes(file, path, data + begin, contents));
+    TIDEGATE_CHECK(read_tensor(file, path, {.offset = *data + begin, .bytes = bytes}, contents));
+    return contents;
+  } catch (const std::bad_alloc&) {
+    return tl::unexpected(Error{
+        .code = ErrorCode::host_out_of_memory,
+        .message = fmt::format("the host has no memory left for {} elements of {}, {}",
+                               bytes / element_bytes(buffer.type), name(buffer.type), bytes_text(bytes)),
+        .fix = "give the buffer a lower count, or the process more memory",
+        .requested = bytes});
   }
-  return contents;
 }
 
 Result<void> check_rule(const BufferSpec& buffer) {
@@ -602,19 +400,12 @@ Result<void> check_rule(const BufferSpec& buffer) {
 }
 
 Result<std::vector<std::byte>> initial_contents(const BufferSpec& buffer, const std::string& folder) {
-  Contents contents;
-  if (buffer.count > contents.max_size() / element_bytes(buffer.type)) {
-    return tl::unexpected(too_large(buffer));
+  if (buffer.count > Contents().max_size() / element_bytes(buffer.type)) {
+    return failure(ErrorCode::out_of_range,
+                   fmt::format("{} elements of {} do not fit the memory", buffer.count, name(buffer.type)),
+                   "give the buffer a lower count");
   }
-  try {
-    contents.resize(buffer.count * element_bytes(buffer.type));
-    if (auto filled = fill_contents(contents, buffer, folder); !filled) {
-      return tl::unexpected(std::move(filled.error()));
-    }
-  } catch (const std::bad_alloc&) {
-    return tl::unexpected(no_memory(buffer, buffer.count * element_bytes(buffer.type)));
-  }
-  return contents;
+  return initial_part(buffer, folder, 0, buffer.count * element_bytes(buffer.type));
 }
 
 } // namespace tidegate::engine

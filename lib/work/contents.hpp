@@ -18,11 +18,6 @@
 
 namespace tidegate::engine {
 
-// Reads the contents of a buffer from its file. Errors: bad_array for another type or count; those of
-// reading.
-Result<void> read_buffer_file(std::vector<std::byte>& contents, const BufferSpec& buffer,
-                              const std::string& path);
-
 // Returns the shape of the contents of the buffer's file; of raw bytes one dimension. Errors: as of reading.
 Result<std::vector<std::uint64_t>> shape_in_file(const BufferSpec& buffer, const std::string& path);
 
@@ -33,10 +28,6 @@ std::string buffer_file_head(ElementType type, const std::string& path, std::spa
 // without one.
 Result<void> write_buffer(ElementType type, std::span<const std::byte> contents, const std::string& path,
                           std::span<const std::uint64_t> shape = {});
-
-// Stores element_bytes(type) bytes. Integers must be exact; floats are rounded to nearest, ties to even.
-// Error: out_of_range if the number is too large for the type, or a fraction for an integer type.
-Result<void> store_number(const Number& number, ElementType type, std::byte* at);
 
 // Checks the buffer's fill, iota or random rule. Error: out_of_range for numbers that the type cannot hold,
 // and for an empty random range.
@@ -72,9 +63,5 @@ Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> 
 // Checks of data files before a device is used: none; inputs are readable and outputs writable; input
 // contents also match the program. Each includes those before it, so std::min takes the weaker one.
 enum class FileCheck : std::uint8_t { none, reachable, contents };
-
-// Checks the files of one buffer or image. Errors: cannot_read, cannot_write, bad_array.
-Result<void> check_data_files(const ProgramBuffer& buffer, const std::optional<BufferInit>& init,
-                              const std::string& folder, FileCheck check);
 
 } // namespace tidegate::engine

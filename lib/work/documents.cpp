@@ -1,6 +1,6 @@
-// JSON fields of wave programs: one table drives decoder, encoder, schema and reference. Waves: resolve_waves.cpp.
-#include "work/documents.hpp"
-
+// JSON fields of wave programs: one table drives decoder, encoder, schema and reference.
+#include "work/program.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/policy/documents.hpp>
@@ -41,7 +41,9 @@ constexpr Field init_fields[] = {
         "whether an .npy file or a tensor may hold elements of another type, which are rounded to the "
         "buffer's; integers have to fit"),
 };
-TIDEGATE_RECORD(BufferInit, init_fields);
+constexpr Rule init_rules[] = {exactly_one(init_fields, "fill iota random file"),
+                               needs(init_fields, "tensor", "file"), needs(init_fields, "convert", "file")};
+TIDEGATE_RECORD(BufferInit, init_fields, init_rules);
 
 constexpr Field expect_fields[] = {
     required<&ExpectSpec::file>("array of the buffer's type and size: .npy, or else raw bytes, relative to "
@@ -66,7 +68,8 @@ constexpr Field program_buffer_fields[] = {
     defaulted<&BufferSpec::raw>(raw_meaning),
     optional<&BufferSpec::note>(note_meaning),
 };
-TIDEGATE_RECORD(BufferSpec, program_buffer_fields);
+constexpr Rule program_buffer_rules[] = {needs(program_buffer_fields, "expect", "output")};
+TIDEGATE_RECORD(BufferSpec, program_buffer_fields, program_buffer_rules);
 
 constexpr Field image_fields[] = {
     required<&ImageSpec::format>("order and type of a texel's channels: rgba_unorm8, r_float32, …"),
@@ -119,15 +122,19 @@ constexpr Field op_fields[] = {
     optional<&OpSpec::priority>("priority of a queue op's items, 0 is first; left out, 2").between(0, 4),
     optional<&OpSpec::note>(note_meaning),
 };
-TIDEGATE_RECORD(OpSpec, op_fields);
+constexpr Rule op_rules[] = {needs(op_fields, "pure", "queue"), needs(op_fields, "priority", "queue")};
+TIDEGATE_RECORD(OpSpec, op_fields, op_rules);
 
+template <Progression::Form Form>
+constexpr Field step_field(std::string_view key, std::string_view meaning) {
+  return keyed<&IterationSpec::step, &IterationStep::form, Form, &IterationStep::by>(key, meaning);
+}
 constexpr Field iteration_fields[] = {
-    optional<&IterationSpec::add>(
-        "added in every step; a float is first + steps * add with one rounding, not a sum of "
-        "rounded steps"),
-    optional<&IterationSpec::multiply>("multiplied by in every step"),
-    optional<&IterationSpec::shift_left>("bits that every step shifts to the left"),
-    optional<&IterationSpec::shift_right>("bits that every step shifts to the right"),
+    step_field<Progression::Form::add>("add", "added in every step; a float is first + steps * add with one "
+                                              "rounding, not a sum of rounded steps"),
+    step_field<Progression::Form::multiply>("multiply", "multiplied by in every step"),
+    step_field<Progression::Form::shift_left>("shift_left", "bits that every step shifts to the left"),
+    step_field<Progression::Form::shift_right>("shift_right", "bits that every step shifts to the right"),
     defaulted<&IterationSpec::every>("iterations that a step takes")
         .between(1, std::numeric_limits<std::uint64_t>::max()),
     optional<&IterationSpec::cycle>("steps after which the value starts again; left out, never")
@@ -137,7 +144,23 @@ constexpr Field iteration_fields[] = {
     defaulted<&IterationSpec::round>("whether rounds of the wave's innermost loop are counted, from 0, and "
                                      "not iterations"),
 };
-TIDEGATE_RECORD(IterationSpec, iteration_fields);
+constexpr Rule iteration_rules[] = {exactly_one(iteration_fields, "add multiply shift_left shift_right")};
+TIDEGATE_RECORD(IterationSpec, iteration_fields, iteration_rules);
+
+template <ElementType Type>
+constexpr Field numbers_field() {
+  constexpr std::array<std::string_view, 11> meanings{
+      "char value, or several for a vector",  "uchar value, or several for a vector",
+      "short value, or several for a vector", "ushort value, or several for a vector",
+      "int value, or several for a vector",   "uint value, or several for a vector",
+      "long value, or several for a vector",  "ulong value, or several for a vector",
+      "half value, or several for a vector",  "float value, or several for a vector",
+      "double value, or several for a vector"};
+  constexpr auto type = static_cast<std::size_t>(Type);
+  return keyed<&ArgumentSpec::numbers, &TypedNumbers::type, Type, &TypedNumbers::numbers>(
+             element_type_names[type], meanings[type])
+      .or_single();
+}
 
 constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::buffer>("name of a buffer, for a pointer"),
@@ -148,7 +171,7 @@ constexpr Field argument_fields[] = {
         "whether the kernel deliberately reads the buffer's elements as another type"),
     optional<&ArgumentSpec::halo>(
         "N: tile t touches only the buffer's elements of tiles t - N to t + N; "
-        "or a number for each dimension; left out, it is derived where that is certain. One that is smaller is refused")
+        "or a number for each dimension; left out, it is derived where that is certain")
         .or_single(),
     optional<&ArgumentSpec::rows>(
         "N: work-items with number i in the outermost dimension touch only the buffer's rows i - N to i + N, along "
@@ -162,17 +185,17 @@ constexpr Field argument_fields[] = {
     optional<&ArgumentSpec::image>("name of an image"),
     optional<&ArgumentSpec::sampler>("how an image is read, for a sampler_t"),
     optional<&ArgumentSpec::local_bytes>("local memory, for a local pointer"),
-    optional<&ArgumentSpec::i8>("char value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u8>("uchar value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i16>("short value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u16>("ushort value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i32>("int value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u32>("uint value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::i64>("long value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::u64>("ulong value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f16>("half value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f32>("float value, or several for a vector").or_single(),
-    optional<&ArgumentSpec::f64>("double value, or several for a vector").or_single(),
+    numbers_field<ElementType::i8>(),
+    numbers_field<ElementType::u8>(),
+    numbers_field<ElementType::i16>(),
+    numbers_field<ElementType::u16>(),
+    numbers_field<ElementType::i32>(),
+    numbers_field<ElementType::u32>(),
+    numbers_field<ElementType::i64>(),
+    numbers_field<ElementType::u64>(),
+    numbers_field<ElementType::f16>(),
+    numbers_field<ElementType::f32>(),
+    numbers_field<ElementType::f64>(),
     optional<&ArgumentSpec::structure>(
         "structure by value: its members by name, each a number, array or object, or a number that changes, as "
         "an argument: {\"i32\": 0, \"iteration\": {\"add\": 1}}")
@@ -184,7 +207,19 @@ constexpr Field argument_fields[] = {
         "how a number changes from iteration to iteration; after them it has taken all steps"),
     optional<&ArgumentSpec::note>(note_meaning),
 };
-TIDEGATE_RECORD(ArgumentSpec, argument_fields);
+constexpr std::string_view number_keys = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64";
+constexpr Rule argument_rules[] = {
+    exactly_one(
+        argument_fields,
+        "buffer hits null image sampler local_bytes i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 struct enum bytes",
+        true),
+    needs(argument_fields, "access", "buffer"),
+    needs(argument_fields, "reinterpret", "buffer"),
+    needs(argument_fields, "halo", "buffer"),
+    needs(argument_fields, "rows", "buffer"),
+    needs(argument_fields, "combine", "buffer"),
+    needs(argument_fields, "iteration", number_keys)};
+TIDEGATE_RECORD(ArgumentSpec, argument_fields, argument_rules);
 
 namespace {
 
@@ -222,6 +257,62 @@ Result<ArgumentSpec> argument_of(const Value& value, const std::string& pointer)
   }
   return std::move(argument.value);
 }
+
+constexpr Field fill_fields[] = {
+    required<&FillSpec::buffer>("name of the buffer"),
+    defaulted<&FillSpec::value>("value of every element"),
+    defaulted<&FillSpec::offset>("elements before the first one"),
+    optional<&FillSpec::count>("elements; left out, up to the end"),
+};
+TIDEGATE_RECORD(FillSpec, fill_fields);
+
+constexpr Field copy_fields[] = {
+    required<&CopySpec::from>("name of the buffer that is read"),
+    required<&CopySpec::to>("name of the buffer that is written"),
+    defaulted<&CopySpec::from_offset>("elements before the first one that is read"),
+    defaulted<&CopySpec::to_offset>("elements before the first one that is written"),
+    optional<&CopySpec::count>("elements that are read; left out, up to the end"),
+};
+TIDEGATE_RECORD(CopySpec, copy_fields);
+
+constexpr Field queue_item_fields[] = {
+    optional<&QueueItemSpec::op>("the op that runs it, by its name"),
+    optional<&QueueItemSpec::input>("buffer that it reads, by its name"),
+    optional<&QueueItemSpec::output>("buffer that it writes, by its name"),
+    optional<&QueueItemSpec::op_handle>(
+        "instead of op: which of the ops that the queue lists, counted from 0"),
+    optional<&QueueItemSpec::input_handle>("instead of input: which of the buffers that the queue lists"),
+    optional<&QueueItemSpec::output_handle>("instead of output: likewise"),
+    required<&QueueItemSpec::param>("passed to the op"),
+};
+constexpr Rule queue_item_rules[] = {exactly_one(queue_item_fields, "op op_handle"),
+                                     exactly_one(queue_item_fields, "input input_handle"),
+                                     exactly_one(queue_item_fields, "output output_handle")};
+TIDEGATE_RECORD(QueueItemSpec, queue_item_fields, queue_item_rules);
+
+constexpr Field queue_fields[] = {
+    required<&QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
+    required<&QueueSpec::buffers>(
+        "names of buffers, and of lists of hits for outputs; an item names two of them, "
+        "or their places in this list"),
+    optional<&QueueSpec::items>("the items themselves"),
+    optional<&QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
+                               ".ndjson or .jsonl, else four u32 an item"),
+    optional<&QueueSpec::capacity>(
+        "how many requeued items may wait at a time; left out, all. If ops publish items: how many may run and wait at a "
+        "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576"),
+    defaulted<&QueueSpec::on_full>(
+        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
+        "at least twice as large"),
+    defaulted<&QueueSpec::most_stalled_rounds>(
+        "rounds in a row without an item that gets done, after which the run ends")
+        .between(1, std::numeric_limits<std::uint32_t>::max()),
+    defaulted<&QueueSpec::runs_ahead>(
+        "if ops publish items: whether a work-group may run a few of the items that it publishes in the same "
+        "round; they may not see what other items of the round write"),
+};
+constexpr Rule queue_rules[] = {exactly_one(queue_fields, "items file")};
+TIDEGATE_RECORD(QueueSpec, queue_fields, queue_rules);
 
 constexpr Field program_dependency_fields[] = {
     required<&ProgramDependency::before>("index or name of the wave that comes first"),

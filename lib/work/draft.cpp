@@ -5,7 +5,6 @@
 #include "opencl_c/translation_unit.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
 #include "work/contents.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
@@ -27,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -105,12 +105,10 @@ std::optional<std::vector<std::uint64_t>> local_size_of(const DraftKernel& kerne
                           : std::nullopt;
 }
 
-// A buffer.
+// What a pointer points to.
 struct Memory {
-  std::string name;
   std::uint64_t element_bytes = 1;
   std::uint64_t width = 1; // elements of a vector
-  bool written = false;    // a pointer to it is not to const
   std::optional<ElementType> element;
   std::string assumed; // explanation where no element type fits the pointee
 };
@@ -157,13 +155,6 @@ Value zero_of(const TypeLayout& type, std::span<const std::uint64_t> dimensions)
   return Value{Value::List(dimensions.front(), zero_of(type, dimensions.subspan(1)))};
 }
 
-void set_numbers(ArgumentSpec& argument, ElementType type, std::vector<Number> numbers) {
-  const std::array<std::optional<std::vector<Number>>*, element_type_names.size()> all{
-      &argument.i8,  &argument.u8,  &argument.i16, &argument.u16, &argument.i32, &argument.u32,
-      &argument.i64, &argument.u64, &argument.f16, &argument.f32, &argument.f64};
-  *all[static_cast<std::size_t>(type)] = std::move(numbers);
-}
-
 // A count is the extent, another number 1; structures are zeros.
 ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) {
   ArgumentSpec argument;
@@ -183,14 +174,14 @@ ArgumentSpec draft_value(const DraftKernel& kernel, const Parameter& parameter) 
     const auto type = *opencl_c::arithmetic_type(layout->name);
     const ElementType element = *element_type_of(type.scalar);
     const std::uint64_t value = is_count(parameter) ? extent_of(kernel) : 1;
-    set_numbers(argument, element, std::vector<Number>(type.width, Number(value)));
+    argument.numbers = {element, std::vector<Number>(type.width, Number(value))};
     argument.note =
         parameter.name + (is_count(parameter) ? ": placeholder, the extent of the range" : ": placeholder");
   }
   return argument;
 }
 
-// An image without contents, in a format that the kernel's body can read.
+// An image in a format that the kernel's body can read.
 ImageSpec draft_image(const Parameter& parameter, const DraftKernel& kernel) {
   const std::string_view type = parameter.type;
   const auto calls = [&](std::string_view ending) {
@@ -216,6 +207,8 @@ ImageSpec draft_image(const Parameter& parameter, const DraftKernel& kernel) {
     image.layers = layers;
   }
   image.texel_buffer = type.find("buffer") != std::string_view::npos;
+  image.init = BufferInit{.random = Random{.seed = 1}};
+  image.note = "placeholder: format, size, init";
   return image;
 }
 
@@ -231,7 +224,6 @@ public:
     for (const DraftKernel& op : queue_ops_) {
       add_items(op);
     }
-    add_buffers();
     program_.note = "a draft: every note names placeholder values";
     return std::move(program_);
   }
@@ -272,11 +264,9 @@ private:
     // A plain launch compiles the kernel's file without the definitions that queue ops need.
     for (const DraftKernel& op : queue_ops_) {
       if (std::ranges::find(kernels_, op.source, &DraftKernel::source) != kernels_.end()) {
-        errors.add(with_line_of(
-            units_[op.source]->files,
-            opencl_c::error_at(*op.unit, op.function->begin, ErrorCode::kernel_source,
-                               in_quotes(op.function->name) + " is a queue op in a file with kernels",
-                               "put queue ops in a separate file")));
+        errors.add(error_at(*units_[op.source], op.function->begin, ErrorCode::kernel_source,
+                            in_quotes(op.function->name) + " is a queue op in a file with kernels",
+                            "put queue ops in a separate file"));
       }
     }
     TIDEGATE_CHECK(errors.result());
@@ -287,7 +277,7 @@ private:
           return each.body && unit->unit.is(each.name_token - 1, "void"); // as kernels do, it returns nothing
         });
         if (found != functions.end()) {
-          return tl::unexpected(no_kernel(*unit, *found));
+          return no_kernel(*unit, *found);
         }
       }
       return failure(ErrorCode::unknown_name,
@@ -318,7 +308,7 @@ private:
     }
     QueueSpec& queue = *program_.waves.back().queue;
     const auto handle_of = [&](std::size_t parameter) {
-      const std::string& name = memory_for(op.function->parameters[parameter], op);
+      const std::string& name = buffer_for(op.function->parameters[parameter], op);
       const auto found = std::ranges::find(queue.buffers, name);
       const auto handle = static_cast<std::uint32_t>(found - queue.buffers.begin());
       if (found == queue.buffers.end()) {
@@ -364,16 +354,7 @@ private:
 
   Result<ArgumentSpec> draft_argument(const DraftKernel& kernel, const Parameter& parameter,
                                       std::uint64_t group_items) {
-    for (std::size_t k = parameter.tokens.begin; k < parameter.tokens.end; ++k) {
-      if (opencl_c::is_unsupported(kernel.unit->source.tokens[k].text)) {
-        return tl::unexpected(
-            with_line_of(units_[kernel.source]->files,
-                         opencl_c::error_at(*kernel.unit, k, ErrorCode::unsupported_kernel,
-                                            fmt::format("{} cannot be an argument of a wave",
-                                                        in_quotes(kernel.unit->source.tokens[k].text)),
-                                            fmt::format("write it without: {}", opencl_c::see_unsupported))));
-      }
-    }
+    TIDEGATE_CHECK(check_parameter(*units_[kernel.source], parameter));
     ArgumentSpec argument;
     if (takes_object(parameter)) {
       if (parameter.type == "sampler_t") {
@@ -389,7 +370,7 @@ private:
     } else if (parameter.is_pointer && appends_to(kernel, parameter)) {
       argument.hits = list_for(parameter, kernel);
     } else if (parameter.is_pointer) {
-      argument.buffer = memory_for(parameter, kernel);
+      argument.buffer = buffer_for(parameter, kernel);
     } else {
       argument = draft_value(kernel, parameter);
     }
@@ -435,47 +416,54 @@ private:
     return unique;
   }
 
-  // Returns the name of the buffer of this name and type, adding it if new.
-  const std::string& memory_for(const Parameter& parameter, const DraftKernel& kernel) {
-    Memory memory = pointee(parameter, *kernel.unit); // another file may declare another type of that name
-    const auto key = std::pair(parameter.name, fmt::format("{} {}", parameter.type, memory.element_bytes));
-    auto found = memory_index_.find(key);
-    if (found == memory_index_.end()) {
-      memory.name = unique_name(parameter.name, memory_names_);
-      found = memory_index_.emplace(key, memory_.size()).first;
-      memory_.push_back(std::move(memory));
+  // Returns what has the parameter's name and this type among buffers, images or lists; `make` makes it if it is new.
+  template <class Spec>
+  std::pair<std::string, Spec>& named(std::vector<std::pair<std::string, Spec>>& specs,
+                                      const Parameter& parameter, std::string type, auto make) {
+    const auto [found, is_new] = known_.try_emplace({&specs, parameter.name, std::move(type)}, specs.size());
+    if (is_new) {
+      specs.emplace_back(unique_name(parameter.name, memory_names_), make());
     }
-    memory_[found->second].written |= !parameter.is_const;
-    return memory_[found->second].name;
+    return specs[found->second];
   }
 
-  void add_buffers() {
-    for (const Memory& memory : memory_) {
-      BufferSpec buffer{.type = memory.element.value_or(ElementType::u8)};
-      buffer.count = elements * (memory.element ? memory.width : memory.element_bytes);
-      buffer.init = draft_contents(memory);
-      buffer.output = memory.written ? std::optional(memory.name + ".npy") : std::nullopt;
-      buffer.note =
-          fmt::format("placeholder: count, init{}{}", memory.assumed.empty() ? "" : "; ", memory.assumed);
-      program_.buffers.emplace_back(memory.name, std::move(buffer));
+  const std::string& buffer_for(const Parameter& parameter, const DraftKernel& kernel) {
+    const Memory memory =
+        pointee(parameter, *kernel.unit); // another file may declare another type of that name
+    auto& [name, buffer] =
+        named(program_.buffers, parameter, fmt::format("{} {}", parameter.type, memory.element_bytes), [&] {
+          return BufferSpec{.type = memory.element.value_or(ElementType::u8),
+                            .count = elements * (memory.element ? memory.width : memory.element_bytes),
+                            .init = draft_contents(memory),
+                            .output = {},
+                            .note = fmt::format("placeholder: count, init{}{}",
+                                                memory.assumed.empty() ? "" : "; ", memory.assumed)};
+        });
+    if (!parameter.is_const) {
+      buffer.output = name + ".npy";
     }
+    return name;
   }
 
-  std::string image_for(const Parameter& parameter, const DraftKernel& kernel) {
-    const auto key = std::pair(parameter.name, parameter.type);
-    auto found = image_index_.find(key);
-    if (found == image_index_.end()) {
-      const std::string name = unique_name(parameter.name, memory_names_);
-      ImageSpec image = draft_image(parameter, kernel);
-      image.init = BufferInit{.random = Random{.seed = 1}};
-      image.note = "placeholder: format, size, init";
-      found = image_index_.emplace(key, program_.images.size()).first;
-      program_.images.emplace_back(name, std::move(image));
-    }
-    auto& [name, image] = program_.images[found->second];
+  const std::string& image_for(const Parameter& parameter, const DraftKernel& kernel) {
+    auto& [name, image] =
+        named(program_.images, parameter, parameter.type, [&] { return draft_image(parameter, kernel); });
     if (parameter.image_access != opencl_c::ImageAccess::read_only) {
       image.output = name + ".npy";
     }
+    return name;
+  }
+
+  const std::string& list_for(const Parameter& parameter, const DraftKernel& kernel) {
+    auto& [name, list] = named(program_.hits, parameter, parameter.type, [&] {
+      const Memory memory = pointee(parameter, *kernel.unit);
+      HitsSpec made{
+          .type = memory.element.value_or(ElementType::u8), .on_overflow = HitOverflow::grow, .sorted = true};
+      made.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(made.type));
+      made.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
+      return made;
+    });
+    list.output = name + ".npy";
     return name;
   }
 
@@ -490,25 +478,6 @@ private:
     return false;
   }
 
-  // Returns the list of hits of this name and type, adding it if new.
-  std::string list_for(const Parameter& parameter, const DraftKernel& kernel) {
-    const auto key = std::pair(parameter.name, parameter.type);
-    auto found = list_index_.find(key);
-    if (found == list_index_.end()) {
-      const Memory memory = pointee(parameter, *kernel.unit);
-      const std::string name = unique_name(parameter.name, memory_names_);
-      HitsSpec list{.type = memory.element.value_or(ElementType::u8),
-                    .on_overflow = HitOverflow::grow,
-                    .sorted = true,
-                    .output = name + ".npy"};
-      list.width = static_cast<std::uint32_t>(memory.element_bytes / element_bytes(list.type));
-      list.note = memory.assumed.empty() ? std::nullopt : std::optional("placeholder: " + memory.assumed);
-      found = list_index_.emplace(key, program_.hits.size()).first;
-      program_.hits.emplace_back(name, std::move(list));
-    }
-    return program_.hits[found->second].first;
-  }
-
   static constexpr std::string_view hit_call = "tidegate_hit";
 
   const DraftRequest& request_;
@@ -520,10 +489,8 @@ private:
   WaveProgram program_;
   std::set<std::string> op_names_;
   std::set<std::string> memory_names_;
-  std::vector<Memory> memory_;
-  std::map<std::pair<std::string, std::string>, std::size_t> memory_index_; // by name and type
-  std::map<std::pair<std::string, std::string>, std::size_t> image_index_;
-  std::map<std::pair<std::string, std::string>, std::size_t> list_index_;
+  // Indices by list of the program, name and type.
+  std::map<std::tuple<const void*, std::string, std::string>, std::size_t> known_;
 };
 
 } // namespace
@@ -539,18 +506,15 @@ std::vector<DraftNote> notes_of(const WaveProgram& program) {
       notes.push_back({std::move(pointer), *note});
     }
   };
-  for (const auto& [name, buffer] : program.buffers) {
-    add("/buffers/" + pointer_token(name), buffer.note);
-  }
-  for (const auto& [name, image] : program.images) {
-    add("/images/" + pointer_token(name), image.note);
-  }
-  for (const auto& [name, list] : program.hits) {
-    add("/hits/" + pointer_token(name), list.note);
-  }
-  for (const auto& [name, op] : program.ops) {
-    add("/ops/" + pointer_token(name), op.note);
-  }
+  const auto add_all = [&](const std::string& part, const auto& specs) {
+    for (const auto& [name, spec] : specs) {
+      add(part + pointer_token(name), spec.note);
+    }
+  };
+  add_all("/buffers/", program.buffers);
+  add_all("/images/", program.images);
+  add_all("/hits/", program.hits);
+  add_all("/ops/", program.ops);
   for (std::size_t i = 0; i < program.waves.size(); ++i) {
     add(fmt::format("/waves/{}", i), program.waves[i].note);
     for (std::size_t k = 0; k < program.waves[i].args.size(); ++k) {

@@ -1,13 +1,12 @@
-#include "work/hits.hpp"
-
 #include "core/npy.hpp"
 #include "device/kernels.hpp"
 #include "device/session.hpp"
+#include "engine/recommend.hpp"
 #include "opencl_c/type_layout.hpp"
 #include "opencl_c/words.hpp"
 #include "wave/hits_state.h"
-#include "work/arguments.hpp"
 #include "work/contents.hpp"
+#include "work/resolve.hpp"
 #include <tidegate/core/text.hpp>
 #include <tidegate/policy/launch_policy.hpp>
 
@@ -155,8 +154,13 @@ UnorderedDifference compare(Bytes expected, Bytes found, const Shape& shape, std
           .found = plural(all_found, "hit")};
 }
 
-Result<std::uint32_t> derived_capacity(const HitsSpec& spec, const HitSources& sources,
-                                       const policy::LaunchPolicy& policy) {
+// Returns the capacity that the policy derives. Errors have the place of the list, `pointer`.
+Result<std::uint64_t> derived_capacity(const HitsSpec& spec, const HitSources& sources,
+                                       const policy::LaunchPolicy& policy, const std::string& pointer) {
+  if (sources.endless) {
+    return invalid_program("its capacity cannot be derived: the program repeats without a bound",
+                           "give it a capacity, or the program a repeat", pointer);
+  }
   constexpr std::uint64_t full_bps = 10'000;
   policy::LaunchRequest request;
   request.queue_len = sources.items;
@@ -167,8 +171,19 @@ Result<std::uint32_t> derived_capacity(const HitsSpec& spec, const HitSources& s
     const double part = static_cast<double>(sources.memory_bytes) / static_cast<double>(sources.budget_bytes);
     request.memory_pressure_bps = static_cast<std::uint16_t>(std::min(part, 1.0) * full_bps);
   }
-  TIDEGATE_TRY(const policy::LaunchDecision decision, policy::decide(policy, request));
-  return decision.recommendation.hit_capacity;
+  const auto decision = policy::decide(policy, request);
+  const std::uint32_t capacity = decision ? decision->recommendation.hit_capacity : 0;
+  if (decision && capacity <= most_hits) {
+    return capacity;
+  }
+  Error error = decision ? Error{.code = ErrorCode::overflow,
+                                 .message = fmt::format("the policy derives a capacity of {}", capacity),
+                                 .fix = {}}
+                         : decision.error();
+  error.fix =
+      "give it a capacity, or lower its expected_hits_per_item or the policy's hit_capacity_multiplier";
+  error.pointer = pointer;
+  return tl::unexpected(std::move(error));
 }
 
 } // namespace
@@ -199,31 +214,13 @@ ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const 
 
 Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSources& sources,
                        const policy::LaunchPolicy& policy) {
+  TIDEGATE_TRY(const std::uint64_t capacity, spec.capacity
+                                                 ? Result<std::uint64_t>(*spec.capacity)
+                                                 : derived_capacity(spec, sources, policy, list.pointer));
   ProgramHits hits = *list.hits;
-  if (spec.capacity) {
-    hits.report.capacity = *spec.capacity;
-  } else {
-    if (sources.endless) {
-      return tl::unexpected(
-          invalid_program("its capacity cannot be derived: the program repeats without a bound",
-                          "give it a capacity, or the program a repeat", list.pointer));
-    }
-    hits.report.derived = true;
-    auto capacity = derived_capacity(spec, sources, policy);
-    if (!capacity || *capacity > most_hits) {
-      Error error = capacity ? Error{.code = ErrorCode::overflow,
-                                     .message = fmt::format("the policy derives a capacity of {}", *capacity),
-                                     .fix = {}}
-                             : std::move(capacity.error());
-      error.fix =
-          "give it a capacity, or lower its expected_hits_per_item or the policy's hit_capacity_multiplier";
-      error.pointer = list.pointer;
-      return tl::unexpected(std::move(error));
-    }
-    hits.report.capacity = *capacity;
-  }
+  hits.report.derived = !spec.capacity;
+  hits.report.capacity = capacity;
   const Shape shape{.type = spec.type, .width = spec.width, .written = hits.written};
-  const std::uint64_t capacity = hits.report.capacity;
   hits.count = [report = hits.report](Bytes contents) {
     std::uint32_t capacity_in_header = 0;
     std::memcpy(&capacity_in_header, contents.data() + TG_HITS_CAPACITY * sizeof capacity_in_header,
@@ -261,19 +258,37 @@ Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSourc
       const std::vector<std::byte> hits_found = kept(contents, shape, capacity);
       const std::vector<std::uint64_t> rows{hits_found.size() / element_bytes(shape.type) / shape.width,
                                             shape.width};
-      const auto dimensions = std::span(rows).first(shape.width == 1 ? 1 : 2);
-      return sort ? write_buffer(shape.type, sorted(hits_found, shape), path, dimensions)
-                  : write_buffer(shape.type, hits_found, path, dimensions);
+      return write_buffer(shape.type, sort ? sorted(hits_found, shape) : hits_found, path,
+                          std::span(rows).first(shape.width == 1 ? 1 : 2));
     };
   }
   return {};
+}
+
+void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
+                ErrorList& errors) {
+  const WaveProgram& program = input.program;
+  const auto items =
+      program.hits.empty() ? Result<std::uint32_t>(0) : queued_items(waves, program.repeat.value_or(1));
+  if (!errors.check(items)) {
+    return;
+  }
+  HitSources sources{.items = *items,
+                     .endless = program.until && !program.repeat,
+                     .budget_bytes = program.device_memory_budget_bytes};
+  for (const ProgramBuffer& buffer : memory.buffers) {
+    sources.memory_bytes += buffer.hits ? 0 : buffer.bytes;
+  }
+  for (const auto& [name, spec] : program.hits) {
+    errors.check(size_list(memory.buffers[memory.names.at(name).index], spec, sources, program.policy));
+  }
 }
 
 Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
                                   const opencl_c::TranslationUnit& unit, const std::string& pointer) {
   const std::string declaration = opencl_c::resolved_text(unit, parameter);
   const auto refused = [&](const std::string& why, std::string fix) {
-    return tl::unexpected(argument_mismatch(why, std::move(fix), pointer));
+    return argument_mismatch(why, std::move(fix), pointer);
   };
   if (!parameter.is_pointer || parameter.space != opencl_c::AddressSpace::global || parameter.is_const) {
     return refused(fmt::format("the argument is the list of hits {}, the kernel's parameter is {}",

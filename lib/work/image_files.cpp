@@ -65,11 +65,11 @@ bool fits_png(const ImageShape& shape) {
          !picture_channels(row(shape.format).order).empty();
 }
 
-Error bad_image(std::string message, std::string fix) {
-  return {.code = ErrorCode::bad_array, .message = std::move(message), .fix = std::move(fix)};
+tl::unexpected<Error> bad_image(std::string message, std::string fix) {
+  return failure(ErrorCode::bad_array, std::move(message), std::move(fix));
 }
 
-Error wrong_size(const ProgramBuffer& image, const std::string& found) {
+tl::unexpected<Error> wrong_size(const ProgramBuffer& image, const std::string& found) {
   return bad_image(fmt::format("the file holds {}, {} takes {}", found, describe(*image.image), image.bytes),
                    "give the image the size and format of the file, or another file");
 }
@@ -78,7 +78,7 @@ Error wrong_size(const ProgramBuffer& image, const std::string& found) {
 Result<std::string> read_file(const ProgramBuffer& image, const std::string& path, std::size_t most) {
   auto file = read_all(path, most);
   if (!file && file.error().code == ErrorCode::input_too_large) {
-    return tl::unexpected(wrong_size(image, fmt::format("more than {} bytes", most)));
+    return wrong_size(image, fmt::format("more than {} bytes", most));
   }
   return file;
 }
@@ -88,15 +88,15 @@ Result<std::vector<std::byte>> texels_of(const Picture& picture, const ImageShap
   const auto channels = picture_channels(row(shape.format).order);
   const std::size_t size = element_bytes(element_type(shape.format));
   if (picture.bits != 8 * size) {
-    return tl::unexpected(bad_image(
+    return bad_image(
         fmt::format("the picture has {} bits a sample, {} has {}", picture.bits, name(shape.format),
                     8 * size),
-        fmt::format("give the image a format of {} bits a channel, or another file", picture.bits)));
+        fmt::format("give the image a format of {} bits a channel, or another file", picture.bits));
   }
   if (picture.channels > channels.size()) {
-    return tl::unexpected(bad_image(fmt::format("the picture has {} channels, {} has {}", picture.channels,
-                                                name(shape.format), channels.size()),
-                                    "give the image a format of four channels, or another file"));
+    return bad_image(fmt::format("the picture has {} channels, {} has {}", picture.channels,
+                                 name(shape.format), channels.size()),
+                     "give the image a format of four channels, or another file");
   }
   const bool has_alpha = picture.channels % 2 == 0;
   const std::size_t colours = picture.channels - (has_alpha ? 1 : 0);
@@ -145,19 +145,17 @@ Result<std::vector<std::byte>> read_png(const ProgramBuffer& image, const std::s
 // Accepts a flat array or one of the image's shape; a transposed array has the same count but is wrong.
 Result<void> check_array(const NpyArray& array, const ProgramBuffer& image) {
   if (array.type != image.type) {
-    return tl::unexpected(
-        bad_image(fmt::format("the array holds {}, the channels of {} are {}", name(array.type),
-                              name(image.image->format), name(image.type)),
-                  "give the image a format of such channels, or convert the array"));
+    return bad_image(fmt::format("the array holds {}, the channels of {} are {}", name(array.type),
+                                 name(image.image->format), name(image.type)),
+                     "give the image a format of such channels, or convert the array");
   }
   const auto shape = array_shape(*image.image);
   if (array.shape == shape || array.shape == std::vector<std::uint64_t>{image.count}) {
     return {};
   }
-  return tl::unexpected(
-      bad_image(fmt::format("the array has the shape {}, the image {}", shortened(shape_text(array.shape)),
-                            shape_text(shape)),
-                "give an array of the image's shape: layers or depth, height, width, channels"));
+  return bad_image(fmt::format("the array has the shape {}, the image {}", shortened(shape_text(array.shape)),
+                               shape_text(shape)),
+                   "give an array of the image's shape: layers or depth, height, width, channels");
 }
 
 Result<std::vector<std::byte>> read_npy(const ProgramBuffer& image, const std::string& path) {
@@ -171,7 +169,7 @@ Result<std::vector<std::byte>> read_npy(const ProgramBuffer& image, const std::s
 Result<std::vector<std::byte>> read_raw(const ProgramBuffer& image, const std::string& path) {
   TIDEGATE_TRY(const std::string file, read_file(image, path, image.bytes));
   if (file.size() != image.bytes) {
-    return tl::unexpected(wrong_size(image, plural(file.size(), "byte")));
+    return wrong_size(image, plural(file.size(), "byte"));
   }
   const auto bytes = std::as_bytes(std::span(file));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -179,10 +177,10 @@ Result<std::vector<std::byte>> read_raw(const ProgramBuffer& image, const std::s
 
 Result<void> check_file(const ProgramBuffer& image, const std::string& file, std::string pointer) {
   if (named_png(file) && !fits_png(*image.image)) {
-    return tl::unexpected(invalid_program(
+    return invalid_program(
         fmt::format("a PNG cannot hold the image {}, {}", in_quotes(image.name), describe(*image.image)),
         "PNG files hold two dimensions of unsigned 8 or 16 bits, in one channel or four: name an .npy file",
-        std::move(pointer)));
+        std::move(pointer));
   }
   return {};
 }
@@ -191,8 +189,8 @@ Result<void> check_file(const ProgramBuffer& image, const std::string& file, std
 
 Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spec) {
   if (spec.init && spec.init->tensor) {
-    return tl::unexpected(invalid_program("tensors are for buffers", "leave it out, or make this a buffer",
-                                          image.pointer + "/init/tensor"));
+    return invalid_program("tensors are for buffers", "leave it out, or make this a buffer",
+                           image.pointer + "/init/tensor");
   }
   if (spec.init && spec.init->file) {
     TIDEGATE_CHECK(check_file(image, *spec.init->file, image.pointer + "/init/file"));
@@ -200,39 +198,32 @@ Result<void> check_image_files(const ProgramBuffer& image, const BufferSpec& spe
   return spec.output ? check_file(image, *spec.output, image.pointer + "/output") : Result<void>();
 }
 
-Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path) {
-  const auto refused = [&path](std::string message, std::string fix) {
-    Error error = bad_image(std::move(message), std::move(fix));
-    error.source = path;
-    return tl::unexpected(std::move(error));
-  };
+namespace {
+
+Result<std::vector<std::uint64_t>> stated_size(const ImageSpec& image, const std::string& path) {
   TIDEGATE_TRY(const std::string file, read_all(path, documents::document_bytes_limit));
-  const auto in_file = [&path](Error error) {
-    error.source = path;
-    return error;
-  };
   if (named_png(path)) {
-    TIDEGATE_TRY(const auto size, png_size(file).map_error(in_file));
+    TIDEGATE_TRY(const auto size, png_size(file));
     return std::vector<std::uint64_t>(size.begin(), size.end());
   }
   if (!named_npy(path)) {
-    return refused("raw bytes state no size", "give the image a size, or name a .png or .npy file");
+    return bad_image("raw bytes state no size", "give the image a size, or name a .png or .npy file");
   }
-  TIDEGATE_TRY(const NpyArray array, parse_npy(file).map_error(in_file));
+  TIDEGATE_TRY(const NpyArray array, parse_npy(file));
   std::vector<std::uint64_t> size(array.shape.rbegin(), array.shape.rend());
   if (const std::uint32_t channels = elements_per_texel(image.format); channels > 1) {
     if (size.empty() || size.front() != channels) {
-      return refused(fmt::format("the array has the shape {}, and a texel of {} has {}",
-                                 shortened(shape_text(array.shape)), name(image.format),
-                                 plural(channels, "channel")),
-                     "give an array whose last dimension is the channels, or the image a size");
+      return bad_image(fmt::format("the array has the shape {}, and a texel of {} has {}",
+                                   shortened(shape_text(array.shape)), name(image.format),
+                                   plural(channels, "channel")),
+                       "give an array whose last dimension is the channels, or the image a size");
     }
     size.erase(size.begin());
   }
   if (image.layers && (size.empty() || size.back() != *image.layers)) {
-    return refused(fmt::format("the array has the shape {}, the image {}", shortened(shape_text(array.shape)),
-                               plural(*image.layers, "layer")),
-                   "give an array whose first dimension is the layers, or the image a size");
+    return bad_image(fmt::format("the array has the shape {}, the image {}",
+                                 shortened(shape_text(array.shape)), plural(*image.layers, "layer")),
+                     "give an array whose first dimension is the layers, or the image a size");
   }
   if (image.layers) {
     size.pop_back();
@@ -240,14 +231,25 @@ Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const st
   return size;
 }
 
-Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path) {
-  auto texels = named_png(path)   ? read_png(image, path)
-                : named_npy(path) ? read_npy(image, path)
-                                  : read_raw(image, path);
-  if (!texels && texels.error().code == ErrorCode::bad_array) {
-    texels.error().source = path;
+// Gives an error of a file's contents the file.
+template <class T>
+Result<T> in_image_file(const std::string& path, Result<T> result) {
+  if (!result && result.error().code == ErrorCode::bad_array) {
+    result.error().source = path;
   }
-  return texels;
+  return result;
+}
+
+} // namespace
+
+Result<std::vector<std::uint64_t>> size_in_file(const ImageSpec& image, const std::string& path) {
+  return in_image_file(path, stated_size(image, path));
+}
+
+Result<std::vector<std::byte>> read_image(const ProgramBuffer& image, const std::string& path) {
+  return in_image_file(path, named_png(path)   ? read_png(image, path)
+                             : named_npy(path) ? read_npy(image, path)
+                                               : read_raw(image, path));
 }
 
 Result<void> write_image(const ProgramBuffer& image, std::span<const std::byte> contents,

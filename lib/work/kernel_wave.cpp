@@ -1,6 +1,5 @@
 // Waves that run a kernel of the user over an NDRange: the range, and each argument against its parameter.
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -37,23 +36,20 @@ std::uint64_t largest_divisor(std::uint64_t global, std::uint32_t most) {
 Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) {
   const WaveSpec& spec = in.spec;
   const std::string& pointer = in.pointer;
-  for (const std::string_view key : {"/global_size", "/local_size", "/global_offset"}) {
-    TIDEGATE_CHECK(in.input.wholly_read(fmt::format("{}{}", pointer, key)));
-  }
   NdRange range;
   const std::size_t dimensions = spec.global_size.size();
   if (dimensions == 0 || dimensions > range.global.size()) {
-    return tl::unexpected(invalid_program(
+    return invalid_program(
         dimensions == 0 ? "global_size is empty" : fmt::format("global_size has {} dimensions", dimensions),
         dimensions == 0 ? "give 1 to 3 sizes" : "an NDRange has 1 to 3: fold the others into them",
-        pointer + "/global_size"));
+        pointer + "/global_size");
   }
   for (const auto& [list, key] :
        {std::pair(&spec.local_size, "local_size"), std::pair(&spec.global_offset, "global_offset")}) {
     if (*list && (*list)->size() != dimensions) {
-      return tl::unexpected(invalid_program(
+      return invalid_program(
           fmt::format("{} has {}, global_size has {}", key, plural((*list)->size(), "dimension"), dimensions),
-          fmt::format("give it {}", plural(dimensions, "number")), pointer + "/" + key));
+          fmt::format("give it {}", plural(dimensions, "number")), pointer + "/" + key);
     }
   }
   range.dimensions = static_cast<std::uint32_t>(dimensions);
@@ -105,65 +101,36 @@ Result<NdRange> nd_range(const WaveInput& in, const opencl_c::Function& kernel) 
   return range;
 }
 
-// Refuses parameters such as pipes, which no wave can supply.
-Result<void> check_parameters(const ProgramUnit& read, const opencl_c::Function& kernel) {
-  const opencl_c::TranslationUnit& unit = read.unit;
-  for (const opencl_c::Parameter& parameter : kernel.parameters) {
-    for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
-      const std::string& word = unit.source.tokens[i].text;
-      if (opencl_c::is_unsupported(word)) {
-        return tl::unexpected(with_line_of(
-            read.files, opencl_c::error_at(unit, i, ErrorCode::unsupported_kernel,
-                                           fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
-                                           fmt::format("write it without: {}", opencl_c::see_unsupported))));
-      }
-    }
-  }
-  return {};
-}
-
 // Checks only that the named buffers, images and lists exist.
 Result<void> argument_names(const WaveInput& in) {
   ErrorList errors;
   for (std::size_t i = 0; i < in.spec.args.size(); ++i) {
-    const ArgumentSpec& argument = in.spec.args[i];
-    const std::string pointer = fmt::format("{}/args/{}", in.pointer, i);
-    if (argument.buffer) {
-      errors.check(find_argument_buffer(in.input, in.memory, *argument.buffer, pointer + "/buffer"));
-    }
-    if (argument.image) {
-      errors.check(find_image(in.input, in.memory, *argument.image, pointer + "/image"));
-    }
-    if (argument.hits) {
-      errors.check(find_hits(in.input, in.memory, *argument.hits, pointer + "/hits"));
-    }
+    const auto check = [&](StorageKind kind, const std::optional<std::string>& name, std::string_view key) {
+      if (name) {
+        errors.check(in.memory.find(kind, *name, fmt::format("{}/args/{}/{}", in.pointer, i, key)));
+      }
+    };
+    check(StorageKind::buffer, in.spec.args[i].buffer, "buffer");
+    check(StorageKind::image, in.spec.args[i].image, "image");
+    check(StorageKind::list, in.spec.args[i].hits, "hits");
   }
   return errors.result();
 }
 
-Result<void> add_halo(ProgramArgument& argument, bool is_list, const std::vector<Number>& halo,
-                      const NdRange& range, const std::string& pointer) {
-  if (argument.kind != ProgramArgument::Kind::buffer || is_list) {
-    return tl::unexpected(invalid_program("a halo needs a buffer", "leave it out", pointer));
-  }
-  TIDEGATE_TRY(argument.halo, stated_halo(halo, range, pointer));
-  return {};
-}
-
 Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const ProgramMemory& memory,
                       const NdRange* range, const std::string& pointer) {
-  if (argument.kind != ProgramArgument::Kind::buffer || memory.buffers[argument.buffer].row_bytes == 0) {
-    return tl::unexpected(invalid_program("rows need a buffer with a shape, whose first number counts them",
-                                          "give the buffer a shape, or leave rows out", pointer));
-  }
   const ProgramBuffer& buffer = memory.buffers[argument.buffer];
+  if (buffer.row_bytes == 0) {
+    return invalid_program("rows need a buffer with a shape, whose first number counts them",
+                           "give the buffer a shape, or leave rows out", pointer);
+  }
   const std::uint64_t rows = buffer.bytes / buffer.row_bytes;
   const std::uint32_t d = range == nullptr ? 0 : range->dimensions - 1;
   if (range != nullptr && rows + range->local[d] <= range->global[d]) {
-    return tl::unexpected(invalid_program(fmt::format("{} has {}, the wave {} in its outermost dimension",
-                                                      in_quotes(buffer.name), plural(rows, "row"),
-                                                      plural(range->global[d], "work-item")),
-                                          "leave rows out where work-items share a row", pointer));
+    return invalid_program(fmt::format("{} has {}, the wave {} in its outermost dimension",
+                                       in_quotes(buffer.name), plural(rows, "row"),
+                                       plural(range->global[d], "work-item")),
+                           "leave rows out where work-items share a row", pointer);
   }
   argument.rows = {.row_bytes = buffer.row_bytes, .reach = reach};
   return {};
@@ -171,16 +138,15 @@ Result<void> add_rows(ProgramArgument& argument, std::uint64_t reach, const Prog
 
 Result<void> add_combine(ProgramArgument& argument, Combine combine, const ProgramMemory& memory,
                          const std::string& pointer) {
-  if (argument.kind != ProgramArgument::Kind::buffer || argument.access != Access::read_write) {
-    return tl::unexpected(
-        invalid_program("combine needs a buffer that the kernel reads and writes", "leave it out", pointer));
+  if (argument.access != Access::read_write) {
+    return invalid_program("combine needs a buffer that the kernel reads and writes", "leave it out",
+                           pointer);
   }
   const ElementType type = memory.buffers[argument.buffer].type;
-  if (type != ElementType::i32 && type != ElementType::u32 && type != ElementType::i64 &&
-      type != ElementType::u64) {
-    return tl::unexpected(invalid_program(
+  if (is_float(type) || element_bytes(type) < 4) {
+    return invalid_program(
         fmt::format("combine needs integers of 32 or 64 bits, and the buffer has {}", name(type)),
-        "leave it out: ranks then run all of the wave", pointer));
+        "leave it out: ranks then run all of the wave", pointer);
   }
   argument.combine = combine;
   return {};
@@ -195,12 +161,12 @@ Result<void> check_image_uses(std::span<const ProgramArgument> arguments,
                         arguments[k].kind == ProgramArgument::Kind::image &&
                         arguments[i].buffer == arguments[k].buffer;
       if (same && arguments[i].access != Access::write && arguments[k].access != Access::read) {
-        return tl::unexpected(invalid_program(
+        return invalid_program(
             fmt::format("argument {} reads the image {} and argument {} writes it, which OpenCL leaves "
                         "undefined",
                         i, in_quotes(buffers[arguments[i].buffer].name), k),
             "write another image, or let one parameter be read_write",
-            fmt::format("{}/args/{}", pointer, std::max(i, k))));
+            fmt::format("{}/args/{}", pointer, std::max(i, k)));
       }
     }
   }
@@ -213,41 +179,42 @@ Result<void> add_arguments(const WaveInput& in, const opencl_c::Function& kernel
   const WaveSpec& spec = in.spec;
   const ProgramMemory& memory = in.memory;
   const opencl_c::TranslationUnit& unit = in.ops.unit(wave.op).unit;
-  TIDEGATE_CHECK(check_parameters(in.ops.unit(wave.op), kernel));
+  for (const opencl_c::Parameter& parameter : kernel.parameters) {
+    TIDEGATE_CHECK(check_parameter(in.ops.unit(wave.op), parameter));
+  }
   ErrorList errors;
   if (spec.args.size() != kernel.parameters.size()) {
     std::string signature;
     for (const opencl_c::Parameter& parameter : kernel.parameters) {
       signature += (signature.empty() ? "" : ", ") + opencl_c::resolved_text(unit, parameter);
     }
-    errors.add(
-        {.code = ErrorCode::argument_mismatch,
-         .message = fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
-                                kernel.parameters.size(), kernel.name, signature),
-         .fix = "give one argument for each parameter, in their order",
-         .pointer = in.pointer + "/args"});
+    errors.add(argument_mismatch(
+        fmt::format("{} given, the kernel takes {}: {}({})", plural(spec.args.size(), "argument"),
+                    kernel.parameters.size(), kernel.name, signature),
+        "give one argument for each parameter, in their order", in.pointer + "/args"));
     errors.check(argument_names(in));
     return errors.result();
   }
   for (std::size_t i = 0; i < spec.args.size(); ++i) {
     const std::string pointer = fmt::format("{}/args/{}", in.pointer, i);
     auto argument = resolve_argument(in, spec.args[i], kernel.parameters[i], unit, pointer);
-    if (spec.args[i].halo && argument && range) {
-      errors.check(
-          add_halo(*argument, spec.args[i].hits.has_value(), *spec.args[i].halo, *range, pointer + "/halo"));
+    const ArgumentSpec& stated = spec.args[i];
+    if (stated.halo && argument && range != nullptr) {
+      const auto halo = stated_halo(*stated.halo, *range, pointer + "/halo");
+      errors.check(halo);
+      argument->halo = halo ? std::optional(*halo) : std::nullopt;
     }
-    if (spec.args[i].combine && argument) {
-      errors.check(add_combine(*argument, *spec.args[i].combine, memory, pointer + "/combine"));
+    if (stated.combine && argument) {
+      errors.check(add_combine(*argument, *stated.combine, memory, pointer + "/combine"));
     }
-    if (spec.args[i].rows && argument) {
-      errors.check(add_rows(*argument, *spec.args[i].rows, memory, range, pointer + "/rows"));
+    if (stated.rows && argument) {
+      errors.check(add_rows(*argument, *stated.rows, memory, range, pointer + "/rows"));
     }
     if (errors.check(argument)) {
       wave.arguments.push_back(std::move(*argument));
     }
   }
   TIDEGATE_CHECK(errors.result());
-  TIDEGATE_CHECK(in.input.wholly_read(in.pointer + "/args"));
   return check_image_uses(wave.arguments, memory.buffers, in.pointer);
 }
 
@@ -255,16 +222,12 @@ Result<void> add_arguments(const WaveInput& in, const opencl_c::Function& kernel
 
 Result<ProgramWave> kernel_wave(const WaveInput& in) {
   const WaveSpec& spec = in.spec;
-  if (!spec.op) {
-    const auto names = argument_names(in);
-    return tl::unexpected(names ? already_reported() : names.error());
-  }
   ErrorList errors;
   if (in.ops.queue_ops.contains(*spec.op)) {
-    return tl::unexpected(invalid_program(fmt::format("{} is a queue op, not a kernel", in_quotes(*spec.op)),
-                                          "give it to a queue: \"queue\": {\"ops\": …}", in.pointer + "/op"));
+    return invalid_program(fmt::format("{} is a queue op, not a kernel", in_quotes(*spec.op)),
+                           "give it to a queue: \"queue\": {\"ops\": …}", in.pointer + "/op");
   }
-  const auto op = in.input.find_in("/ops", "op", *spec.op, in.ops.op_index, in.pointer + "/op");
+  const auto op = find_name("op", *spec.op, in.ops.op_index, in.pointer + "/op");
   if (!errors.check(op)) {
     errors.check(argument_names(in)); // all that can be checked without a kernel
     return tl::unexpected(errors.result().error());
@@ -277,25 +240,9 @@ Result<ProgramWave> kernel_wave(const WaveInput& in) {
   TIDEGATE_CHECK(errors.result());
   wave.range = *range;
   if (spec.active) {
-    TIDEGATE_CHECK(in.input.wholly_read(in.pointer + "/active"));
     TIDEGATE_CHECK(add_active(in, wave));
   }
   return wave;
-}
-
-Result<void> no_kernel_keys(const WaveInput& in, std::string_view what) {
-  const WaveSpec& spec = in.spec;
-  const std::string_view key = !spec.global_size.empty() ? "global_size"
-                               : spec.local_size         ? "local_size"
-                               : spec.global_offset      ? "global_offset"
-                               : !spec.args.empty()      ? "args"
-                               : spec.active             ? "active"
-                                                         : "";
-  if (!key.empty()) {
-    return failure(ErrorCode::invalid_program, fmt::format("{} has no {}", what, key), "leave it out",
-                   fmt::format("{}/{}", in.pointer, key));
-  }
-  return {};
 }
 
 } // namespace tidegate::engine

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,29 +35,26 @@ struct Turn {
   std::uint32_t round = 0;
 };
 
-Result<Loop> resolve_loop(const ResolveInput& input, const WaveNames& names, const LoopSpec& spec,
+Result<Loop> resolve_loop(const ResolveInput& input, const NameIndex& names, const LoopSpec& spec,
                           const std::string& pointer) {
   const std::vector<WaveSpec>& waves = input.program.waves;
   TIDEGATE_TRY(const std::uint32_t first, wave_of(names, waves.size(), spec.first, pointer + "/first"));
   TIDEGATE_TRY(const std::uint32_t last,
                spec.last ? wave_of(names, waves.size(), *spec.last, pointer + "/last") : first);
   if (last < first) {
-    return tl::unexpected(
-        invalid_program(fmt::format("wave {}, the last, comes before wave {}, the first", last, first),
-                        "exchange them: a loop has waves in the order of the document", pointer + "/last"));
+    return invalid_program(fmt::format("wave {}, the last, comes before wave {}, the first", last, first),
+                           "exchange them: a loop has waves in the order of the document", pointer + "/last");
   }
   for (std::uint32_t wave = first; wave <= last; ++wave) {
     if (const std::string_view what = never_in_loops(waves[wave]); !what.empty()) {
-      return tl::unexpected(
-          invalid_program(fmt::format("wave {} has {}, which cannot run in a loop", wave, what),
-                          "list the wave as often as it runs", pointer));
+      return invalid_program(fmt::format("wave {} has {}, which cannot run in a loop", wave, what),
+                             "list the wave as often as it runs", pointer);
     }
     if (waves[wave].section != waves[first].section) {
-      return tl::unexpected(
-          invalid_program(fmt::format("wave {} of a loop has the phase \"{}\", wave {} \"{}\"", wave,
-                                      section_names[static_cast<std::size_t>(waves[wave].section)], first,
-                                      section_names[static_cast<std::size_t>(waves[first].section)]),
-                          "give all waves of a loop the same phase", pointer));
+      return invalid_program(fmt::format("wave {} of a loop has the phase \"{}\", wave {} \"{}\"", wave,
+                                         section_names[static_cast<std::size_t>(waves[wave].section)], first,
+                                         section_names[static_cast<std::size_t>(waves[first].section)]),
+                             "give all waves of a loop the same phase", pointer);
     }
   }
   return Loop{.first = first, .end = last + 1, .repeat = spec.repeat};
@@ -95,9 +93,9 @@ Result<void> set_round(ProgramWave& wave, const Turn& turn) {
     std::vector<Change> counted;
     std::ranges::copy_if(argument.changes, std::back_inserter(counted), &Change::by_round);
     if (!counted.empty() && turn.rounds.empty()) {
-      return tl::unexpected(invalid_program("iteration counts the rounds of a loop, and the wave is in none",
-                                            "leave round out, or add the wave to one of the program's loops",
-                                            fmt::format("/waves/{}/args/{}", turn.wave, i)));
+      return invalid_program("iteration counts the rounds of a loop, and the wave is in none",
+                             "leave round out, or add the wave to one of the program's loops",
+                             fmt::format("/waves/{}/args/{}", turn.wave, i));
     }
     argument.value = value_in(std::move(argument.value), counted, turn.round);
     std::erase_if(argument.changes, [](const Change& change) { return change.by_round; });
@@ -107,7 +105,7 @@ Result<void> set_round(ProgramWave& wave, const Turn& turn) {
 
 } // namespace
 
-std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& names,
+std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& names,
                                   const std::vector<ProgramWave>& waves, ErrorList& errors) {
   std::vector<Loop> loops;
   for (std::size_t i = 0; i < input.program.loops.size(); ++i) {
@@ -161,6 +159,32 @@ std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& na
     result.push_back(std::move(wave));
   }
   return result;
+}
+
+void spread_progressions(std::vector<ProgramWave>& waves) {
+  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint64_t, ElementType>> changing;
+  for (const ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      for (const Change& change : wave.arguments[i].changes) {
+        changing[{wave.op, i}][change.offset] = change.progression.type;
+      }
+    }
+  }
+  for (ProgramWave& wave : waves) {
+    for (std::size_t i = 0; i < wave.arguments.size(); ++i) {
+      ProgramArgument& argument = wave.arguments[i];
+      std::vector<Change> changes;
+      for (const auto& [offset, type] : changing[{wave.op, i}]) {
+        const auto own = std::ranges::find(argument.changes, offset, &Change::offset);
+        changes.push_back(own != argument.changes.end()
+                              ? *own
+                              : Change{.offset = offset,
+                                       .progression = constant_progression(
+                                           type, std::span(argument.value).subspan(offset))});
+      }
+      argument.changes = std::move(changes);
+    }
+  }
 }
 
 } // namespace tidegate::engine

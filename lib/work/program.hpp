@@ -1,12 +1,11 @@
-// A wave program as its document states it: OpenCL kernels, buffers, and the waves that run kernels on
-// buffers. Plain data.
+// A wave program as its document states it: OpenCL kernels, buffers, and the waves that run kernels on buffers. Plain
+// data; documents.cpp and resolve_waves.cpp describe it.
 #pragma once
 #include "core/npy.hpp"
 #include "device/image_format.hpp"
+#include "engine/documents.hpp"
 #include "engine/hits.hpp"
 #include "engine/job.hpp"
-#include "work/queue.hpp"
-#include "work/transfer.hpp"
 #include <tidegate/core/describe.hpp>
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -34,7 +33,7 @@ struct Random { // uniform in [low, high); integers default to the whole range o
   std::optional<Number> high;
 };
 
-// First contents of a buffer or image: exactly one field is set.
+// First contents of a buffer or image: exactly one of the first four is set.
 struct BufferInit {
   std::optional<Number> fill;
   std::optional<Iota> iota;
@@ -99,17 +98,26 @@ struct OpSpec {
   std::optional<std::string> note{};
 };
 
-// A value that changes with each iteration (formula: lib/engine/progression.hpp). Exactly one of the first four
-// fields is set.
+struct IterationStep {
+  Progression::Form form{};
+  Number by;
+};
+
+// A value that changes with each iteration (formula: lib/engine/progression.hpp).
 struct IterationSpec {
-  std::optional<Number> add, multiply, shift_left, shift_right;
+  std::optional<IterationStep> step; // one of the forms is required
   std::uint64_t every = 1;
   std::optional<std::uint64_t> cycle;
   std::optional<std::uint64_t> modulo;
   bool round = false; // counts rounds of the wave's innermost loop instead
 };
 
-// Exactly one of buffer, hits, image, sampler, null, local_bytes and a value is set; several numbers make a vector.
+struct TypedNumbers { // several make a vector
+  ElementType type{};
+  std::vector<Number> numbers;
+};
+
+// Exactly one of buffer, hits, image, sampler, null, local_bytes, numbers, structure, enumeration and bytes is set.
 struct ArgumentSpec {
   std::optional<std::string> buffer;
   std::optional<Access> access; // of a buffer; default: from the kernel's signature
@@ -122,7 +130,7 @@ struct ArgumentSpec {
   std::optional<std::string> image;
   std::optional<SamplerSpec> sampler;
   std::optional<std::uint64_t> local_bytes;
-  std::optional<std::vector<Number>> i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64;
+  std::optional<TypedNumbers> numbers;
   std::optional<Value> structure; // members by name
   std::optional<Identifier> enumeration;
   std::optional<std::string> bytes;       // hexadecimal, in memory order
@@ -133,6 +141,44 @@ struct ArgumentSpec {
 // The wave runs only tiles whose flag is not 0.
 struct ActiveSpec {
   std::string buffer; // of flags, one for each tile
+};
+
+struct FillSpec {
+  std::string buffer;
+  Number value = std::uint64_t{0};
+  std::uint64_t offset = 0;           // elements
+  std::optional<std::uint64_t> count; // elements; default: to the end
+};
+
+struct CopySpec {
+  std::string from;
+  std::string to;
+  std::uint64_t from_offset = 0;      // elements of `from`
+  std::uint64_t to_offset = 0;        // elements of `to`
+  std::optional<std::uint64_t> count; // elements of `from`; default: to its end
+};
+
+// An item, whose op and buffers are places in the queue's lists, or names in them.
+struct QueueItemSpec {
+  std::optional<std::uint32_t> op_handle, input_handle, output_handle;
+  std::optional<std::string> op, input, output;
+  std::uint32_t param = 0;
+};
+
+// The answer to a queue without room for what its ops publish: the run fails, or the program runs again with more room.
+enum class FullQueue : std::uint8_t { error, grow };
+inline constexpr std::array<std::string_view, 2> full_queue_names{"error", "grow"};
+
+struct QueueSpec {                  // exactly one of items and file
+  std::vector<std::string> ops;     // of the program, by handle
+  std::vector<std::string> buffers; // likewise
+  std::optional<std::vector<QueueItemSpec>> items;
+  std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
+  // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
+  std::optional<std::uint32_t> capacity;
+  FullQueue on_full = FullQueue::error;
+  std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
+  bool runs_ahead = false; // if ops publish: a work-group may run what it has published in the same round
 };
 
 struct WaveSpec { // of exactly one kind: `wave_kinds` in resolve_waves.cpp
@@ -192,11 +238,32 @@ struct WaveProgram {
 };
 
 // Makes an invalid_program at a place of the program (RFC 6901).
-inline Error invalid_program(std::string message, std::string fix, std::string pointer) {
-  return {.code = ErrorCode::invalid_program,
-          .message = std::move(message),
-          .fix = std::move(fix),
-          .pointer = std::move(pointer)};
+inline tl::unexpected<Error> invalid_program(std::string message, std::string fix, std::string pointer) {
+  return failure(ErrorCode::invalid_program, std::move(message), std::move(fix), std::move(pointer));
 }
 
 } // namespace tidegate::engine
+
+namespace tidegate::documents {
+
+TIDEGATE_CHOICES(ElementType, element_type_names);
+TIDEGATE_CHOICES(engine::Access, engine::access_names);
+TIDEGATE_CHOICES(engine::Combine, engine::combine_names);
+TIDEGATE_CHOICES(engine::FullQueue, engine::full_queue_names);
+TIDEGATE_CHOICES(engine::Section, engine::section_names);
+TIDEGATE_CHOICES(ImageFormat, image_format_names);
+TIDEGATE_CHOICES(engine::AddressMode, engine::address_mode_names);
+TIDEGATE_CHOICES(engine::FilterMode, engine::filter_mode_names);
+
+TIDEGATE_HAS_RECORD(engine::BufferInit);
+TIDEGATE_HAS_RECORD(engine::QueueItemSpec);
+TIDEGATE_HAS_RECORD(engine::WaveSpec);
+TIDEGATE_HAS_DOCUMENT(engine::WaveProgram);
+
+inline constexpr std::string_view note_meaning = "for people; has no effect";
+
+// Reads a value of a structure as an argument: {"i32": 0, "iteration": {"add": 1}}. Errors: as of decoding, with
+// places below `pointer`.
+Result<engine::ArgumentSpec> argument_of(const Value& value, const std::string& pointer);
+
+} // namespace tidegate::documents

@@ -2,12 +2,11 @@
 #include "work/queue.hpp"
 
 #include "device/kernels.hpp"
+#include "opencl_c/accesses.hpp"
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/constant_expression.hpp"
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
 #include "work/contents.hpp"
-#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
@@ -108,11 +107,6 @@ Result<std::vector<QueueItem>> items_of(const QueueSpec& spec, const std::string
   for (std::uint32_t i = 0; i < spec.buffers.size(); ++i) {
     names.buffers.emplace(spec.buffers[i], i);
   }
-  if (spec.items.has_value() == spec.file.has_value()) {
-    return tl::unexpected(invalid_program(
-        fmt::format("a queue needs exactly one of items and file, this one has {}", spec.items ? 2 : 0),
-        "give one of them", pointer));
-  }
   auto items = spec.items ? named_items(*spec.items, names, pointer)
                           : check_scope(path_in(folder, *spec.file), folder, scope).and_then([&] {
                               return read_queue_file(path_in(folder, *spec.file), names);
@@ -164,10 +158,7 @@ std::vector<ProgramArgument> arguments_of(const std::vector<QueueCombination>& c
   std::vector<ProgramArgument> arguments;
   for (std::uint32_t handle = 0; handle < buffers.size(); ++handle) {
     if (accesses[handle]) {
-      arguments.push_back({.kind = ProgramArgument::Kind::buffer,
-                           .buffer = handle,
-                           .access = *accesses[handle],
-                           .value = {}});
+      arguments.push_back(buffer_argument(handle, *accesses[handle]));
     }
   }
   return arguments;
@@ -397,8 +388,7 @@ private:
         continue;
       }
       const auto refuse = [&](ErrorCode code, std::string message, std::string fix) {
-        errors.add(
-            with_line_of(read.files, opencl_c::error_at(unit, i, code, std::move(message), std::move(fix))));
+        errors.add(error_at(read, i, code, std::move(message), std::move(fix)));
       };
       if (text == "tg_publish_at") {
         ++priority_words;
@@ -675,10 +665,6 @@ Result<ProgramWave> queue_wave(const WaveInput& in) {
   const std::string& pointer = in.pointer;
   ProgramMemory& memory = in.memory;
   ProgramOps& ops = in.ops;
-  TIDEGATE_CHECK(no_kernel_keys(in, "a wave with a queue"));
-  for (const std::string& part : {pointer, std::string("/ops"), std::string("/buffers")}) {
-    TIDEGATE_CHECK(in.input.wholly_read(part));
-  }
   std::vector<QueueOpHandle> handles;
   for (std::size_t i = 0; i < spec.ops.size(); ++i) {
     const std::string& name = spec.ops[i];
@@ -695,10 +681,11 @@ Result<ProgramWave> queue_wave(const WaveInput& in) {
   std::vector<ProgramBuffer> buffers;
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < spec.buffers.size(); ++i) {
-    const bool is_list = memory.hits_index.contains(spec.buffers[i]);
+    const auto named = memory.names.find(spec.buffers[i]);
+    const bool is_list = named != memory.names.end() && named->second.kind == StorageKind::list;
     TIDEGATE_TRY(const std::uint32_t place,
-                 find_name("buffer", spec.buffers[i], is_list ? memory.hits_index : memory.buffer_index,
-                           fmt::format("{}/queue/buffers/{}", pointer, i)));
+                 memory.find(is_list ? StorageKind::list : StorageKind::buffer, spec.buffers[i],
+                             fmt::format("{}/queue/buffers/{}", pointer, i)));
     if (std::ranges::find(indices, place) != indices.end()) {
       return failure(ErrorCode::duplicate_name,
                      fmt::format("the queue lists the buffer {} twice", in_quotes(spec.buffers[i])),
@@ -716,12 +703,9 @@ Result<ProgramWave> queue_wave(const WaveInput& in) {
   }
   std::vector<ProgramArgument> own;
   for (std::size_t i = 0; i < made.own_buffers.size(); ++i) {
-    own.push_back({.kind = ProgramArgument::Kind::buffer,
-                   .buffer = static_cast<std::uint32_t>(memory.buffers.size()),
-                   .access = made.own_accesses[i],
-                   .access_stated = true,
-                   .overwrites = made.own_accesses[i] == Access::write, // requeued items
-                   .value = {}});
+    const Access access = made.own_accesses[i]; // written buffers hold requeued items
+    own.push_back(buffer_argument(static_cast<std::uint32_t>(memory.buffers.size()), access,
+                                  access == Access::write, true));
     memory.buffers.push_back(std::move(made.own_buffers[i]));
   }
   wave.own_arguments = static_cast<std::uint32_t>(own.size());

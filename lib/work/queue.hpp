@@ -9,7 +9,7 @@
 #pragma once
 #include "engine/queue.hpp"
 #include "opencl_c/translation_unit.hpp"
-#include <tidegate/core/describe.hpp>
+#include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/device/profile.hpp>
 
@@ -27,38 +27,8 @@
 
 namespace tidegate::engine {
 
-struct OpSpec;
 struct QueueReport;
 struct ResolveInput;
-struct WaveInput;
-struct WaveProgram;
-
-// An item, whose op and buffers are places in the queue's lists, or names in them.
-struct QueueItemSpec {
-  std::optional<std::uint32_t> op_handle, input_handle, output_handle;
-  std::optional<std::string> op, input, output;
-  std::uint32_t param = 0;
-};
-
-// The answer to a queue without room for what its ops publish: the run fails, or the program runs again with more room.
-enum class FullQueue : std::uint8_t { error, grow };
-inline constexpr std::array<std::string_view, 2> full_queue_names{"error", "grow"};
-
-struct QueueSpec {                  // exactly one of items and file
-  std::vector<std::string> ops;     // of the program, by handle
-  std::vector<std::string> buffers; // likewise
-  std::optional<std::vector<QueueItemSpec>> items;
-  std::optional<std::string> file; // .ndjson or .jsonl, otherwise 16 bytes per item; relative to the program
-  // Requeued items that may wait at once; default: all. If ops publish: items that may run and wait at once.
-  std::optional<std::uint32_t> capacity;
-  FullQueue on_full = FullQueue::error;
-  std::uint32_t most_stalled_rounds = 65536; // consecutive rounds in which no item finishes
-  bool runs_ahead = false; // if ops publish: a work-group may run what it has published in the same round
-};
-
-// Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name, duplicate_name, out_of_range,
-// invalid_program, those of files.
-Result<ProgramWave> queue_wave(const WaveInput& in);
 
 inline constexpr std::uint32_t queue_priorities = 5;
 inline constexpr std::uint32_t default_queue_priority = 2;
@@ -116,8 +86,7 @@ struct QueueNames {
   std::map<std::string, std::uint32_t, std::less<>> ops, buffers;
 };
 
-// Finds the names of an item. Errors, with places below it: unknown_name; bad_queue if it has not one of a name and a
-// number of each.
+// Finds the names of an item. Error, with a place below it: unknown_name.
 Result<QueueItem> resolve_item(const QueueItemSpec& item, const QueueNames& names);
 
 // Returns the program with longer queues where a run found one too short; nothing if one may not grow.
@@ -184,11 +153,3 @@ Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::st
 SourceFrame queue_frame();
 
 } // namespace tidegate::engine
-
-namespace tidegate::documents {
-
-TIDEGATE_CHOICES(engine::FullQueue, engine::full_queue_names);
-TIDEGATE_HAS_RECORD(engine::QueueItemSpec);
-TIDEGATE_HAS_RECORD(engine::QueueSpec);
-
-} // namespace tidegate::documents

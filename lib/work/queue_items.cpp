@@ -225,21 +225,11 @@ bool is_lines(const std::string& path) {
 constexpr std::string_view item_fix =
     R"(write {"op": "NAME", "input": "NAME", "output": "NAME", "param": 0})";
 
+// The handle of a name, unless the item states a handle.
 Result<std::uint32_t> handle_of(std::string_view key, std::string_view what,
                                 const std::optional<std::string>& name,
                                 const std::optional<std::uint32_t>& handle, const NameIndex& names) {
-  if (name.has_value() == handle.has_value()) {
-    return failure(ErrorCode::bad_queue,
-                   name ? fmt::format("an item has both {0} and {0}_handle", key)
-                        : fmt::format("an item has no {}", key),
-                   std::string(item_fix), "");
-  }
-  if (handle) {
-    return *handle;
-  }
-  const auto found = names.find(*name);
-  return found != names.end() ? Result<std::uint32_t>(found->second)
-                              : tl::unexpected(unknown_name(what, *name, names, fmt::format("/{}", key)));
+  return handle ? Result<std::uint32_t>(*handle) : find_name(what, *name, names, fmt::format("/{}", key));
 }
 
 } // namespace
@@ -349,43 +339,3 @@ std::optional<WaveProgram> with_longer_queues(const WaveProgram& program, const 
 }
 
 } // namespace tidegate::engine
-
-namespace tidegate::documents {
-
-constexpr Field queue_item_fields[] = {
-    optional<&engine::QueueItemSpec::op>("the op that runs it, by its name"),
-    optional<&engine::QueueItemSpec::input>("buffer that it reads, by its name"),
-    optional<&engine::QueueItemSpec::output>("buffer that it writes, by its name"),
-    optional<&engine::QueueItemSpec::op_handle>(
-        "instead of op: which of the ops that the queue lists, counted from 0"),
-    optional<&engine::QueueItemSpec::input_handle>(
-        "instead of input: which of the buffers that the queue lists"),
-    optional<&engine::QueueItemSpec::output_handle>("instead of output: likewise"),
-    required<&engine::QueueItemSpec::param>("passed to the op"),
-};
-TIDEGATE_RECORD(engine::QueueItemSpec, queue_item_fields);
-
-constexpr Field queue_fields[] = {
-    required<&engine::QueueSpec::ops>("names of ops; an item names one of them, or its place in this list"),
-    required<&engine::QueueSpec::buffers>(
-        "names of buffers, and of lists of hits for outputs; an item names two of them, "
-        "or their places in this list"),
-    optional<&engine::QueueSpec::items>("the items themselves"),
-    optional<&engine::QueueSpec::file>("file of items, relative to the program: lines of JSON if it ends in "
-                                       ".ndjson or .jsonl, else four u32 an item"),
-    optional<&engine::QueueSpec::capacity>(
-        "how many requeued items may wait at a time; left out, all. If ops publish items: how many may run and wait at a "
-        "time, and how many different ones pure ops may have; left out, twice the given ones, at least 1048576"),
-    defaulted<&engine::QueueSpec::on_full>(
-        "if ops publish more items than have room: the run fails, or the program runs again with a capacity that is "
-        "at least twice as large"),
-    defaulted<&engine::QueueSpec::most_stalled_rounds>(
-        "rounds in a row without an item that gets done, after which the run ends")
-        .between(1, std::numeric_limits<std::uint32_t>::max()),
-    defaulted<&engine::QueueSpec::runs_ahead>(
-        "if ops publish items: whether a work-group may run a few of the items that it publishes in the same "
-        "round; they may not see what other items of the round write"),
-};
-TIDEGATE_RECORD(engine::QueueSpec, queue_fields);
-
-} // namespace tidegate::documents

@@ -1,8 +1,6 @@
 // The ops of a queue: functions of the user's source, and whether they fit the buffers that items name.
 #include "opencl_c/call_graph.hpp"
 #include "opencl_c/words.hpp"
-#include "work/arguments.hpp"
-#include "work/hits.hpp"
 #include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
@@ -152,10 +150,9 @@ Result<void> check_handles(const std::vector<QueueCombination>& combinations,
 Result<void> check_sources(const std::vector<const QueueOp*>& ops, const std::string& pointer) {
   for (const QueueOp* const op : ops) {
     if (op->spec->source != ops.front()->spec->source || op->spec->options != ops.front()->spec->options) {
-      return tl::unexpected(
-          invalid_program(fmt::format("the queue runs {} and {}, which differ in their source or options",
-                                      in_quotes(ops.front()->name), in_quotes(op->name)),
-                          "include both in one source, or give each a wave", pointer));
+      return invalid_program(fmt::format("the queue runs {} and {}, which differ in their source or options",
+                                         in_quotes(ops.front()->name), in_quotes(op->name)),
+                             "include both in one source, or give each a wave", pointer);
     }
   }
   return {};
@@ -181,11 +178,10 @@ Result<QueueOp> resolve_queue_op(const ResolveInput& input, const std::string& n
                    spec.kernel ? pointer + "/kernel" : pointer);
   }
   if (!has_signature(read.unit, *function)) {
-    return tl::unexpected(with_line_of(
-        read.files, opencl_c::error_at(read.unit, function->begin, ErrorCode::argument_mismatch,
-                                       fmt::format("{} is not a function that runs one item of a queue",
-                                                   in_quotes(function_name)),
-                                       fmt::format("write {}", fmt::format(op_signature, function_name)))));
+    return error_at(
+        read, function->begin, ErrorCode::argument_mismatch,
+        fmt::format("{} is not a function that runs one item of a queue", in_quotes(function_name)),
+        fmt::format("write {}", fmt::format(op_signature, function_name)));
   }
   return QueueOp{.name = name,
                  .function = function_name,

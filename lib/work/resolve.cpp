@@ -1,10 +1,9 @@
-// Each pass checks everything that it can, even if another found errors. A part that was not wholly read
-// keeps its name and is invalid; its own parts are checked if they do not depend on the missing ones.
+// Each pass checks everything that it can, even if another found errors.
+
 #include "work/resolve.hpp"
 
 #include "engine/job.hpp"
 #include "engine/schedule.hpp"
-#include "work/hits.hpp"
 #include "work/program.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -55,22 +54,6 @@ Result<std::uint32_t> find_name(std::string_view what, std::string_view name, co
                                         : found->second;
 }
 
-Result<void> ResolveInput::wholly_read(std::string_view pointer) const {
-  return unread.intact(pointer) ? Result<void>() : Result<void>(tl::unexpected(already_reported()));
-}
-
-Result<std::uint32_t> ResolveInput::find_in(std::string_view part, std::string_view what,
-                                            std::string_view name, const NameIndex& known,
-                                            const std::string& pointer) const {
-  return unread.cover(part) ? Result<std::uint32_t>(tl::unexpected(already_reported()))
-                            : find_name(what, name, known, pointer);
-}
-
-// Resolves the listed dependencies, and adds those of waves that count the flags of others (`prepares`). The waves of
-// `program` must be resolved.
-std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, const Job& program,
-                                                     const WaveNames& names, ErrorList& errors);
-
 namespace {
 
 // Reads the source with these options, once.
@@ -93,10 +76,7 @@ Result<std::uint32_t> find_unit(const ResolveInput& input, const OpSpec& spec, c
 Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name, const OpSpec& spec,
                              ProgramOps& ops, NameIndex& units_by_key) {
   const std::string pointer = "/ops/" + pointer_token(name);
-  TIDEGATE_CHECK(input.wholly_read(pointer + "/source"));
-  TIDEGATE_CHECK(input.wholly_read(pointer + "/options"));
   TIDEGATE_TRY(const std::uint32_t unit, find_unit(input, spec, pointer, ops.units, units_by_key));
-  TIDEGATE_CHECK(input.wholly_read(pointer));
   const std::string kernel = spec.kernel.value_or(name);
   const auto& functions = ops.units[unit].unit.functions;
   NameIndex kernels;
@@ -108,7 +88,7 @@ Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name,
   const auto found = kernels.find(kernel);
   if (found == kernels.end()) {
     if (const opencl_c::Function* const function = ops.units[unit].unit.definition(kernel)) {
-      return tl::unexpected(no_kernel(ops.units[unit], *function));
+      return no_kernel(ops.units[unit], *function);
     }
     Error error = unknown_name("kernel", kernel, kernels, spec.kernel ? pointer + "/kernel" : pointer);
     error.message += fmt::format(" in {}", spec.source);
@@ -118,56 +98,34 @@ Result<ProgramOp> resolve_op(const ResolveInput& input, const std::string& name,
   return ProgramOp{.name = name, .unit = unit, .function = found->second};
 }
 
-void add_queue_op(const ResolveInput& input, const std::string& name, const OpSpec& spec, ProgramOps& ops,
-                  ErrorList& errors) {
-  const std::string pointer = "/ops/" + pointer_token(name);
-  auto made =
-      input.wholly_read(pointer).and_then([&] { return resolve_queue_op(input, name, spec, pointer); });
-  errors.check(made);
-  ops.op_index[name] = invalid_index;
-  ops.queue_ops.emplace(name, made ? std::optional(std::move(*made)) : std::nullopt);
-}
-
-Result<void> refuse_queue_keys(const ResolveInput& input, const OpSpec& spec, const std::string& pointer) {
-  if ((!spec.pure && !spec.priority) || !input.unread.intact(pointer)) {
-    return {};
-  }
-  const std::string key = spec.pure ? "pure" : "priority";
-  return tl::unexpected(invalid_program(key + " is only for queue ops",
-                                        "leave it out, or give \"queue\": true", pointer + "/" + key));
-}
-
 } // namespace
 
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors) {
   ProgramOps ops;
   NameIndex units_by_key;
   for (const auto& [name, spec] : input.program.ops) {
+    std::uint32_t& index = ops.op_index[name] = invalid_index;
     if (spec.queue) {
-      add_queue_op(input, name, spec, ops, errors);
+      auto made = resolve_queue_op(input, name, spec, "/ops/" + pointer_token(name));
+      ops.queue_ops.emplace(name, errors.check(made) ? std::optional(std::move(*made)) : std::nullopt);
       continue;
     }
-    errors.check(refuse_queue_keys(input, spec, "/ops/" + pointer_token(name)));
     auto made = resolve_op(input, name, spec, ops, units_by_key);
-    const bool sound = errors.check(made);
-    ops.op_index[name] = sound ? static_cast<std::uint32_t>(ops.ops.size()) : invalid_index;
-    if (sound) {
+    if (errors.check(made)) {
+      index = static_cast<std::uint32_t>(ops.ops.size());
       ops.ops.push_back(std::move(*made));
     }
   }
   return ops;
 }
 
-Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
+Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, const Identifier& wave,
                               const std::string& pointer) {
   if (wave.name() != nullptr) {
-    auto found = find_name("wave", *wave.name(), names.index, pointer);
-    if (!found && names.some_is_unread) {
-      return tl::unexpected(already_reported());
-    }
+    auto found = find_name("wave", *wave.name(), names, pointer);
     if (!found) {
       found.error().code = ErrorCode::invalid_wave; // the same code as for an index out of range
-      found.error().fix = names.index.empty() ? "no wave has a name: give an index" : found.error().fix;
+      found.error().fix = names.empty() ? "no wave has a name: give an index" : found.error().fix;
     }
     return found;
   }
@@ -183,14 +141,12 @@ Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, co
 
 namespace {
 
-Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const Job& program,
-                                              const WaveNames& names, const ProgramDependency& dependency,
-                                              std::size_t index) {
+Result<ResolvedDependency> resolve_dependency(const Job& program, const ResolvedWaves& waves,
+                                              const ProgramDependency& dependency, std::size_t index) {
   const std::string pointer = fmt::format("/dependencies/{}", index);
   ErrorList errors;
-  const std::size_t waves = input.program.waves.size();
-  const auto before = wave_of(names, waves, dependency.before, pointer + "/before");
-  const auto after = wave_of(names, waves, dependency.after, pointer + "/after");
+  const auto before = wave_of(waves.names, waves.sound.size(), dependency.before, pointer + "/before");
+  const auto after = wave_of(waves.names, waves.sound.size(), dependency.after, pointer + "/after");
   errors.check(before);
   errors.check(after);
   TIDEGATE_CHECK(errors.result());
@@ -201,61 +157,55 @@ Result<ResolvedDependency> resolve_dependency(const ResolveInput& input, const J
                                 .pointer = pointer,
                                 .wave = *before});
   }
-  if (dependency.tile_local && names.sound[*before] && names.sound[*after] &&
-      program.waves[*before].range.tiles() != program.waves[*after].range.tiles()) {
-    return tl::unexpected(invalid_program(
-        fmt::format("a tile_local dependency between {} with {} and {} with {}", program.wave_text(*before),
-                    plural(program.waves[*before].range.tiles(), "tile"), program.wave_text(*after),
-                    plural(program.waves[*after].range.tiles(), "tile")),
-        "give both waves the same number of work-groups", pointer));
+  const ProgramWave& first = program.waves[*before];
+  const ProgramWave& second = program.waves[*after];
+  const bool sound = waves.sound[*before] && waves.sound[*after];
+  if (dependency.tile_local && sound && first.range.tiles() != second.range.tiles()) {
+    return invalid_program(fmt::format("a tile_local dependency between {} with {} and {} with {}",
+                                       program.wave_text(*before), plural(first.range.tiles(), "tile"),
+                                       program.wave_text(*after), plural(second.range.tiles(), "tile")),
+                           "give both waves the same number of work-groups", pointer);
   }
-  if (!input.unread.empty()) { // the unread part may contain more errors
-    TIDEGATE_CHECK(input.wholly_read(pointer));
-    TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *before)));
-    TIDEGATE_CHECK(input.wholly_read(fmt::format("/waves/{}", *after)));
-  }
-  if (program.waves[*before].section > program.waves[*after].section) {
-    const auto section = [&](std::uint32_t wave) {
-      return section_names[static_cast<std::size_t>(program.waves[wave].section)];
+  if (first.section > second.section) {
+    const auto section = [](const ProgramWave& wave) {
+      return section_names[static_cast<std::size_t>(wave.section)];
     };
-    return tl::unexpected(invalid_program(
-        fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"", program.wave_text(*after),
-                    section(*after), program.wave_text(*before), section(*before)),
-        "remove the dependency, or give the waves other phases", pointer));
+    return invalid_program(fmt::format("{} of the phase \"{}\" waits for {} of the phase \"{}\"",
+                                       program.wave_text(*after), section(second), program.wave_text(*before),
+                                       section(first)),
+                           "remove the dependency, or give the waves other phases", pointer);
   }
   ResolvedDependency resolved{.before = *before, .after = *after, .index = index};
   if (dependency.tile_local) {
     resolved.halo.emplace();
   }
-  if (dependency.halo && names.sound[*before] && names.sound[*after]) {
-    if (program.waves[*before].range.groups != program.waves[*after].range.groups) {
-      return tl::unexpected(invalid_program(
+  if (dependency.halo && sound) {
+    if (first.range.groups != second.range.groups) {
+      return invalid_program(
           fmt::format("a dependency with a halo between {} and {}, whose numbers of work-groups differ",
                       program.wave_text(*before), program.wave_text(*after)),
-          "give both waves the same number of work-groups in each dimension", pointer + "/halo"));
+          "give both waves the same number of work-groups in each dimension", pointer + "/halo");
     }
-    TIDEGATE_TRY(resolved.halo,
-                 stated_halo(*dependency.halo, program.waves[*after].range, pointer + "/halo"));
+    TIDEGATE_TRY(resolved.halo, stated_halo(*dependency.halo, second.range, pointer + "/halo"));
   }
   return resolved;
 }
 
-} // namespace
-
-std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, const Job& program,
-                                                     const WaveNames& names, ErrorList& errors) {
+// Resolves the listed dependencies, and adds those of waves that count the flags of others (`prepares`). The waves of
+// `program` must be resolved.
+std::vector<ResolvedDependency> resolve_dependencies(const WaveProgram& document, const Job& program,
+                                                     const ResolvedWaves& waves, ErrorList& errors) {
   std::vector<ResolvedDependency> dependencies;
-  if (!input.program.dependencies || program.waves.empty() || input.unread.cover("/waves")) {
+  if (!document.dependencies || program.waves.empty()) {
     return dependencies;
   }
-  for (std::size_t i = 0; i < input.program.dependencies->size(); ++i) {
-    const auto made = resolve_dependency(input, program, names, (*input.program.dependencies)[i], i);
+  for (std::size_t i = 0; i < document.dependencies->size(); ++i) {
+    const auto made = resolve_dependency(program, waves, (*document.dependencies)[i], i);
     if (errors.check(made)) {
       dependencies.push_back(*made);
     }
   }
-  for (auto wave = static_cast<std::uint32_t>(input.program.waves.size()); wave < program.waves.size();
-       ++wave) {
+  for (auto wave = static_cast<std::uint32_t>(document.waves.size()); wave < program.waves.size(); ++wave) {
     const std::uint32_t after = *program.waves[wave].prepares;
     const std::size_t stated = dependencies.size();
     for (std::size_t i = 0; i < stated; ++i) {
@@ -267,24 +217,6 @@ std::vector<ResolvedDependency> resolve_dependencies(const ResolveInput& input, 
   }
   return dependencies;
 }
-
-namespace {
-
-// The program without buffers, ops, waves and dependencies.
-Job without_parts(const ResolveInput& input) {
-  const WaveProgram& program = input.program;
-  Job resolved;
-  resolved.folder = input.folder;
-  resolved.budget_bytes = program.device_memory_budget_bytes;
-  resolved.policy = program.policy;
-  resolved.iterations =
-      program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
-  return resolved;
-}
-
-} // namespace
-
-namespace {
 
 // Files that a run of the program reads and writes; `job` has its sources.
 FileUses files_of(const WaveProgram& program, const Job& job) {
@@ -340,27 +272,33 @@ FileUses files_of(const WaveProgram& program, const Job& job) {
 
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope, FileCheck files, const device::Tuning& tuning,
-                    const UnreadLocations& unread, const device::DeviceInfo* device) {
-  const ResolveInput input{program, folder, answer, scope, files, tuning, unread, device};
+                    const device::DeviceInfo* device) {
+  const ResolveInput input{program, folder, answer, scope, files, tuning, device};
   ErrorList errors;
-  Job resolved = without_parts(input);
+  Job resolved;
+  resolved.folder = folder;
+  resolved.budget_bytes = program.device_memory_budget_bytes;
+  resolved.policy = program.policy;
+  resolved.iterations =
+      program.repeat.value_or(program.until ? std::numeric_limits<std::uint32_t>::max() : 1);
 
   ProgramMemory memory = resolve_memory(input, errors);
   resolved.swaps = resolve_swaps(input, memory, errors);
   for (const auto& [first, second] : resolved.swaps) {
     memory.buffers[first].swapped = memory.buffers[second].swapped = true;
   }
-  auto until = resolve_until(input, memory);
-  errors.check(until);
+  const auto until = resolve_until(input, memory);
+  if (errors.check(until)) {
+    resolved.until = *until;
+  }
   ProgramOps ops = resolve_ops(input, errors);
-  ResolvedWaves waves = resolve_waves(input, std::move(memory), std::move(ops), errors);
-  resolved.until = until ? std::move(*until) : std::nullopt;
-  resolved.buffers = std::move(waves.buffers);
-  resolved.units = std::move(waves.units);
-  resolved.ops = std::move(waves.ops);
+  ResolvedWaves waves = resolve_waves(input, memory, ops, errors);
+  resolved.buffers = std::move(memory.buffers);
+  resolved.units = std::move(ops.units);
+  resolved.ops = std::move(ops.ops);
   resolved.waves = std::move(waves.waves);
-  resolved.publish_ns = waves.publish_ns;
-  resolved.dependencies = resolve_dependencies(input, resolved, waves.names, errors);
+  resolved.publish_ns = ops.publish_ns;
+  resolved.dependencies = resolve_dependencies(program, resolved, waves, errors);
   if (!errors.result()) {
     errors.check(check_order(resolved)); // without errors, grouping the waves finds cycles
     return tl::unexpected(errors.result().error());
@@ -368,7 +306,9 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
 
   resolved.files = files_of(program, resolved);
   spread_progressions(resolved.waves);
-  TIDEGATE_CHECK(derive_footprints(resolved));
+  derive_halos(resolved);
+  derive_rows(resolved);
+  TIDEGATE_CHECK(derive_combines(resolved));
   resolved.derived = !program.dependencies;
   if (resolved.derived) {
     resolved.dependencies = derive_dependencies(resolved.waves, resolved.buffers.size());
@@ -377,7 +317,7 @@ Result<Job> resolve(const WaveProgram& program, const std::string& folder, const
 }
 
 Result<void> exchange_contents(Job& written, Job& running, const WaveProgram& program, PathScope scope) {
-  const ResolveInput input{program, written.folder, {}, scope, FileCheck::reachable, {}, {}, nullptr};
+  const ResolveInput input{program, written.folder, {}, scope, FileCheck::reachable, {}, nullptr};
   ErrorList errors;
   const ProgramMemory memory = resolve_memory(input, errors);
   TIDEGATE_CHECK(errors.result());

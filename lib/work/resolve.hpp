@@ -1,5 +1,5 @@
-// The passes of resolve(): ops and NDRanges, memory, waves. A part of the document that could not be read
-// keeps its name and is marked invalid; errors that follow from it are not reported again.
+// The passes of resolve(): memory, ops and NDRanges, waves. A part that is invalid keeps its name; errors that follow
+// from it are not reported again.
 #pragma once
 #include "engine/job.hpp"
 #include "opencl_c/translation_unit.hpp"
@@ -25,14 +25,12 @@ namespace tidegate::engine {
 
 // Resolves the names of a program, checks it and lowers it to a job. `folder` is the program's; `answer` knows the
 // macros of the device's compiler; `files` selects checks of data files; `tuning` sets the default work-group size and
-// the publishing of queues; `unread` lists places of the document that could not be read: these are errors, and
-// the rest is still checked; `device` will run it, if it is known. Errors: invalid_program,
-// unknown_name, duplicate_name, argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each
-// with its place in the program or a source. Reports all errors at once, without consequences of other errors.
+// the publishing of queues; `device` will run it, if it is known. Errors: invalid_program, unknown_name, duplicate_name,
+// argument_mismatch, unsupported_kernel, outside_folder, those of sources and files, each with its place in the program
+// or a source. Reports all errors at once, without consequences of other errors.
 Result<Job> resolve(const WaveProgram& program, const std::string& folder, const AnswerMacros& answer,
                     PathScope scope = PathScope::folder, FileCheck files = FileCheck::none,
-                    const device::Tuning& tuning = {}, const UnreadLocations& unread = {},
-                    const device::DeviceInfo* device = nullptr);
+                    const device::Tuning& tuning = {}, const device::DeviceInfo* device = nullptr);
 
 // Gives a job, as it was resolved and as it runs, the contents of inputs and the files of outputs of another program,
 // which differs in nothing else. Errors: as resolve(), of buffers and images.
@@ -59,17 +57,40 @@ struct ResolveInput {
   const PathScope scope;
   const FileCheck files;
   const device::Tuning& tuning;
-  const UnreadLocations& unread;
   const device::DeviceInfo* device;
-
-  // Returns already_reported() if some part below `pointer` could not be read.
-  [[nodiscard]] Result<void> wholly_read(std::string_view pointer) const;
-
-  // Does the same as find_name(), for a part of the document that may have been read incompletely.
-  [[nodiscard]] Result<std::uint32_t> find_in(std::string_view part, std::string_view what,
-                                              std::string_view name, const NameIndex& known,
-                                              const std::string& pointer) const;
 };
+
+// Memory.
+
+enum class StorageKind : std::uint8_t { buffer, image, list };
+
+struct ProgramMemory {
+  struct Named {
+    StorageKind kind{};
+    std::uint32_t index = invalid_index;
+  };
+
+  std::vector<ProgramBuffer> buffers; // images, with the bytes of their file form, and lists are among them
+  std::map<std::string, Named, std::less<>> names;
+
+  // Returns the index of a buffer, image or list. `instead` is the fix if the name is that of an image. Errors:
+  // unknown_name; invalid_program if it is of another kind.
+  [[nodiscard]] Result<std::uint32_t> find(StorageKind kind, const std::string& name,
+                                           const std::string& pointer, std::string instead = {}) const;
+};
+
+// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
+Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
+
+ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
+
+// Returns the index pairs of swapped buffers.
+std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
+                                                        const ProgramMemory& memory, ErrorList& errors);
+
+Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, const ProgramMemory& memory);
+
+// Ops and their sources.
 
 struct ProgramOps {
   std::vector<ProgramUnit> units;
@@ -86,84 +107,52 @@ struct ProgramOps {
 
 ProgramOps resolve_ops(const ResolveInput& input, ErrorList& errors);
 
-struct ProgramMemory {
-  std::vector<ProgramBuffer> buffers; // images are among them, with the bytes of their file form
-  NameIndex buffer_index;
-  NameIndex image_index;
-  NameIndex hits_index; // lists of hits, also among the buffers
-};
-
-// Checks the spec at its place `pointer` in the program. Error: invalid_program for an impossible image.
-Result<ImageShape> shape_of(const ImageSpec& spec, const std::string& pointer);
-
-ProgramMemory resolve_memory(const ResolveInput& input, ErrorList& errors);
-
-// Returns the index pairs of swapped buffers.
-std::vector<std::array<std::uint32_t, 2>> resolve_swaps(const ResolveInput& input,
-                                                        const ProgramMemory& memory, ErrorList& errors);
-
-Result<std::optional<ResolvedUntil>> resolve_until(const ResolveInput& input, const ProgramMemory& memory);
-
-// Returns the index of a buffer; `instead` is the fix if the name is that of an image.
-Result<std::uint32_t> find_buffer(const ResolveInput& input, const ProgramMemory& memory,
-                                  const std::string& name, const std::string& pointer,
-                                  const std::string& instead);
-Result<std::uint32_t> find_argument_buffer(const ResolveInput& input, const ProgramMemory& memory,
-                                           const std::string& name, const std::string& pointer);
-Result<std::uint32_t> find_image(const ResolveInput& input, const ProgramMemory& memory,
-                                 const std::string& name, const std::string& pointer);
-
-Result<std::uint32_t> find_hits(const ResolveInput& input, const ProgramMemory& memory,
-                                const std::string& name, const std::string& pointer);
-
-// Wave names, for resolving dependencies.
-struct WaveNames {
-  NameIndex index;
-  std::vector<bool> sound; // by wave
-  bool some_is_unread = false;
-};
-
-// Waves with queues or transfers add kernels; those with queues also add buffers.
-struct ResolvedWaves {
-  std::vector<ProgramBuffer> buffers;
-  std::vector<ProgramUnit> units;
-  std::vector<ProgramOp> ops;
-  std::vector<ProgramWave> waves;
-  WaveNames names;
-  std::uint64_t publish_ns = 0;
-};
-
-ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory memory, ProgramOps ops,
-                            ErrorList& errors);
-
-// Returns the index of a wave of the document, by index or name. Errors: invalid_wave.
-Result<std::uint32_t> wave_of(const WaveNames& names, std::size_t wave_count, const Identifier& wave,
-                              const std::string& pointer);
-
-// Returns the waves in the order in which an iteration runs them, those of a loop once for each of its turns.
-// Errors: invalid_wave, invalid_program, out_of_range; then it returns the waves as they are.
-std::vector<ProgramWave> unrolled(const ResolveInput& input, const WaveNames& names,
-                                  const std::vector<ProgramWave>& waves, ErrorList& errors);
-
-// If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
-void spread_progressions(std::vector<ProgramWave>& waves);
-
-// Sources.
-
 // Reads a source. `answer` supplies predefined macros, and is called only for macros that the source depends
 // on. Errors: those of options, reading, scope, preprocessor and declarations; an error without a source line
 // gets the op's place, `pointer`.
 Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, const AnswerMacros& answer,
                               PathScope scope, const std::string& pointer, SourceFrame frame = {});
 
+// Makes an error at a token of the unit.
+tl::unexpected<Error> error_at(const ProgramUnit& unit, std::size_t token, ErrorCode code,
+                               std::string message, std::string fix);
+
 // Returns the error for a function that should be a kernel.
-Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
+tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Function& function);
 
 // Refuses a kernel with the name of a built-in function: drivers build it and then find no kernel. Error:
 // kernel_source.
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel);
 
-// Kinds of waves: a row for each in `wave_kinds` in resolve_waves.cpp, a function in the file of the kind.
+// Refuses parameters such as pipes, which no wave can supply. Error: unsupported_kernel.
+Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter);
+
+// Returns the op of a kernel under kernels/, whose file is added with all its kernels when the first wave needs one.
+Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel);
+
+// Waves.
+
+// Waves with queues or transfers add kernels; those with queues also add buffers.
+struct ResolvedWaves {
+  std::vector<ProgramWave> waves;
+  NameIndex names;
+  std::vector<bool> sound; // by wave
+};
+
+ResolvedWaves resolve_waves(const ResolveInput& input, ProgramMemory& memory, ProgramOps& ops,
+                            ErrorList& errors);
+
+// Returns the index of a wave of the document, by index or name. Errors: invalid_wave.
+Result<std::uint32_t> wave_of(const NameIndex& names, std::size_t wave_count, const Identifier& wave,
+                              const std::string& pointer);
+
+// Returns the waves in the order in which an iteration runs them, those of a loop once for each of its turns.
+// Errors: invalid_wave, invalid_program, out_of_range; then it returns the waves as they are.
+std::vector<ProgramWave> unrolled(const ResolveInput& input, const NameIndex& names,
+                                  const std::vector<ProgramWave>& waves, ErrorList& errors);
+
+// If an argument changes in one wave of an op, gives all other waves of the op a constant progression.
+void spread_progressions(std::vector<ProgramWave>& waves);
 
 // A wave of the document, and what its kind looks up and adds to.
 struct WaveInput {
@@ -175,24 +164,40 @@ struct WaveInput {
   const std::string& pointer; // its place in the document
 };
 
-// Lowers a wave that runs an op; checks only the names in a wave whose kind could not be read. Errors: invalid_program,
-// unknown_name, argument_mismatch, out_of_range, unsupported_kernel.
+// Kinds of waves: a row for each in `wave_kinds` in resolve_waves.cpp.
+
+// Errors: invalid_program, unknown_name, argument_mismatch, out_of_range, unsupported_kernel.
 Result<ProgramWave> kernel_wave(const WaveInput& in);
 
-// Refuses a range, arguments or active tiles in a wave of another kind, `what`. Error: invalid_program.
-Result<void> no_kernel_keys(const WaveInput& in, std::string_view what);
+// Errors: out_of_range, invalid_program, unknown_name.
+Result<ProgramWave> fill_wave(const WaveInput& in);
+Result<ProgramWave> copy_wave(const WaveInput& in);
+
+// Errors: bad_queue, invalid_item, not_a_queue_op, argument_mismatch, unknown_name, duplicate_name, out_of_range,
+// invalid_program, those of files.
+Result<ProgramWave> queue_wave(const WaveInput& in);
 
 // Returns why no loop may hold the wave: a noun; empty if one may.
 std::string_view never_in_loops(const WaveSpec& wave);
 
-// Returns the op of a kernel under kernels/, whose file is added with all its kernels when the first wave needs one.
-Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel);
+// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is not a flag
+// for each tile, or that the wave writes; those of ProgramMemory::find().
+Result<void> add_active(const WaveInput& in, ProgramWave& wave);
 
-// Make arguments of such a kernel.
-inline ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false) {
+// Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
+Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
+                                                ProgramOps& ops, std::uint32_t index,
+                                                const std::string& flags, ProgramWave& wave);
+
+// Arguments.
+
+// Make arguments of a built-in kernel.
+inline ProgramArgument buffer_argument(std::uint32_t buffer, Access access, bool overwrites = false,
+                                       bool stated = false) {
   return {.kind = ProgramArgument::Kind::buffer,
           .buffer = buffer,
           .access = access,
+          .access_stated = stated,
           .overwrites = overwrites,
           .value = {}};
 }
@@ -202,16 +207,27 @@ ProgramArgument number_argument(T number) {
   return {.kind = ProgramArgument::Kind::value, .value = {bytes.begin(), bytes.end()}};
 }
 
-// Active tiles.
+// True if the parameter takes an image or a sampler.
+bool takes_object(const opencl_c::Parameter& parameter);
 
-// Makes a resolved wave run only the tiles whose flags are set. Errors: invalid_program for a buffer that is not a flag
-// for each tile, or that the wave writes; those of find_argument_buffer().
-Result<void> add_active(const WaveInput& in, ProgramWave& wave);
+// Returns the argument that a program would state for this parameter: {"f32": …}.
+std::string wanted_argument(const opencl_c::Parameter& parameter, const opencl_c::TranslationUnit& unit);
 
-// Adds buffers for the count of such a wave's flags, and returns the wave that counts them before it, if it repeats.
-Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, ProgramMemory& memory,
-                                                ProgramOps& ops, std::uint32_t index,
-                                                const std::string& flags, ProgramWave& wave);
+// Makes an argument_mismatch at this place of the program.
+inline tl::unexpected<Error> argument_mismatch(std::string message, std::string fix, std::string pointer) {
+  return failure(ErrorCode::argument_mismatch, std::move(message), std::move(fix), std::move(pointer));
+}
+
+// Resolves the progression of a number that starts with these bytes. Errors: invalid_program, out_of_range.
+Result<Progression> progression_of(const IterationSpec& spec, ElementType type,
+                                   std::span<const std::byte> first, const std::string& pointer);
+
+// Resolves an argument at its place `pointer` in the program. Errors: argument_mismatch with both types when argument
+// and parameter differ, or the parameter takes another type; out_of_range for numbers that its type cannot hold;
+// unknown_name; invalid_program for a sampler that OpenCL does not have.
+Result<ProgramArgument> resolve_argument(const WaveInput& in, const ArgumentSpec& argument,
+                                         const opencl_c::Parameter& parameter,
+                                         const opencl_c::TranslationUnit& unit, const std::string& pointer);
 
 // Halos: the distance, in tiles, between dependent tiles of two waves, as stated by the program or derived from
 // kernels.
@@ -221,9 +237,52 @@ Result<std::optional<ProgramWave>> count_active(const ResolveInput& input, Progr
 Result<std::array<std::uint32_t, 3>> stated_halo(const std::vector<Number>& halo, const NdRange& range,
                                                  const std::string& pointer);
 
-// Derives from kernels and the numbers of waves: halos, buffers that are wholly overwritten, the rows that work-items
-// touch, and buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program
-// if the program states a smaller halo, fewer rows or another operation.
-Result<void> derive_footprints(Job& program);
+// Derives missing halos for arguments indexed by the global id, and finds buffers that are wholly
+// overwritten. Only for one-dimensional waves: in others several work-items share an id in x.
+void derive_halos(Job& program);
+
+// Finds the rows of buffers that work-items touch, from the kernel and the wave's numbers, or from a stated halo. After
+// derive_halos().
+void derive_rows(Job& program);
+
+// Finds buffers of integers that a kernel changes only by atomic additions, minima or maxima. Error: invalid_program if
+// `combine` states another operation.
+Result<void> derive_combines(Job& program);
+
+// Lists of hits: to the engine, buffers with a header, whose elements are in no order.
+
+// Defines TIDEGATE_HIT (kernels/wave/hits.cl) for the sources of a program with lists.
+SourceFrame hits_frame();
+
+// Makes the list at its place `pointer` in the program, still without a capacity.
+ProgramBuffer resolve_hits(const std::string& name, const HitsSpec& spec, const std::string& folder,
+                           const std::string& pointer);
+
+// Numbers from which the policy derives capacities.
+struct HitSources {
+  std::uint32_t items = 0;        // tiles, and items of queues, of the whole run
+  bool endless = false;           // the program repeats without a bound
+  std::uint64_t memory_bytes = 0; // of everything but lists
+  std::uint64_t budget_bytes = 0; // 0: none given
+};
+
+// Gives the list its capacity and memory. Errors: invalid_program for an endless program without a capacity; those
+// of the policy.
+Result<void> size_list(ProgramBuffer& list, const HitsSpec& spec, const HitSources& sources,
+                       const policy::LaunchPolicy& policy);
+
+// Does so for all lists, from the waves.
+void size_lists(const ResolveInput& input, ProgramMemory& memory, const std::vector<ProgramWave>& waves,
+                ErrorList& errors);
+
+// Checks that a kernel can append to the list through this parameter. Error: argument_mismatch.
+Result<void> check_hits_parameter(const ProgramBuffer& list, const opencl_c::Parameter& parameter,
+                                  const opencl_c::TranslationUnit& unit, const std::string& pointer);
+
+// Returns why a queue op cannot append to the list through its output; empty if it can.
+std::string hits_output_refused(const ProgramBuffer& list, const opencl_c::Parameter& output);
+
+// Returns the program with room for the hits that a run found; nothing if a list that overflowed is not to grow.
+std::optional<WaveProgram> grown(const WaveProgram& program, std::span<const HitsReport> hits);
 
 } // namespace tidegate::engine

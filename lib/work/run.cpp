@@ -7,8 +7,7 @@
 #include "engine/run.hpp"
 #include "work/compiler_macros.hpp"
 #include "work/contents.hpp"
-#include "work/documents.hpp"
-#include "work/hits.hpp"
+#include "work/program.hpp"
 #include "work/queue.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/encode.hpp>
@@ -141,7 +140,8 @@ Lowering::Lowering(WaveProgram program, std::string folder, const device::Device
     : program_(std::move(program)), folder_(std::move(folder)), device_(device),
       answer_(device != nullptr ? ask_compiler(*device, options.cache_folder) : AnswerMacros()),
       scope_(options.scope),
-      files_(options.compile.dry_run || options.check_bounds ? FileCheck::none : FileCheck::reachable) {}
+      files_(options.compile.dry_run || options.check_bounds || options.check_halos ? FileCheck::none
+                                                                                    : FileCheck::reachable) {}
 
 void Lowering::replace(WaveProgram program) {
   program_ = std::move(program);
@@ -154,7 +154,7 @@ Result<const Job*> Lowering::job(const device::Tuning& tuning) {
     began_ = std::chrono::steady_clock::now();
     std::set<std::string> assumed;
     TIDEGATE_TRY(job_, resolve(program_, folder_, device_ != nullptr ? answer_ : assume_macros(assumed),
-                               scope_, files_, tuning, {}, device_));
+                               scope_, files_, tuning, device_));
     job_->assumed_macros = {assumed.begin(), assumed.end()};
     tuning_ = tuning;
   }
@@ -201,12 +201,8 @@ void blank_contents(WaveProgram& program) {
 
 // Blanks the value of an argument, but not its type.
 void blank_value(ArgumentSpec& argument) {
-  for (const auto values : {&ArgumentSpec::i8, &ArgumentSpec::u8, &ArgumentSpec::i16, &ArgumentSpec::u16,
-                            &ArgumentSpec::i32, &ArgumentSpec::u32, &ArgumentSpec::i64, &ArgumentSpec::u64,
-                            &ArgumentSpec::f16, &ArgumentSpec::f32, &ArgumentSpec::f64}) {
-    if (auto& list = argument.*values) {
-      std::ranges::fill(*list, Number(std::uint64_t{0}));
-    }
+  if (argument.numbers) {
+    std::ranges::fill(argument.numbers->numbers, Number(std::uint64_t{0}));
   }
   if (argument.structure) {
     argument.structure = Value();
@@ -215,12 +211,7 @@ void blank_value(ArgumentSpec& argument) {
     argument.bytes = "";
   }
   if (auto& changes = argument.iteration) {
-    for (const auto number : {&IterationSpec::add, &IterationSpec::multiply, &IterationSpec::shift_left,
-                              &IterationSpec::shift_right}) {
-      if (auto& value = (*changes).*number) {
-        value = std::uint64_t{0};
-      }
-    }
+    changes->step->by = std::uint64_t{0};
     changes->every = 1;
     changes->cycle = changes->cycle ? std::optional(std::uint64_t{1}) : std::nullopt;
     changes->modulo = changes->modulo ? std::optional(std::uint64_t{1}) : std::nullopt;

@@ -89,13 +89,12 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
   }
   const std::string path = path_in(folder, spec.source);
   if (path.empty()) {
-    return failure(ErrorCode::invalid_program, "the name of the source is empty",
-                   "name the OpenCL C file, relative to the program's folder", pointer + "/source");
+    return invalid_program("the name of the source is empty",
+                           "name the OpenCL C file, relative to the program's folder", pointer + "/source");
   }
   if (std::ranges::any_of(spec.source, [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; })) {
-    return failure(ErrorCode::invalid_program,
-                   "the name of the source has a quote, a backslash or a control character",
-                   "rename the file: compilers read its name between quotes", pointer + "/source");
+    return invalid_program("the name of the source has a quote, a backslash or a control character",
+                           "rename the file: compilers read its name between quotes", pointer + "/source");
   }
   // A virtual file in the same folder includes the user's file between the frame's texts.
   const bool framed = !frame.before.empty() || !frame.after.empty();
@@ -140,24 +139,38 @@ Result<ProgramUnit> read_unit(const OpSpec& spec, const std::string& folder, con
                      .frame = std::move(frame)};
 }
 
-Error no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
-  return with_line_of(
-      unit.files,
-      opencl_c::error_at(unit.unit, function.begin, ErrorCode::kernel_source,
-                         in_quotes(function.name) + " is a function and no kernel",
-                         "write kernel in front of it; an op that works on a queue says \"queue\": true"));
+tl::unexpected<Error> error_at(const ProgramUnit& unit, std::size_t token, ErrorCode code,
+                               std::string message, std::string fix) {
+  return tl::unexpected(with_line_of(
+      unit.files, opencl_c::error_at(unit.unit, token, code, std::move(message), std::move(fix))));
+}
+
+tl::unexpected<Error> no_kernel(const ProgramUnit& unit, const opencl_c::Function& function) {
+  return error_at(unit, function.begin, ErrorCode::kernel_source,
+                  in_quotes(function.name) + " is a function and no kernel",
+                  "write kernel in front of it; an op that works on a queue says \"queue\": true");
 }
 
 Result<void> check_kernel_name(const ProgramUnit& unit, const opencl_c::Function& kernel) {
   if (!opencl_c::is_reserved_name(kernel.name)) {
     return {};
   }
-  return tl::unexpected(with_line_of(
-      unit.files,
-      opencl_c::error_at(unit.unit, kernel.begin, ErrorCode::kernel_source,
-                         fmt::format("the kernel {} has the name of a built-in function of OpenCL C",
-                                     in_quotes(kernel.name)),
-                         "rename the kernel")));
+  return error_at(
+      unit, kernel.begin, ErrorCode::kernel_source,
+      fmt::format("the kernel {} has the name of a built-in function of OpenCL C", in_quotes(kernel.name)),
+      "rename the kernel");
+}
+
+Result<void> check_parameter(const ProgramUnit& unit, const opencl_c::Parameter& parameter) {
+  for (std::size_t i = parameter.tokens.begin; i < parameter.tokens.end; ++i) {
+    const std::string& word = unit.unit.source.tokens[i].text;
+    if (opencl_c::is_unsupported(word)) {
+      return error_at(unit, i, ErrorCode::unsupported_kernel,
+                      fmt::format("{} cannot be an argument of a wave", in_quotes(word)),
+                      fmt::format("write it without: {}", opencl_c::see_unsupported));
+    }
+  }
+  return {};
 }
 
 Result<std::uint32_t> built_in_op(ProgramOps& ops, const char* file, std::string_view kernel) {

@@ -1,8 +1,8 @@
+// Waves that fill and copy: built-in kernels (kernels/wave/transfers.cl) in a shared launch, OpenCL commands elsewhere.
 // Converts elements to bytes, and refuses parts out of range and copies that overlap.
-#include "work/transfer.hpp"
-
 #include "opencl_c/words.hpp"
 #include "work/contents.hpp"
+#include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/error.hpp>
 #include <tidegate/core/text.hpp>
@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <cstring>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -52,29 +51,11 @@ Result<NdRange> range_over(std::uint64_t bytes, const std::string& pointer) {
   return NdRange{.global = {count * items, 1, 1}, .local = {items, 1, 1}, .groups = {count, 1, 1}};
 }
 
-// Finds the buffers that a wave names, at their places in it. Errors: the first; of a wave that was not wholly read,
-// all.
-Result<std::vector<std::uint32_t>>
-find_buffers(const WaveInput& in, std::initializer_list<std::pair<std::string_view, std::string>> names) {
-  const bool intact = in.input.unread.intact(in.pointer);
-  if (intact) {
-    TIDEGATE_CHECK(no_kernel_keys(in, "a wave that fills or copies"));
-  }
-  ErrorList errors;
-  std::vector<std::uint32_t> found;
-  for (const auto& [place, name] : names) {
-    const auto buffer = find_buffer(
-        in.input, in.memory, name, fmt::format("{}{}", in.pointer, place),
-        fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
-    errors.check(buffer);
-    if (intact) {
-      TIDEGATE_CHECK(buffer);
-    }
-    found.push_back(buffer.value_or(invalid_index));
-  }
-  errors.check(in.input.wholly_read(in.pointer));
-  TIDEGATE_CHECK(errors.result());
-  return found;
+// Finds a buffer that the wave names, at its place in it.
+Result<std::uint32_t> find_buffer(const WaveInput& in, const std::string& name, std::string_view place) {
+  return in.memory.find(
+      StorageKind::buffer, name, fmt::format("{}{}", in.pointer, place),
+      fmt::format("give the image an init, or write it in a kernel: {}", opencl_c::see_unsupported));
 }
 
 } // namespace
@@ -82,19 +63,15 @@ find_buffers(const WaveInput& in, std::initializer_list<std::pair<std::string_vi
 Result<ProgramWave> fill_wave(const WaveInput& in) {
   const FillSpec& spec = *in.spec.fill;
   const std::string pointer = in.pointer + "/fill";
-  TIDEGATE_TRY(const auto named, find_buffers(in, {{"/fill/buffer", spec.buffer}}));
+  TIDEGATE_TRY(const std::uint32_t to, find_buffer(in, spec.buffer, "/fill/buffer"));
   const std::vector<ProgramBuffer>& buffers = in.memory.buffers;
-  const std::uint32_t to = named[0];
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[to], spec.offset, spec.count, pointer));
   const ElementType type = buffers[to].type;
   TransferCommand transfer{.to = to,
                            .to_offset = extent.offset,
                            .bytes = extent.bytes,
                            .pattern = std::vector<std::byte>(element_bytes(type))};
-  if (auto stored = store_number(spec.value, type, transfer.pattern.data()); !stored) {
-    stored.error().pointer = pointer + "/value";
-    return tl::unexpected(std::move(stored.error()));
-  }
+  TIDEGATE_CHECK(at_place(pointer + "/value", store_number(spec.value, type, transfer.pattern.data())));
   std::uint64_t word = 0; // the pattern, repeated to fill the word
   for (std::size_t at = 0; at < sizeof word; at += transfer.pattern.size()) {
     std::memcpy(reinterpret_cast<std::byte*>(&word) + at, transfer.pattern.data(), transfer.pattern.size());
@@ -113,10 +90,9 @@ Result<ProgramWave> fill_wave(const WaveInput& in) {
 Result<ProgramWave> copy_wave(const WaveInput& in) {
   const CopySpec& spec = *in.spec.copy;
   const std::string pointer = in.pointer + "/copy";
-  TIDEGATE_TRY(const auto named, find_buffers(in, {{"/copy/from", spec.from}, {"/copy/to", spec.to}}));
+  TIDEGATE_TRY(const std::uint32_t from, find_buffer(in, spec.from, "/copy/from"));
+  TIDEGATE_TRY(const std::uint32_t to, find_buffer(in, spec.to, "/copy/to"));
   const std::vector<ProgramBuffer>& buffers = in.memory.buffers;
-  const std::uint32_t from = named[0];
-  const std::uint32_t to = named[1];
   TIDEGATE_TRY(const Extent extent, extent_of(buffers[from], spec.from_offset, spec.count, pointer));
   const std::uint64_t width = element_bytes(buffers[to].type);
   std::uint64_t to_offset = 0;
@@ -128,8 +104,7 @@ Result<ProgramWave> copy_wave(const WaveInput& in) {
                    "give a smaller count, or a larger buffer", pointer);
   }
   if (from == to && extent.offset < to_offset + extent.bytes && to_offset < extent.offset + extent.bytes) {
-    return failure(
-        ErrorCode::invalid_program,
+    return invalid_program(
         fmt::format("the parts of {} that are read and written overlap", in_quotes(buffers[to].name)),
         "copy by way of another buffer", pointer);
   }
@@ -150,24 +125,3 @@ Result<ProgramWave> copy_wave(const WaveInput& in) {
 }
 
 } // namespace tidegate::engine
-
-namespace tidegate::documents {
-
-constexpr Field fill_fields[] = {
-    required<&engine::FillSpec::buffer>("name of the buffer"),
-    defaulted<&engine::FillSpec::value>("value of every element"),
-    defaulted<&engine::FillSpec::offset>("elements before the first one"),
-    optional<&engine::FillSpec::count>("elements; left out, up to the end"),
-};
-TIDEGATE_RECORD(engine::FillSpec, fill_fields);
-
-constexpr Field copy_fields[] = {
-    required<&engine::CopySpec::from>("name of the buffer that is read"),
-    required<&engine::CopySpec::to>("name of the buffer that is written"),
-    defaulted<&engine::CopySpec::from_offset>("elements before the first one that is read"),
-    defaulted<&engine::CopySpec::to_offset>("elements before the first one that is written"),
-    optional<&engine::CopySpec::count>("elements that are read; left out, up to the end"),
-};
-TIDEGATE_RECORD(engine::CopySpec, copy_fields);
-
-} // namespace tidegate::documents

@@ -1,5 +1,5 @@
 // Strict decoding: what is refused, with which words, and where.
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/planning/documents.hpp>
 #include <tidegate/policy/documents.hpp>
@@ -261,55 +261,4 @@ TEST_CASE("values of structures are refused at their place") {
   const std::string deep(100, '[');
   CHECK(refused(R"({"struct":)" + deep + std::string(100, ']') + "}").find("nesting deeper than 64 levels") !=
         std::string::npos);
-}
-
-namespace {
-
-// Of each of these places of a program with errors of form, whether it was "read", "part" of it, or "no".
-std::vector<std::string> reading(std::string_view json, const std::vector<std::string>& pointers,
-                                 engine::WaveProgram* program = nullptr) {
-  engine::WaveProgram own;
-  UnreadLocations unread;
-  CHECK_FALSE(Decoder().decode(DocumentOf<engine::WaveProgram>::document, json,
-                               program != nullptr ? program : &own, {}, &unread));
-  std::vector<std::string> told;
-  for (const std::string& pointer : pointers) {
-    told.emplace_back(unread.intact(pointer) ? "read" : unread.cover(pointer) ? "no" : "part");
-  }
-  return told;
-}
-
-using Told = std::vector<std::string>;
-
-} // namespace
-
-TEST_CASE("after errors of form it is known what could not be read") {
-  engine::WaveProgram program;
-  CHECK(reading(R"({"buffers":{"a":{"type":"f33","count":4},"b":7,"b":8},"ops":{},
-                    "waves":[5,{"op":"k","gobal_size":[1],"args":[{"buffer":"a"},{"bufer":"b"}]}]})",
-                {"/buffers", "/buffers/a", "/buffers/a/type", "/buffers/a/count", "/buffers/b", "/ops",
-                 "/waves/0/op", "/waves/1", "/waves/1/op", "/waves/1/global_size", "/waves/1/args",
-                 "/waves/1/args/0/buffer", "/waves/1/args/1/buffer", "/waves/10"},
-                &program) == Told{"part", "part", "no", "read", "no", "read", "no", "part", "read", "no",
-                                  "part", "read", "no", "read"});
-  // Wrong items have a place, so that the others keep theirs.
-  REQUIRE(program.buffers.size() == 2);
-  CHECK(program.buffers[1].first == "b");
-  REQUIRE(program.waves.size() == 2);
-  CHECK(program.waves[1].op == "k");
-  CHECK(program.waves[1].args.size() == 2);
-}
-
-TEST_CASE("a key that is missing, or may stand for any, leaves its place unread") {
-  CHECK(reading(R"({"ops":{},"waves":[{"op":"k","zzz":1,"args":[]}]})",
-                {"/buffers", "/images", "/waves", "/waves/0/op", "/waves/0/name", "/waves/0/args"}) ==
-        Told{"no", "read", "part", "read", "no", "read"});
-  CHECK(reading(R"({"buffers":{},"ops":{},"waves":[],"swap":[["a"],["b","c"]]})",
-                {"/swap/0/0", "/swap/0/1", "/swap/1/0"}) == Told{"no", "no", "read"});
-}
-
-TEST_CASE("of a text that is not JSON, and of another document, nothing is read") {
-  CHECK(reading(R"({"buffers":{},"ops":{},"waves":[)", {"", "/buffers"}) == Told{"no", "no"});
-  CHECK(reading(R"({"buffers":{},"kind":"wave_dag","ops":{},"waves":[]})", {"", "/buffers"}) ==
-        Told{"no", "no"});
 }

@@ -1,7 +1,7 @@
 // Encoding: exact bytes, and everything that is encoded decodes to the same.
 #include "app/documents.hpp"
 #include "device/documents.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include <tidegate/core/decode.hpp>
 #include <tidegate/core/encode.hpp>
 #include <tidegate/planning/documents.hpp>
@@ -136,7 +136,7 @@ TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") 
   program.buffers.emplace_back("x", engine::BufferSpec{.count = 4});
   program.ops.emplace_back("k", engine::OpSpec{.source = "k.cl", .kernel = {}, .options = ""});
   engine::ArgumentSpec argument;
-  argument.f32 = std::vector<Number>{std::uint64_t{3}};
+  argument.numbers = {ElementType::f32, {std::uint64_t{3}}};
   program.waves.push_back({.op = "k", .global_size = {1}, .args = {argument}});
   CHECK(encode(program, Style::brief) ==
         R"({
@@ -146,7 +146,7 @@ TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") 
   "ops": {"k": {"source": "k.cl"}},
   "waves": [{"op": "k", "global_size": 1, "args": [{"f32": 3}]}]
 })");
-  argument.f32->assign(3, Number(1.5));
+  argument.numbers->numbers.assign(3, Number(1.5));
   program.waves[0].args.assign(3, argument);
   CHECK(encode(program, Style::brief).find(R"(
   "waves": [
@@ -159,5 +159,5 @@ TEST_CASE("brief leaves defaults out, and breaks only lines that are too long") 
 })") != std::string::npos);
   const auto back = decode<engine::WaveProgram>(encode(program, Style::brief));
   REQUIRE(back);
-  CHECK(back->waves[0].args[2].f32->size() == 3);
+  CHECK(back->waves[0].args[2].numbers->numbers.size() == 3);
 }

@@ -401,8 +401,7 @@ private:
           const std::int64_t apart = std::int64_t{tile} - wait.begin - from + wait.from_begin;
           for (std::uint32_t group = 0; group < groups; ++group) {
             const auto [begin, end] = share(wait.from_tiles, group, groups);
-            if ((wait.halo == TG_WHOLE || std::abs(apart) <= wait.halo) && begin <= from &&
-                from < end) {
+            if ((wait.halo == TG_WHOLE || std::abs(apart) <= wait.halo) && begin <= from && from < end) {
               first = std::min(first, group);
               last = std::max(last, group);
             }

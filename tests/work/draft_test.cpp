@@ -95,9 +95,11 @@ TEST_CASE("a kernel over elements") {
   CHECK(wave.note == "placeholder: global_size");
   CHECK(wave.args.at(0).buffer == "x");
   CHECK_FALSE(wave.args[0].access);
-  CHECK(wave.args.at(2).f32 == std::vector<Number>{std::uint64_t{1}});
+  CHECK(wave.args.at(2).numbers->type == ElementType::f32);
+  CHECK(wave.args.at(2).numbers->numbers == std::vector<Number>{std::uint64_t{1}});
   CHECK(wave.args[2].note == "factor: placeholder");
-  CHECK(wave.args.at(3).i32 == std::vector<Number>{std::uint64_t{64}});
+  CHECK(wave.args.at(3).numbers->type == ElementType::i32);
+  CHECK(wave.args.at(3).numbers->numbers == std::vector<Number>{std::uint64_t{64}});
   CHECK(wave.args[3].note == "n: placeholder, the extent of the range");
 }
 
@@ -150,7 +152,7 @@ TEST_CASE("structures, enumerations, vectors, images and samplers") {
   const auto& args = program.waves[0].args;
   CHECK(args.at(0).structure);
   CHECK(*args.at(1).enumeration->name() == "RED");
-  CHECK(args.at(2).u32->size() == 3);
+  CHECK(args.at(2).numbers->numbers.size() == 3);
   CHECK(buffer(program, "out").type == ElementType::u8);
   CHECK(buffer(program, "out").count == 4096 * 24);
   CHECK(buffer(program, "out").note == "placeholder: count, init; u8 for struct Point, 24 bytes each");
@@ -159,7 +161,8 @@ TEST_CASE("structures, enumerations, vectors, images and samplers") {
   CHECK(program.images.at(1).second.layers == 4);
   CHECK(program.images.at(1).second.output == "rows.npy");
   CHECK_FALSE(program.images.at(0).second.output);
-  CHECK(args.at(7).u8 == std::vector<Number>{std::uint64_t{64}});
+  CHECK(args.at(7).numbers->type == ElementType::u8);
+  CHECK(args.at(7).numbers->numbers == std::vector<Number>{std::uint64_t{64}});
 }
 
 TEST_CASE("elements without a type of buffers") {

@@ -2,7 +2,7 @@
 #include "core/files.hpp"
 #include "core/npy.hpp"
 #include "temporary_folder.hpp"
-#include "work/hits.hpp"
+#include "work/resolve.hpp"
 
 #include <doctest/doctest.h>
 

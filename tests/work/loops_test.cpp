@@ -1,6 +1,6 @@
 // Loops of waves, unrolled: the order, the rounds that values count, and refusals.
 #include "../temporary_folder.hpp"
-#include "work/documents.hpp"
+#include "work/program.hpp"
 #include "work/resolve.hpp"
 #include <tidegate/core/decode.hpp>
 

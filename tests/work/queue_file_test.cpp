@@ -88,9 +88,10 @@ TEST_CASE("items name ops and buffers") {
         R"(unknown_name 2:0: there is no op of the queue "sub")");
   CHECK(refusal(R"({"op":"add","input":"a","output":"c","param":0})") ==
         R"(unknown_name 1:0: there is no buffer of the queue "c")");
-  CHECK(refusal(R"({"op":"add","input":"a","param":0})") == "bad_queue 1:0: an item has no output");
+  CHECK(refusal(R"({"op":"add","input":"a","param":0})") ==
+        "bad_queue 1:1: missing key: one of output or output_handle");
   CHECK(refusal(R"({"op":"add","op_handle":0,"input":"a","output":"b","param":0})") ==
-        "bad_queue 1:0: an item has both op and op_handle");
+        "bad_queue 1:1: more than one of op or op_handle");
 }
 
 TEST_CASE("bytes that are not items") {

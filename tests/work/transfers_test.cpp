@@ -20,14 +20,12 @@ Result<ProgramWave> resolved(const WaveSpec& spec) {
   static const std::string pointer = "/w";
   static const AnswerMacros answer;
   static const device::Tuning tuning;
-  static const UnreadLocations unread;
   ProgramMemory memory{
       .buffers = {{.name = "shorts", .type = ElementType::i16, .count = 10, .bytes = 20},
                   {.name = "longs", .type = ElementType::u64, .count = 5000, .bytes = 40000}},
-      .buffer_index = {{"shorts", 0}, {"longs", 1}}};
+      .names = {{"shorts", {StorageKind::buffer, 0}}, {"longs", {StorageKind::buffer, 1}}}};
   ProgramOps ops;
-  const ResolveInput input{program,         none,   answer, PathScope::folder,
-                           FileCheck::none, tuning, unread, nullptr};
+  const ResolveInput input{program, none, answer, PathScope::folder, FileCheck::none, tuning, nullptr};
   const WaveInput in{input, memory, ops, spec, 0, pointer};
   return spec.fill ? fill_wave(in) : copy_wave(in);
 }
@@ -94,8 +92,6 @@ TEST_CASE("transfers that are refused") {
         "out_of_range /w/copy: 24 bytes do not fit into \"shorts\" from element 0 on, which has 10");
   CHECK(refusal({.copy = CopySpec{.from = "shorts", .to = "shorts", .to_offset = 4, .count = 5}}) ==
         "invalid_program /w/copy: the parts of \"shorts\" that are read and written overlap");
-  CHECK(refusal({.fill = FillSpec{.buffer = "shorts"}, .global_size = {4}}) ==
-        "invalid_program /w/global_size: a wave that fills or copies has no global_size");
 }
 
 TEST_CASE("their kernels are in our own source") {

@@ -134,8 +134,8 @@ constexpr Field frontier_program_fields[] = {
     defaulted<&FrontierProgram::sources>("start vertices of bfs, sssp and own algorithms, or up to 32 of "
                                          "reach, counted as ids of the graph says")
         .or_single(),
-    defaulted<&FrontierProgram::rules>(
-        "numbers, below 32, of the source rules that the traversal comes from"),
+    defaulted<&FrontierProgram::rules>("numbers, below 32, of the source rules that the traversal comes from")
+        .of(ranged<std::uint32_t, 0, 31>),
     defaulted<&FrontierProgram::outputs>(".npy files, or else raw bytes, relative to the program"),
     defaulted<&FrontierProgram::pagerank>("settings of pagerank"),
     defaulted<&FrontierProgram::policy>("overrides of the standard launch policy"),
