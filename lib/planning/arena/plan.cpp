@@ -36,19 +36,24 @@ struct ArenaLayout {
 
 // ---- Sweep: at its start an item takes the smallest free block that fits, and frees it at its end.
 
-// The free blocks below the highest byte ever used, by offset and by length; adjacent blocks are merged.
+// The free blocks by offset and by length; adjacent ones are merged. The last one reaches to the end of the 64 bits.
 class FreeBlocks {
 public:
-  // Returns the offset taken, or nothing if it is not below 2^64.
+  FreeBlocks() { insert(0, u64_max); }
+
+  // Returns the offset taken, or nothing if no block is longer than the size by the whole alignment.
   std::optional<std::uint64_t> take(std::uint64_t size, std::uint64_t alignment) {
-    // A block that is longer by the whole alignment always fits.
-    if (size <= u64_max - (alignment - 1)) {
-      const auto block = by_length_.lower_bound({size + (alignment - 1), 0});
-      if (block != by_length_.end()) {
-        return cut(block->second, block->first, size, alignment);
-      }
+    const std::uint64_t enough = size > u64_max - (alignment - 1) ? u64_max : size + (alignment - 1);
+    const auto block = by_length_.lower_bound({enough, 0});
+    if (block == by_length_.end()) {
+      return std::nullopt;
     }
-    return grow(size, alignment);
+    const auto [length, offset] = *block;
+    erase(by_offset_.find(offset));
+    const std::uint64_t start = *aligned_up(offset, alignment);
+    insert(offset, start);
+    insert(start + size, offset + length);
+    return start;
   }
 
   void give_back(std::uint64_t offset, std::uint64_t size) {
@@ -68,8 +73,6 @@ public:
     insert(offset, end);
   }
 
-  std::uint64_t height() const { return height_; }
-
 private:
   using ByOffset = std::map<std::uint64_t, std::uint64_t>;
 
@@ -85,40 +88,8 @@ private:
     return by_offset_.erase(block);
   }
 
-  std::optional<std::uint64_t> cut(std::uint64_t offset, std::uint64_t length, std::uint64_t size,
-                                   std::uint64_t alignment) {
-    erase(by_offset_.find(offset));
-    const auto start = aligned_up(offset, alignment);
-    insert(offset, *start);
-    insert(*start + size, offset + length);
-    return start;
-  }
-
-  // Takes bytes above all blocks, or from the free block that reaches the top. That block may be long enough
-  // without having been tried, so the top does not always rise.
-  std::optional<std::uint64_t> grow(std::uint64_t size, std::uint64_t alignment) {
-    std::uint64_t from = height_;
-    if (!by_offset_.empty()) {
-      const auto last = std::prev(by_offset_.end());
-      if (last->first + last->second == height_) {
-        from = last->first;
-        erase(last);
-      }
-    }
-    const auto start = aligned_up(from, alignment);
-    if (!start || size > u64_max - *start) {
-      return std::nullopt;
-    }
-    const std::uint64_t end = *start + size;
-    insert(from, *start);
-    insert(end, height_);
-    height_ = std::max(height_, end);
-    return start;
-  }
-
   ByOffset by_offset_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_length_; // (length, offset)
-  std::uint64_t height_ = 0;
 };
 
 // Places items that start together by decreasing size. Returns nothing if the layout exceeds 64 bits.
@@ -150,8 +121,8 @@ std::optional<ArenaLayout> sweep_layout(const ArenaComponent& component, bool fo
       return std::nullopt;
     }
     result.offsets[start] = *offset;
+    result.height_bytes = std::max(result.height_bytes, *offset + item.size);
   }
-  result.height_bytes = free_blocks.height();
   return result;
 }
 

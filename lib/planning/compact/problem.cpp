@@ -33,23 +33,6 @@ ItemLists transposed(const ItemLists& lists) {
   return result;
 }
 
-// Removes repetitions from lists in ascending order.
-void drop_repetitions(ItemLists& lists) {
-  std::uint32_t kept = 0;
-  for (std::size_t item = 0; item + 1 < lists.begin.size(); ++item) {
-    const std::uint32_t begin = lists.begin[item];
-    const std::uint32_t end = lists.begin[item + 1];
-    lists.begin[item] = kept;
-    for (std::uint32_t i = begin; i < end; ++i) {
-      if (i == begin || lists.items[i] != lists.items[i - 1]) {
-        lists.items[kept++] = lists.items[i];
-      }
-    }
-  }
-  lists.begin.back() = kept;
-  lists.items.resize(kept);
-}
-
 ItemLists mirrored(const ItemLists& lists) {
   const auto count = static_cast<std::uint32_t>(lists.begin.size() - 1);
   ItemLists result;
@@ -75,23 +58,21 @@ PackingProblem packing_problem(const WaveDag& dag, std::span<const std::uint32_t
     item_of[layer_order[item]] = item;
     problem.size.push_back(fused_bytes(dag.waves[layer_order[item]]).value());
   }
-  // Lists each item's successors in any order. Transposing gives sorted lists of predecessors, and transposing these
-  // gives sorted lists of successors.
-  ItemLists given{.begin = std::vector<std::uint32_t>(layer_order.size() + 2),
-                  .items = std::vector<std::uint32_t>(dag.dependencies.size())};
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs; // of an item and one before it
+  pairs.reserve(dag.dependencies.size());
   for (const Dependency& dependency : dag.dependencies) {
-    ++given.begin[std::size_t{item_of[dependency.before]} + 2];
+    pairs.emplace_back(item_of[dependency.after], item_of[dependency.before]);
   }
-  for (std::size_t i = 2; i < given.begin.size(); ++i) {
-    given.begin[i] += given.begin[i - 1];
+  std::ranges::sort(pairs);
+  const auto repeated = std::ranges::unique(pairs);
+  pairs.erase(repeated.begin(), repeated.end());
+  problem.predecessors.begin.assign(layer_order.size() + 1, 0);
+  for (const auto& [item, before] : pairs) {
+    ++problem.predecessors.begin[std::size_t{item} + 1];
+    problem.predecessors.items.push_back(before);
   }
-  for (const Dependency& dependency : dag.dependencies) {
-    given.items[given.begin[std::size_t{item_of[dependency.before]} + 1]++] = item_of[dependency.after];
-  }
-  given.begin.pop_back();
-  problem.predecessors = transposed(given);
-  given = {};
-  drop_repetitions(problem.predecessors);
+  std::partial_sum(problem.predecessors.begin.begin(), problem.predecessors.begin.end(),
+                   problem.predecessors.begin.begin());
   problem.successors = transposed(problem.predecessors);
   return problem;
 }
