@@ -149,76 +149,10 @@ Result<std::string> kind_of(std::string_view json, std::vector<std::string>* key
   });
 }
 
-// Phrases of error messages.
-
-std::string choices_like(std::string_view word, std::span<const std::string_view> choices) {
-  const auto common = [word](std::string_view choice) {
-    return std::ranges::mismatch(word, choice).in1 - word.begin();
-  };
-  const auto most = common(*std::ranges::max_element(choices, {}, common));
-  std::string text;
-  std::size_t count = 0;
-  for (const std::string_view choice : choices) {
-    if (common(choice) == most && count++ < few_choices) {
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", choice);
-    }
-  }
-  return text + (count > few_choices ? ", …" : "");
-}
-
 std::vector<std::string_view> words_of(const Type& type) {
   std::vector<std::string_view> words(type.left_out_word.empty() ? 0 : 1, type.left_out_word);
   words.insert(words.end(), type.choices.begin(), type.choices.end());
   return words;
-}
-
-std::string type_phrase(const Type& type) {
-  switch (type.kind) {
-  case Kind::boolean: return "true or false";
-  case Kind::u16:
-  case Kind::u32:
-  case Kind::u64: return fmt::format("an integer from {} to {}", type.minimum, type.maximum);
-  case Kind::f64: return type.or_null ? "a number or null" : "a number";
-  case Kind::number: return "a number";
-  case Kind::text: return "a string";
-  case Kind::identifier: return fmt::format("an integer from {} to {} or a name", type.minimum, type.maximum);
-  case Kind::choice:
-    return type.choices.size() <= few_choices
-               ? "one of the names " + one_of(words_of(type))
-               : fmt::format("one of {} names, such as \"{}\"", type.choices.size(), type.choices.front());
-  case Kind::record:
-  case Kind::map: return "an object";
-  case Kind::value: return "a number, a name, an array or an object";
-  case Kind::list: break;
-  }
-  if (!type.left_out_word.empty()) {
-    return fmt::format("an array or \"{}\"", type.left_out_word);
-  }
-  return type.or_single ? type_phrase(type.list->element) + " or an array of them" : "an array";
-}
-
-std::string fix_for_type(const Type& type) {
-  std::string keys;
-  if (type.kind == Kind::record) {
-    for (const Field& field : type.record->fields) {
-      if (field.presence == Presence::required) {
-        keys += fmt::format("{}\"{}\": …", keys.empty() ? "" : ", ", field.name);
-      }
-    }
-  }
-  if (type.kind == Kind::record && keys.empty()) { // a record with several forms: show one
-    return fmt::format("give {} such as {{\"{}\": …}}", type_phrase(type), type.record->fields.front().name);
-  }
-  return fmt::format("give {}{}", type_phrase(type), keys.empty() ? "" : fmt::format(": {{{}}}", keys));
-}
-
-bool in_brackets(const Type& type, std::string_view found) {
-  if (type.kind != Kind::list || found != "a number") {
-    return false;
-  }
-  const Kind kind = type.list->element.kind;
-  return kind == Kind::u16 || kind == Kind::u32 || kind == Kind::u64 || kind == Kind::f64 ||
-         kind == Kind::number;
 }
 
 } // namespace tidegate::documents

@@ -38,23 +38,7 @@ const Document* mistaken_type(const Document& wanted, JsonValue document);
 // Returns the fix for a document of type `found` in place of `wanted`: the command that accepts `found`.
 std::string fix_for_kind(const Document& wanted, const Document& found);
 
-// Phrases of the errors of decoding.
-
-inline constexpr std::size_t few_choices = 12; // at most this many are listed in one line
-
-// Returns "a, b, …": the choices that share the longest prefix with the word.
-std::string choices_like(std::string_view word, std::span<const std::string_view> choices);
-
 // Returns the names of a choice, after the word for none of them.
 std::vector<std::string_view> words_of(const Type& type);
-
-// "an integer from 0 to 65535".
-std::string type_phrase(const Type& type);
-
-// Lists the required keys: "give an object" alone does not help a reader who has never seen one.
-std::string fix_for_type(const Type& type);
-
-// Returns true if the value becomes valid in brackets, as the single item of a list.
-bool in_brackets(const Type& type, std::string_view found);
 
 } // namespace tidegate::documents
