@@ -14,6 +14,7 @@ Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::functi
     using Clock = Monitor::Clock;
     constexpr auto look = std::chrono::milliseconds(50);
     std::optional<Clock::time_point> interrupted_at;
+    std::optional<Clock::time_point> compiles_since;
     std::unique_lock lock(mutex_);
     while (!monitor.settled && !changed_.wait_for(lock, look, [this] { return done_; })) {
       const auto now = Clock::now();
@@ -21,8 +22,13 @@ Watchdog::Watchdog(Monitor& monitor, std::chrono::nanoseconds grace, std::functi
         interrupted_at = now;
       }
       const auto more = monitor.waits_for_others() ? build_limit : std::chrono::minutes(0);
-      const auto end =
-          std::min(monitor.deadline.load() + more, interrupted_at.value_or(Clock::time_point::max()));
+      if (!device::work_notes().compiling) {
+        compiles_since.reset();
+      } else if (!compiles_since) {
+        compiles_since = now;
+      }
+      const auto deadline = compiles_since ? *compiles_since + build_limit : monitor.deadline.load() + more;
+      const auto end = std::min(deadline, interrupted_at.value_or(Clock::time_point::max()));
       if (now >= end) {
         monitor.stop(); // repeatedly, because a slice that has just started has cleared the word
       }

@@ -1,5 +1,6 @@
 // A session on OpenCL. Objects hold the handle of OpenCL itself.
 #include "device/driver_output.hpp"
+#include "device/isolation.hpp"
 #include "device/opencl.hpp"
 #include "device/session.hpp"
 #include <tidegate/core/text.hpp>
@@ -8,11 +9,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,6 +80,13 @@ void require(Status status, std::string_view what) {
 }
 
 std::uint64_t time_before_start(const Session& session, const Event& launched) {
+  constexpr auto look = std::chrono::microseconds(200);
+  work_notes().compiling = true;
+  (void)session.flush();
+  while (!session.has_started(launched)) {
+    std::this_thread::sleep_for(look);
+  }
+  work_notes().compiling = false;
   require(session.finish(), "running the first launch of a kernel");
   const auto times = session.times_of(launched);
   return times && times->started > times->submitted ? times->started - times->submitted : 0;
@@ -557,6 +567,13 @@ public:
     const cl_int status =
         clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
     return status != CL_SUCCESS || state <= CL_COMPLETE; // errors are negative
+  }
+
+  bool has_started(const Event& event) const override {
+    cl_int state = CL_COMPLETE;
+    const cl_int status =
+        clGetEventInfo(handle(event), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+    return status != CL_SUCCESS || state <= CL_RUNNING;
   }
 
   Status flush() const override { return clFlush(queue_()); }

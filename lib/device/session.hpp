@@ -219,6 +219,7 @@ public:
     return do_wait(event);
   }
   [[nodiscard]] virtual bool has_ended(const Event& event) const = 0; // does not wait
+  [[nodiscard]] virtual bool has_started(const Event& /*event*/) const { return true; }
   [[nodiscard]] virtual Status flush() const = 0;
   [[nodiscard]] Status finish() const {
     ++calls_->waits;
@@ -284,7 +285,7 @@ using OpenSession =
     std::function<Result<std::shared_ptr<Session>>(const DeviceInfo& device, Profiling profiling)>;
 
 // Waits for the queue. Returns nanoseconds between submission and start of a kernel's first launch, which is
-// the time the driver compiled; 0 if the driver does not measure it. Throws Refused.
+// the time the driver compiled; 0 if the driver does not measure it. The queue was empty before. Throws Refused.
 std::uint64_t time_before_start(const Session& session, const Event& launched);
 
 } // namespace tidegate::device

@@ -136,6 +136,9 @@ bool PlainWaves::launch(std::uint32_t wave, std::uint32_t iteration,
   const bool first = session_.on_host && !what && compiled_.emplace(spec.op, spec.range.local).second;
   device::Event launched;
   event = first && event == nullptr ? &launched : event;
+  if (first) {
+    device::require(session_.finish(), "running the waves before " + program_.wave_text(wave));
+  }
   device::Status status = device::success;
   if (what) {
     const auto part = transfers_.find(wave);

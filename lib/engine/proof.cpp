@@ -211,7 +211,10 @@ PlainRun Reference::run(Clock::time_point deadline, std::span<const std::uint32_
   PlainRun result;
   constexpr std::uint64_t launches_between_looks = 4096;
   std::uint64_t launches = 0;
-  const auto in_time = [deadline] { return Clock::now() < deadline && !InterruptWatch::interrupted(); };
+  const auto in_time = [&] {
+    return Clock::now() < deadline + std::chrono::nanoseconds(waves.compile_ns()) &&
+           !InterruptWatch::interrupted();
+  };
   const auto run = [&](std::uint32_t wave, std::uint32_t iteration) {
     const bool alone = monitor_ != nullptr && iteration == 0;
     if (alone) {

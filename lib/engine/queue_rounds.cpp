@@ -280,6 +280,9 @@ void QueueRounds::launch(const device::Kernel& kernel, std::size_t items, std::s
   const bool first = session_.on_host && compiled_.insert(kernel.of.get()).second;
   device::Event launched;
   event = first && event == nullptr ? &launched : event;
+  if (first) {
+    require(session_.finish(), "running the waves before " + program_.wave_text(wave_));
+  }
   require(session_.launch(kernel, {.global = {items}, .local = {lanes}}, event),
           "launching " + program_.wave_text(wave_));
   compile_ns_ += first ? device::time_before_start(session_, *event) : 0;

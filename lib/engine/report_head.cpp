@@ -1,6 +1,7 @@
 #include "engine/report_head.hpp"
 
 #include "core/duration.hpp"
+#include "device/isolation.hpp"
 
 #include <fmt/format.h>
 
@@ -66,7 +67,7 @@ void report_silence(ReportHead& report, const Monitor& monitor, bool interrupted
   report.status = interrupted ? RunStatus::interrupted : RunStatus::deadline;
   const device::CallCounts calls = monitor.calls();
   report_calls(report.telemetry, calls, calls);
-  const Activity activity = monitor.activity;
+  const Activity activity = device::work_notes().compiling ? Activity::building : monitor.activity.load();
   const std::uint64_t launches = monitor.in_flight;
   const bool builds = activity == Activity::asking || activity == Activity::loading ||
                       activity == Activity::compiling || activity == Activity::building;
