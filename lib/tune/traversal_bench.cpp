@@ -114,7 +114,7 @@ Result<TraversalResults> TraversalBench::prove(Configuration& configuration, std
   return results;
 }
 
-Result<void> TraversalBench::make_first(const Settings& settings) {
+Result<void> TraversalBench::make_first(const Settings& settings) try {
   TIDEGATE_CHECK(graphs::check_program(program_));
   TIDEGATE_CHECK(traversal::check_files(program_, folder_, options_));
   if (program_.own) {
@@ -152,6 +152,9 @@ Result<void> TraversalBench::make_first(const Settings& settings) {
   TIDEGATE_CHECK(verify(configuration));
   configurations_.push_back(std::move(configuration));
   return {};
+} catch (device::Refused& refused) {
+  return tl::unexpected(own_ ? traversal::at_own_source(*own_, std::move(refused.error))
+                             : std::move(refused.error));
 }
 
 Result<void> TraversalBench::verify(const Configuration& configuration) {

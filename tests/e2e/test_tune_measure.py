@@ -136,6 +136,20 @@ class TuneMeasure(Programs):
         return self.file("graph.json", json.dumps({"graph": {"generate": {"grid": {"width": 6, "height": 4}}}, "algorithm": "bfs",
                                                    "sources": [0], "outputs": {"levels": "levels.npy", "parents": "parents.npy"}}))
 
+    def test_sources_that_do_not_compile(self) -> None:
+        """They are the user's, with a place, as of `run`."""
+        self.file("own.cl", "uint at_source(uint vertex, uint index) { return nowhere; }\nuint along(uint a, uint b) { return min(a, b); }\n")
+        self.file("path.el", "0 1\n")
+        graph = self.file("graph.json", json.dumps({"graph": {"file": "path.el"}, "algorithm": {"source": "own.cl", "value": "u32", "merge": "max"},
+                                                    "sources": [0], "outputs": {"values": "values.npy"}}))
+        self.file("ops.cl", "kernel void twice(global int* a) { a[0] = nowhere; }")
+        waves = self.file("program.json", json.dumps(program({"a": buffer("i32", count=64, output="a.npy")}, wave("twice", "a", size=64, local=32))))
+        for path in (graph, waves):
+            errors = [run(*command, str(path), "-q", env=environment()) for command in (["run"], ["tune", "measure", "--budget", "2s", "--no-keep"])]
+            self.assertEqual([result.rc for result in errors], [3, 3], errors)
+            self.assertIn("use of undeclared identifier 'nowhere'", errors[0].stderr)
+            self.assertEqual(errors[0].stderr, errors[1].stderr)
+
     def test_traversals(self) -> None:
         """What is found for a graph is written, and taken by a run of it; nothing persistent without a litmus."""
         path, profile, policy = self.graph(), self.folder / "profile.json", self.folder / "policy.json"
