@@ -23,10 +23,10 @@ struct WorkNotes {
   std::atomic<bool> trying = false;       // a crash costs a candidate and no more
   std::atomic<bool> listing = false;      // drivers are loaded and asked for their devices
   std::atomic<std::uint32_t> testing =
-      none;                         // index of the device whose self-test runs, if a crash costs only that
-  std::atomic<bool> exited = false; // a driver has called exit()
+      none;                            // index of the device whose self-test runs, if a crash costs only that
+  std::atomic<bool> exited = false;    // a driver has called exit()
   std::atomic<bool> compiling = false; // a driver compiles a kernel that was launched: no wall time
-  std::array<char, 512> checked{};  // the wave that --check bounds ran last, for messages
+  std::array<char, 512> checked{};     // the wave that --check bounds ran last, for messages
 
   void set_checked(const std::string& wave);
 };

@@ -282,7 +282,7 @@ private:
     } else if (expr.kind == Expr::Kind::cast) {
       if (points_to_constant(*expr.type)) {
         casts_.push_back(&expr);
-      } else {
+      } else if (!expr.type->is(Type::Kind::nothing)) {
         elsewhere_.push_back(expr.operands[0]);
       }
     } else if (expr.kind == Expr::Kind::compound) {

@@ -357,11 +357,16 @@ private:
     return ns;
   }
 
-  // Runs plain launches without timing them, which finds them as warm as what was compared just now.
+  // Runs plain launches without timing them, which finds them as warm as what was compared just now, and the device at its
+  // usual clock after a build.
   void warm_up() {
-    const auto begin = Clock::now();
-    (void)bench_.time(0, most_run_ns());
-    run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
+    constexpr std::uint64_t least_ns = 5'000'000;
+    const auto start = Clock::now();
+    do {
+      const auto begin = Clock::now();
+      (void)bench_.time(0, most_run_ns());
+      run_ns_ = std::max(run_ns_, static_cast<double>(elapsed_ns(begin)));
+    } while (elapsed_ns(start) < least_ns && !too_late());
   }
 
   [[nodiscard]] bool too_late() const {
@@ -645,7 +650,10 @@ Result<FirstRunResult> on_first_bench(const engine::Lowering& lowering, const de
       report.difference && report.difference->likely_cause == engine::DifferenceCause::rounding;
   if (report.difference && !(rounds && compared)) {
     report.compared = report.settled = true;
-    report.reason = fmt::format("outputs of {} differ from those of plain launches", result.different->way);
+    report.reason =
+        report.difference->likely_cause == engine::DifferenceCause::race
+            ? "plain launches, whose outputs differ from run to run"
+            : fmt::format("outputs of {} differ from those of plain launches", result.different->way);
   } else if (!compared) {
     report.reason = "the first run failed: " + compared.error().message;
   } else if (bench->outputs() == 0) {

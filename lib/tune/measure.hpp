@@ -46,10 +46,10 @@ struct FirstRunResult {
 };
 
 // Goes on with the candidates that `earlier` runs have not tried, the lowest estimate first, in a limited time: 2 s, and on
-// a CPU twice the time of plain launches, or as the options say. A build that is not finished by then goes on without being
-// waited for (abandoned_builds()). Candidates run as many iterations as plain launches complete in some milliseconds. If
-// outputs differ by more than rounding or cannot be compared, plain launches are selected and the report gives the reason.
-// Errors: interrupted.
+// a CPU twice the time of plain launches, or as the options say. Once all are tried, the fastest are timed again in turns. A
+// build that is not finished by then goes on without being waited for (abandoned_builds()), and a run is ended. Candidates
+// run as many iterations as plain launches complete in some milliseconds. If outputs differ by more than rounding or cannot
+// be compared, plain launches are selected and the report gives the reason. Errors: interrupted.
 Result<FirstRunResult> first_run(const engine::Lowering& lowering, const device::DeviceInfo& device,
                                  const engine::RunOptions& options, FirstRunResult earlier,
                                  engine::Monitor& monitor);

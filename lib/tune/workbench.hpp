@@ -123,7 +123,8 @@ public:
   bool built_by(engine::Monitor::Clock::time_point end);
   Result<std::optional<std::size_t>> finish(std::uint64_t most_ns);
 
-  // The candidates of first runs, the lowest estimate first.
+  // The candidates of first runs, the lowest estimate first, of a program whose plain launches take `plain_ns`; 0: all that
+  // there may be.
   [[nodiscard]] std::vector<Alternative> candidates(double plain_ns) const;
 
   // Iterations of each run, and of the program; set by add_first.
